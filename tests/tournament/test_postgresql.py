@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 AT_ONCE = (
     "services/results/test_keeper_at_once.py",
-    "services/dispatch/test_lock_order.py",
+    "services/work/test_at_once.py",
     "services/schedule/test_limits_at_once.py",
     "services/version_tests/test_progress_at_once.py",
 )
@@ -22,8 +22,10 @@ passed by one of several requests, pairs of version tests counted once.
 OTHERS = (
     "services/results/test_keeper.py",
     "services/uploads/test_submission.py",
-    "services/dispatch/test_batches.py",
-    "services/dispatch/test_dispatch.py",
+    "services/work/test_fair_share.py",
+    "services/work/test_give_way.py",
+    "services/work/test_leases.py",
+    "services/work/test_next_batch.py",
     "services/schedule/test_rounds.py",
     "services/schedule/test_slugs.py",
     "services/schedule/test_steps.py",

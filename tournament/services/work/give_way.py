@@ -3,8 +3,8 @@
 Jobs that are expected to hold a slot for long leave slots free (``next_batch``). This is for the others:
 games of bots that were fast until then. When an owner has waited for ``MOST_WAIT_SECONDS`` and all slots have
 been held for as long, the owner who has been served most gives a slot up: the games that are not begun wait
-again, and the current one as well if it has taken more than twice the time that it was expected to. That
-counts against no game and no bot, and the time is charged.
+again, and the current one as well if it has taken that long alone, which is more than twice the time that it
+was expected to take. That counts against no game and no bot, and the time is charged.
 
 A game is ended at most once: from then on it is expected to take its full length. So a bot that loses gains
 no replay by thinking long. Games that are expected to take long are ended only if slots were lost since they
@@ -34,12 +34,9 @@ from tournament.services.work.fair_share import (
     find_shares,
     note_waits,
 )
-from tournament.services.work.next_batch import WaitingTournament, find_waiting, most_long_jobs
+from tournament.services.work.next_batch import WaitingTournament, find_waiting, long_left, most_long_jobs
 from tournament.services.work.stopping import end_attempts
 from workers.jobs import Work
-
-PAST_EXPECTED = 2.0
-"""A game may take so many times what it was expected to before it is ended for others."""
 
 log = logging.getLogger("tournament.give_way")
 
@@ -73,8 +70,7 @@ def give_way(now: datetime) -> int:
             candidates = _endable(candidates, jobs)
             mine = (each for each in waiting if (each.owner, each.priority) == (one.owner, one.priority))
             if all(each.is_long(each.first) for each in mine):  # it needs a slot that long jobs may have
-                long_left = most_long_jobs(Work.GAMES) - sum(job.is_long for job in jobs)
-                needed = max(1, 1 - long_left)
+                needed = max(1, 1 - long_left(jobs, Work.GAMES))
         if len(candidates) >= needed:
             return sum(_give_up(job, now, is_only=is_only) for job in candidates[:needed])
     return 0
@@ -120,8 +116,7 @@ def _give_up(job: OpenJob, now: datetime, *, is_only: bool) -> int:
     playing = attempts.filter(started_at__isnull=False)
     if job.game_elapsed is None or not playing.exists():
         return 0  # between two games: which one is begun next is not known yet
-    is_late = job.game_elapsed > max(MOST_WAIT_SECONDS, PAST_EXPECTED * job.a_game)
-    if is_only or not (is_late or job.was_expected_to_hold):
+    if is_only or not (job.was_expected_to_hold or job.game_elapsed > MOST_WAIT_SECONDS):
         return end_attempts(attempts.filter(started_at__isnull=True), Attempt.End.RELEASED, now)
     for game in playing.values_list("game_id", flat=True):
         PreemptedGame.objects.update_or_create(game_id=game, defaults={"seconds": job.game_elapsed})

@@ -33,10 +33,9 @@ def renew(job: uuid.UUID, now: datetime) -> None:
     """
     unreported = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
     soon = now + LEASE * 2 / 3
-    ends_by = unreported.filter(lease_until__lt=soon).values_list("ends_by", flat=True).first()
-    if ends_by is not None:
+    for ends_by in unreported.filter(lease_until__lt=soon).order_by().values_list("ends_by", flat=True)[:1]:
         with transaction.atomic():
-            in_order(unreported).update(lease_until=min(now + LEASE, ends_by))
+            in_order(unreported).update(lease_until=min(now + LEASE, ends_by or now + LEASE))
         return
     checks = Exam.objects.filter(pk=job, ended_at__isnull=True, lease_until__lt=soon)
     if checks.exists():

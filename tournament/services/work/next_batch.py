@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -38,6 +38,7 @@ from tournament.services.work.durations import (
 from tournament.services.work.fair_share import (
     MOST_WAIT_SECONDS,
     SITE,
+    OpenJob,
     Shares,
     admit,
     exhausted,
@@ -148,6 +149,11 @@ def most_long_jobs(work: Work) -> int:
     return max(1, slots_at_work(work) - settings.FREE_SLOTS)
 
 
+def long_left(jobs: Iterable[OpenJob], work: Work) -> int:
+    """How many more may be taken."""
+    return most_long_jobs(work) - sum(job.is_long for job in jobs)
+
+
 def _in_order(
     waiting: Collection[WaitingTournament], work: Work, now: datetime
 ) -> Iterator[tuple[WaitingTournament, Shares]]:
@@ -156,9 +162,9 @@ def _in_order(
         return
     jobs = find_open_jobs(work, now)
     shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
-    long_left = most_long_jobs(work) - sum(job.is_long for job in jobs)
+    left = long_left(jobs, work)
     for one in sorted(waiting, key=lambda one: (-one.priority, shares.place(one.owner))):
-        if long_left > 0 or not one.is_long(one.first):
+        if left > 0 or not one.is_long(one.first):
             yield one, shares
 
 
@@ -178,14 +184,18 @@ def _take(
 ) -> Batch | None:
     """Claim the first batch of a tournament; None if other slots were quicker."""
     locked = lock(Tournament.objects.running().filter(pk=one.tournament))
+    is_long = one.is_long(one.first)
+    # Repeats of an ask wait for each other here, and so do all slots that might take one long job too many.
+    lock(Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk))
+    if (repeated := _find_job(ask, worker)) is not None:
+        return _batch_of_games(repeated)
     pairs = _first_pairs(one) if locked else []
-    if not pairs:
+    if not pairs or one.is_long(pairs[0]) != is_long:
+        return None
+    if is_long and long_left(find_open_jobs(work, now), work) <= 0:
         return None
     job = _claim(locked[0], pairs, one, ask, worker, now)
     admit(shares)
-    if one.is_long(pairs[0]) and _are_too_many_long(work, now):
-        transaction.set_rollback(True)
-        return None
     return _batch_of_games(job)
 
 
@@ -256,10 +266,11 @@ def _claim(
     return job
 
 
-def _are_too_many_long(work: Work, now: datetime) -> bool:
-    """Whether other slots took long jobs at the same moment; those who ask here wait for each other."""
-    lock(Worker.objects.given_jobs())
-    return sum(job.is_long for job in find_open_jobs(work, now)) > most_long_jobs(work)
+def _find_job(ask: Ask, worker: Worker) -> uuid.UUID | None:
+    """The job that this ask has taken meanwhile."""
+    mine = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, assigned=worker.name)
+    jobs = mine.filter(ask=ask.ask).order_by().values_list("job", flat=True)[:1]
+    return jobs[0] if jobs else None
 
 
 # What the slot gets

@@ -3,192 +3,172 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections.abc import Callable
 
 import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.support.schedule import FakeBroker, make_tournament, play_all, word_of
-from tournament.models import Attempt, Game, Keeper, Tournament, Worker
+from tests.support.jobs import wait_until
+from tests.support.schedule import (
+    ask,
+    begin_game,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    play_short,
+    post,
+)
+from tournament.models import Attempt, BotVersion, Door, Exam, Game, Keeper, Tournament, Worker
 from tournament.services.calendar import sweep
-from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
-from workers.jobs import MAX_LOST, GameJob, JobGame
+from tournament.services.uploads.validation import begin
+from tournament.services.work import leases
+from tournament.services.work.attempts import give_back
+from tournament.services.work.leases import LEASE, door_is_open, leases_may_end, renew, start_door_clock
+from workers.jobs import MAX_LOST, Batch, GameJob, JobGame
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
 STEP = datetime.timedelta(seconds=5)
 
 
-class Sweeper:
-    """Sweeps every five seconds from now on, by a clock of its own, which is the site's."""
+class Site:
+    """A site whose record keeper sweeps and whose door is noted every five seconds, by a clock of its own."""
 
     def __init__(self) -> None:
         self.now = timezone.now()
-        keeper_started(self.now - 2 * LEASE)
+        Door.objects.create(pk=1, open_since=self.now - 2 * LEASE, seen_at=self.now)
 
-    def run(self, seconds: float) -> int:
+    def run(self, seconds: float, *, is_open: bool = True) -> int:
         """How many leases were ended meanwhile."""
         end, lost = self.now + datetime.timedelta(seconds=seconds), 0
         while self.now < end:
             self.now += STEP
+            if is_open:
+                door_is_open(self.now)
             Worker.objects.update(seen_at=self.now)
-            lost += sweep(now=self.now)
+            lost += sweep(self.now)
         return lost
 
 
 @pytest.fixture
-def sweeper(monkeypatch: pytest.MonkeyPatch) -> Sweeper:
-    sweeper = Sweeper()
-    monkeypatch.setattr(timezone, "now", lambda: sweeper.now)
-    return sweeper
+def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+    site = Site()
+    monkeypatch.setattr(timezone, "now", lambda: site.now)
+    return site
 
 
-def attempt_of(game: JobGame) -> Attempt:
-    return Attempt.objects.get(pk=game.attempt)
+@pytest.fixture
+def batch(site: Site) -> Batch:
+    """Three pairs, which a slot has just taken."""
+    make_tournament(pairs=3)
+    make_worker(1)
+    batch = ask()
+    assert batch is not None
+    return batch
 
 
-def test_a_game_whose_worker_fell_silent_is_given_back(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament()
-    (job,) = deal()
-    queues.lengths["games.host"] = 1
-    keeper.progress(word_of(job.games[0]))
-    assert sweeper.run(25) == 0
-    assert sweeper.run(15) == 2  # the second game waits for the same worker
-    for told in job.games:
+def games_of(batch: Batch) -> list[JobGame]:
+    return [game for job in batch.jobs for game in job.games]
+
+
+def leases_of(batch: Batch) -> set[datetime.datetime | None]:
+    return set(Attempt.objects.filter(job=batch.job).values_list("lease_until", flat=True))
+
+
+def seconds(number: float) -> datetime.timedelta:
+    return datetime.timedelta(seconds=number)
+
+
+def test_games_of_a_slot_that_fell_silent_wait_again(site: Site, batch: Batch) -> None:
+    begin_game(games_of(batch)[0])
+    assert site.run(30) == 0
+    assert site.run(10) == 2  # the second game was the same slot's
+    for told in games_of(batch):
         game = Game.objects.get(key=told.key)
         assert (game.state, game.lost, game.voids) == (Game.State.WAITING, 1, 0)
-        assert attempt_of(told).end == Attempt.End.LOST
-    assert len(deal()) == 1
+        assert Attempt.objects.get(pk=told.attempt).end == Attempt.End.LOST
 
 
-def test_every_word_renews_the_lease_of_the_whole_job(deal: Deal, sweeper: Sweeper) -> None:
-    make_tournament()
-    (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
-    Attempt.objects.update(lease_until=timezone.now() + datetime.timedelta(seconds=1))
-    keeper.progress(word_of(job.games[0]))
-    assert all(attempt_of(game).lease_until > timezone.now() + LEASE / 2 for game in job.games)  # type: ignore[operator]
-    first, _ = play_all(job)
-    Attempt.objects.update(lease_until=timezone.now())
-    keeper.record(first)
-    assert attempt_of(job.games[1]).lease_until > timezone.now() + LEASE / 2  # type: ignore[operator]
+def test_a_post_renews_the_lease_of_the_whole_job_once_a_third_is_used(site: Site, batch: Batch) -> None:
+    (granted,) = leases_of(batch)
+    begin_game(games_of(batch)[0])
+    site.now += LEASE / 3 - seconds(1)
+    with CaptureQueriesContext(connection) as made:
+        renew(uuid.UUID(batch.job), site.now)
+    assert len(made) == 2
+    assert leases_of(batch) == {granted}
+    site.now += seconds(2)
+    post(batch.job)
+    assert leases_of(batch) == {site.now + LEASE}
+    assert site.run(LEASE.total_seconds() - 1) == 0
 
 
-def test_a_queued_job_waits_as_long_as_the_queue_holds_any(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament()
-    deal()
-    queues.lengths["games.host"] = 1
-    assert sweeper.run(1200) == 0
-
-
-def test_what_a_queue_lost_is_given_back_a_lease_after_the_keeper_s_start(deal: Deal) -> None:
-    make_tournament()
-    deal()
-    started = timezone.now() + STEP
-    keeper_started(started)
-    Worker.objects.update(seen_at=started + LEASE)
-    assert sweep(now=started + LEASE - STEP) == 0
-    assert sweep(now=started + LEASE) == 2
-
-
-def test_a_queued_job_is_lost_when_the_queue_has_been_empty_for_a_lease(deal: Deal, sweeper: Sweeper) -> None:
-    make_tournament()
-    deal()
-    assert sweeper.run(30) == 0
-    assert sweeper.run(15) == 2
-
-
-def test_a_queued_job_is_lost_when_a_later_one_has_long_been_played(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament(pairs=2)
-    first, second = deal()
-    queues.lengths["games.host"] = 1
-    keeper.progress(word_of(second.games[0]))
-    sent = timezone.now() + datetime.timedelta(seconds=1)
-    Attempt.objects.filter(job=second.job).update(sent_at=sent, lease_until=sent + 10 * LEASE)
-    assert sweeper.run(30) == 0
-    assert sweeper.run(10) == 2
-    assert attempt_of(first.games[0]).end == Attempt.End.LOST
-    assert attempt_of(second.games[0]).end == Attempt.End.OPEN
-
-
-def test_an_earlier_job_being_played_says_nothing_of_a_later_one(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament(pairs=2)
-    first, _ = deal()
-    queues.lengths["games.host"] = 1
-    keeper.progress(word_of(first.games[0]))
-    Attempt.objects.filter(job=first.job).update(lease_until=timezone.now() + 1000 * LEASE)
-    assert sweeper.run(600) == 0
-
-
-def test_no_lease_ends_before_the_keeper_has_run_for_one(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament()
-    (job,) = deal()
-    queues.lengths["games.host"] = 1
-    keeper.progress(word_of(job.games[0]))
-    sweeper.now += 4 * LEASE
-    keeper_started(sweeper.now)
-    assert sweeper.run(25) == 0
-    assert sweeper.run(10) == 2
-
-
-def test_a_keeper_that_stood_still_counts_as_started_anew(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament()
-    (job,) = deal()
-    queues.lengths["games.host"] = 1
-    sweeper.run(5)
-    keeper.progress(word_of(job.games[0]))
-    sweeper.now += 4 * LEASE
-    assert sweeper.run(30) == 0
-    assert sweeper.run(10) == 2
-
-
-def test_a_sweep_waits_for_the_reports_queued_before_it(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    make_tournament()
-    (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
-    queues.lengths = {"records": 3, "games.host": 1}
-    assert sweeper.run(60) == 0
-    (*_, as_of) = queues.sweeps
-    assert as_of == sweeper.now
-    Attempt.objects.filter(pk=job.games[0].attempt).update(lease_until=sweeper.now + LEASE)
-    assert sweep(sweeper.now, now=sweeper.now + STEP) == 1
-    assert attempt_of(job.games[0]).end == Attempt.End.OPEN  # renewed by what was queued
-    assert attempt_of(job.games[1]).end == Attempt.End.LOST
-
-
-def test_the_keeper_is_as_late_as_the_oldest_message_that_it_has_not_handled(
-    sweeper: Sweeper, queues: FakeBroker
-) -> None:
-    sweeper.run(5)
-    quiet = sweeper.now
-    queues.lengths = {"records": 3}
-    sweeper.run(60)
-    assert Keeper.objects.get().lag(sweeper.now) == sweeper.now - quiet
-    sweep(quiet + STEP, now=sweeper.now)
-    assert Keeper.objects.get().lag(sweeper.now) == sweeper.now - quiet - STEP
-
-
-def test_the_tenth_lost_lease_halts_the_game(deal: Deal, sweeper: Sweeper) -> None:
-    tournament = make_tournament()
+def test_no_lease_is_renewed_beyond_the_latest_end_of_its_job(site: Site, batch: Batch) -> None:
+    ends_by = site.now + 2 * LEASE
+    Attempt.objects.update(ends_by=ends_by)
     lost = 0
-    while deal():
-        lost += sweeper.run(45)
+    for _ in range(20):
+        post(batch.job)
+        lost += site.run(5)
+    assert leases_of(batch) == {ends_by}
+    assert lost == 2
+
+
+def test_what_is_reported_needs_no_lease(site: Site, batch: Batch) -> None:
+    """The record keeper may be away for long."""
+    first, second = play_short(batch.jobs[0])
+    post(batch.job, reports=(first,))
+    assert site.run(600) == 1
+    assert not keeper.record_inbox(60)
+    assert Game.objects.get(key=first.key).state == Game.State.DONE
+    assert Game.objects.get(key=second.key).lost == 1
+
+
+def test_no_lease_ends_while_workers_cannot_reach_the_site_nor_for_one_lease_after(
+    site: Site, batch: Batch
+) -> None:
+    assert site.run(600, is_open=False) == 0
+    assert site.run(LEASE.total_seconds()) == 0
+    assert site.run(5) == 2
+
+
+def test_a_site_that_was_started_ends_no_lease_before_one_has_passed(site: Site, batch: Batch) -> None:
+    Door.objects.all().delete()
+    site.now += 10 * LEASE
+    assert not leases_may_end(site.now)
+    assert site.run(LEASE.total_seconds()) == 0
+    assert site.run(5) == 2
+
+
+def test_a_short_gap_of_one_of_several_processes_is_none(site: Site) -> None:
+    opened = Door.objects.get().open_since
+    for number in (4, 3.999, 8, 20, 19):  # their clocks are read before they write
+        door_is_open(site.now + seconds(number))
+    assert Door.objects.get().open_since == opened
+    door_is_open(site.now + seconds(36))
+    assert Door.objects.get().open_since == site.now + seconds(36)
+
+
+def test_a_clock_set_back_keeps_no_lost_game_waiting(site: Site, batch: Batch) -> None:
+    begin_game(games_of(batch)[0])
+    site.run(5)
+    site.now -= datetime.timedelta(hours=1)
+    assert site.run(LEASE.total_seconds()) == 0
+    assert site.run(10) == 2
+    assert set(Attempt.objects.values_list("end", flat=True)) == {Attempt.End.LOST}
+
+
+def test_the_tenth_lost_lease_halts_the_game(site: Site) -> None:
+    tournament = make_tournament()
+    make_worker(1)
+    lost = 0
+    while ask(holds=()):
+        lost += site.run(45)
     assert lost == 2 * MAX_LOST
     games = Game.objects.values_list("state", "lost", "evidence").distinct()
     assert list(games) == [
@@ -198,24 +178,47 @@ def test_the_tenth_lost_lease_halts_the_game(deal: Deal, sweeper: Sweeper) -> No
     assert tournament.state == Tournament.State.HALTED
 
 
-def test_an_attempt_ends_once(deal: Deal) -> None:
-    make_tournament()
-    (job,) = deal()
-    attempt = attempt_of(job.games[0])
-    assert give_back(attempt, Attempt.End.LOST, timezone.now())
-    assert not give_back(attempt, Attempt.End.LOST, timezone.now())
-    assert Game.objects.get(key=job.games[0].key).lost == 1
+def test_a_check_of_a_slot_that_fell_silent_waits_again(site: Site) -> None:
+    version = make_version("Cy", owner=make_user(), state=BotVersion.State.VALIDATING)
+    assert begin(version, site.now)
+    checker = make_worker(name="checker", takes="checks")
+    batch = ask(checker)
+    assert batch is not None
+    for _ in range(10):
+        site.run(10)
+        post(batch.job)
+    assert Exam.objects.get(pk=batch.job).end == Exam.End.OPEN
+    assert site.run(30) == 0
+    assert site.run(10) == 1
+    assert Exam.objects.get(pk=batch.job).end == Exam.End.LOST
+    assert Exam.objects.filter(ended_at=None, assigned="").count() == 1
 
 
-def test_a_clock_put_back_keeps_no_lost_game_waiting(
-    deal: Deal, sweeper: Sweeper, queues: FakeBroker
+def test_an_attempt_ends_once(site: Site, batch: Batch) -> None:
+    attempt = Attempt.objects.get(pk=games_of(batch)[0].attempt)
+    assert give_back(attempt, Attempt.End.LOST, site.now)
+    assert not give_back(attempt, Attempt.End.LOST, site.now)
+    assert Game.objects.get(pk=attempt.game_id).lost == 1
+
+
+def test_the_sweep_notes_that_the_record_keeper_is_up(site: Site) -> None:
+    site.run(10)
+    assert Keeper.objects.get().seen_at == site.now
+
+
+def test_each_http_process_notes_that_the_door_is_open_also_after_an_error(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make_tournament(pairs=2)
-    begun, queued = deal()
-    keeper.progress(word_of(begun.games[0]))
-    sweeper.run(5)
-    sweeper.now -= datetime.timedelta(hours=1)
-    assert sweeper.run(30) == 0
-    assert sweeper.run(15) == 4
-    for game in (*begun.games, *queued.games):
-        assert attempt_of(game).end == Attempt.End.LOST
+    noted: list[datetime.datetime] = []
+
+    def note(now: datetime.datetime) -> None:
+        noted.append(now)
+        if len(noted) == 1:
+            raise DatabaseError("the disk is full")
+        if len(noted) > 2:
+            raise SystemExit  # ends the thread
+
+    monkeypatch.setattr(leases, "door_is_open", note)
+    monkeypatch.setattr(leases, "LEASE", seconds(0.06))
+    start_door_clock()
+    assert wait_until(lambda: len(noted) == 3)

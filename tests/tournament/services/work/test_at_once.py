@@ -1,4 +1,4 @@
-"""Services that change the same games at the same time: none of them ends the other by a deadlock.
+"""What is asked and changed at the same moment: no game is taken twice, and nothing ends in a deadlock.
 
 On PostgreSQL, which ``test_postgresql.py`` uses for these tests too, one of the two holds a lock until the
 other waits for it. SQLite has one lock for everything; there they run one after the other.
@@ -7,50 +7,57 @@ other waits for it. SQLite has one lock for everything; there they run one after
 from __future__ import annotations
 
 import threading
+import uuid
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
+from pytest_django import Settings
 
 from tests.support.jobs import wait_until
 from tests.support.schedule import (
-    FakeBroker,
+    ask,
+    begin_game,
     make_tournament,
     make_user,
     make_version,
-    make_workers,
+    make_worker,
     pass_exam,
     play_short,
+    take_all,
     void,
-    word_of,
 )
 from tests.support.threads import at_once
-from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament
-from tournament.services.dispatch import dispatch
-from tournament.services.dispatch.leases import renew
-from tournament.services.dispatch.recalls import release_queued
+from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
-from tournament.services.shares import charge
 from tournament.services.uploads.stopping import stop_validation
+from tournament.services.work.fair_share import charge
+from tournament.services.work.give_way import give_way
+from tournament.services.work.leases import renew
+from tournament.services.work.stopping import release
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def tournament(transactional_db: None, queues: FakeBroker) -> Tournament:
-    make_workers()
-    tournament = make_tournament(owner=make_user(), pairs=4)
-    dispatch.fill_buffer()
-    return tournament
+def worker(transactional_db: None) -> Worker:
+    return make_worker(8)
 
 
 @pytest.fixture
-def jobs(tournament: Tournament, queues: FakeBroker) -> list[GameJob]:
-    return queues.take()
+def tournament(worker: Worker) -> Tournament:
+    return make_tournament(owner=make_user(), pairs=4)
+
+
+@pytest.fixture
+def jobs(tournament: Tournament) -> list[GameJob]:
+    return [job for batch in take_all() for job in batch.jobs]
 
 
 class Other(threading.Thread):
@@ -92,6 +99,47 @@ def meet(locked: Any, other_call: Callable[[], Any], call: Callable[[], Any]) ->
     return other.result
 
 
+def test_slots_that_ask_at_the_same_moment_get_different_games(
+    tournament: Tournament, worker: Worker
+) -> None:
+    for _ in range(3):
+        batches = at_once(*[partial(ask, worker, slot) for slot in range(8)])
+        assert not [batch for batch in batches if isinstance(batch, Exception)], batches
+        games = Counter(game.key for batch in batches if batch for job in batch.jobs for game in job.games)
+        assert set(games.values()) <= {1}
+        assert len(games) == 8
+        assert sum(batch is not None for batch in batches) == 4
+        assert Attempt.objects.filter(ended_at=None).count() == 8
+        release(Attempt.objects.all(), timezone.now())
+
+
+def test_slots_that_ask_at_the_same_moment_leave_one_free_of_long_games(
+    worker: Worker, settings: Settings
+) -> None:
+    settings.MAX_GAME_MINUTES = 0
+    for number in range(8):
+        make_tournament(name=f"Long {number}", owner=make_user(f"user{number}"), time_control="9999+0")
+    for _ in range(3):
+        batches = at_once(*[partial(ask, worker, slot) for slot in range(8)])
+        assert not [batch for batch in batches if isinstance(batch, Exception)], batches
+        held = Attempt.objects.filter(ended_at=None).values("job").distinct().count()
+        assert 1 <= held <= 7
+        assert [ask(worker, slot) for slot in range(8)].count(None) >= 1
+        assert Attempt.objects.filter(ended_at=None).values("job").distinct().count() == 7
+        release(Attempt.objects.all(), timezone.now())
+
+
+def test_an_ask_that_is_repeated_at_the_same_moment_leaves_one_batch(
+    tournament: Tournament, worker: Worker
+) -> None:
+    name = str(uuid.uuid4())
+    batches = at_once(*[partial(ask, worker, 0, ask_id=name, holds=())] * 4)
+    assert not [batch for batch in batches if isinstance(batch, Exception)], batches
+    last = ask(worker, 0, ask_id=name, holds=())
+    assert set(batches) == {last}
+    assert Attempt.objects.filter(ended_at=None).values("job").distinct().count() == 1
+
+
 def test_a_void_report_and_a_cancellation(tournament: Tournament, jobs: list[GameJob]) -> None:
     """The report may not hold its attempt while it waits for the tournament."""
     report = void(next(play_short(jobs[0])))
@@ -103,9 +151,9 @@ def test_a_void_report_and_a_cancellation(tournament: Tournament, jobs: list[Gam
 
 
 def test_a_progress_message_and_a_pause(tournament: Tournament, jobs: list[GameJob]) -> None:
-    keeper.progress(word_of(jobs[0].games[0]))
+    begin_game(jobs[0].games[0])
     locked = Tournament.objects.filter(pk=tournament.pk)
-    meet(locked, lambda: keeper.progress(word_of(jobs[0].games[1])), lambda: pause(tournament))
+    meet(locked, lambda: begin_game(jobs[0].games[1]), lambda: pause(tournament))
     assert not Attempt.objects.filter(ended_at=None).exists()
 
 
@@ -122,16 +170,17 @@ def test_a_result_and_more_games_of_its_ladder(tournament: Tournament, jobs: lis
 def test_a_lease_that_is_renewed_waits_for_its_attempts_in_their_order(
     tournament: Tournament, jobs: list[GameJob]
 ) -> None:
-    ids = [attempt.job for attempt in Attempt.objects.all()]
-    last, first = Attempt.objects.order_by("-pk")[0], Attempt.objects.order_by("pk")[0]
+    job = uuid.UUID(jobs[0].job)
+    Attempt.objects.update(lease_until=timezone.now())
+    first, last = Attempt.objects.filter(job=job).order_by("pk")
 
     def end_the_last() -> None:
-        assert release_queued(Attempt.objects.filter(pk=last.pk), timezone.now()) == 1
+        assert release(Attempt.objects.filter(pk=last.pk), timezone.now()) == 1
 
-    meet(Attempt.objects.filter(pk=first.pk), lambda: renew(ids, timezone.now()), end_the_last)
+    meet(Attempt.objects.filter(pk=first.pk), lambda: renew(job, timezone.now()), end_the_last)
 
 
-def test_the_end_of_a_check_and_the_stop_of_its_validation(queues: FakeBroker) -> None:
+def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:
     """The stop has read that there are no validation games, which the end of the check begins."""
     version = make_version(owner=make_user(), state=BotVersion.State.VALIDATING)
     exams = Exam.objects.filter(
@@ -165,9 +214,10 @@ def test_whatever_is_called_at_once_ends_without_a_deadlock(
     results = at_once(
         lambda: keeper.record_all([reports[0], void(reports[1]), reports[2]]),
         lambda: keeper.record_all([void(reports[3]), reports[1]]),
-        lambda: [keeper.progress(word_of(job.games[1])) for job in jobs],
+        lambda: [begin_game(job.games[1]) for job in jobs],
         lambda: pause(tournament),
-        dispatch.recall,
+        lambda: give_way(timezone.now()),
+        lambda: [ask(slot=slot, holds=()) for slot in range(8)],
     )
     assert not [result for result in results if isinstance(result, Exception)]
     assert not Attempt.objects.filter(ended_at=None).exists()
