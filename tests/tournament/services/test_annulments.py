@@ -24,6 +24,7 @@ from tests.support.schedule import (
     make_tournament,
     make_user,
     make_version,
+    open_door,
     play_short,
     start_validation,
 )
@@ -46,7 +47,6 @@ from tournament.models import (
 from tournament.models.games import GameQuerySet
 from tournament.services import annulments
 from tournament.services.annulments import Selection, annul, take_back
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper, rebuilding
 from tournament.services.results.corrections import (
     COLUMNS,
@@ -463,7 +463,7 @@ def play_test(deal: Deal, tournament: Tournament) -> VersionTest:
 @pytest.fixture
 def decided(settings: Settings, deal: Deal) -> VersionTest:
     settings.SLOTS = 1
-    keeper_started()
+    open_door()
     return play_test(deal, make_test(make_user()))
 
 
@@ -491,7 +491,7 @@ def test_a_decided_version_test_is_counted_again_without_the_pairs_of_annulled_g
 
 def test_a_running_version_test_goes_on_after_an_annulment(settings: Settings, deal: Deal) -> None:
     settings.SLOTS = 1
-    keeper_started()
+    open_door()
     tournament = make_test(make_user())
     first, *others = deal()
     keeper.record_all(list(play_short(first, candidate_wins)))

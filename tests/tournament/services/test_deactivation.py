@@ -11,25 +11,24 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.support.schedule import (
-    FakeBroker,
     make_test,
     make_tournament,
     make_user,
     make_version,
     make_workers,
     start_validation,
+    take_all,
 )
 from tournament.models import Attempt, BotVersion, Game, Tournament, User
 from tournament.services import calendar
 from tournament.services.deactivation import REASON, stop_work_of
-from tournament.services.dispatch import dispatch
 from tournament.services.schedule.tournaments import announce, resume, set_times
 
 pytestmark = pytest.mark.django_db
 HOUR = datetime.timedelta(hours=1)
 
 
-def test_its_tournaments_stop_and_those_of_others_go_on(queues: FakeBroker) -> None:
+def test_its_tournaments_stop_and_those_of_others_go_on() -> None:
     ada, bob = make_user("ada"), make_user("bob")
     versions = [make_version("One", owner=ada), make_version("Two", owner=bob)]
     mine = make_tournament(owner=ada, versions=versions, name="Mine")
@@ -38,7 +37,7 @@ def test_its_tournaments_stop_and_those_of_others_go_on(queues: FakeBroker) -> N
     set_times(soon, timezone.now() + HOUR, None)
     announce(soon)
     make_workers()
-    dispatch.fill_buffer()
+    take_all()
     stop_work_of(ada, timezone.now())
     for tournament, state in ((mine, "paused"), (other, "running"), (soon, "cancelled")):
         tournament.refresh_from_db()

@@ -12,12 +12,12 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connections
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
     LADDER,
-    FakeBroker,
+    begin_game,
     forfeit,
     make_tournament,
     make_user,
@@ -26,14 +26,12 @@ from tests.support.schedule import (
     play_short,
     start_validation,
     void,
-    word_of,
 )
 from tournament.models import (
     Attempt,
     Bot,
     BotVersion,
     Game,
-    Keeper,
     Ladder,
     LadderRating,
     Matchmaking,
@@ -46,8 +44,6 @@ from tournament.models import (
 )
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.dispatch.attempts import give_back
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders import matchmaking
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.ladders.matchmaking import make_pair, take_back_stale
@@ -62,6 +58,7 @@ from tournament.services.schedule.tournaments import (
     resume,
     set_priority,
 )
+from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -401,26 +398,18 @@ def test_staff_may_raise_a_ladder_above_a_tournament(deal: Deal) -> None:
     assert tend(now + 60 * SECOND) == 0
 
 
-def test_a_tournament_that_starts_comes_before_the_pairs_that_are_queued(
-    settings: Settings, deal: Deal
-) -> None:
-    keeper_started()
+def test_a_tournament_that_starts_comes_before_the_pairs_that_wait(settings: Settings, deal: Deal) -> None:
     settings.LADDER_GAMES = 100_000
-    settings.LADDER_TIME_CONTROL = "0.1+0"  # short games: two are queued for each slot
     versions = owned("Ada", "Bob")
     tend(NOW)
     tend(NOW + SECOND)
-    assert len(deal()) == 4
-    start_validation(versions[0])
-    assert not Keeper.objects.get().recalls
     make_tournament(versions=versions, pairs=30)
-    assert {job.games[0].key.partition("/")[0] for job in deal()} == {"test-match", "validation-of-ada-v1"}
+    assert {job.games[0].key.partition("/")[0] for job in deal()} == {"test-match"}
 
 
-def test_a_bot_switched_off_leaves_at_once(deal: Deal, queues: FakeBroker) -> None:
+def test_a_bot_switched_off_leaves_at_once(deal: Deal) -> None:
     ada, *_ = owned("Ada", "Bob")
     tend(NOW)
-    deal()
     switch(ada.bot, LADDER, on=False)
     tend(NOW + SECOND)
     assert deal() == []
@@ -434,7 +423,7 @@ def test_a_game_that_is_being_played_is_played_to_its_end(deal: Deal) -> None:
     ada, *_ = owned("Ada", "Bob")
     tend(NOW)
     (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
+    begin_game(job.games[0])
     withdraw(ada, "it is done for")
     for second in range(3):
         assert take_back_stale() == 0, second
@@ -496,7 +485,7 @@ def test_other_terms_begin_another_tournament(deal: Deal) -> None:
     now = play_on(deal, 1)
     tend(now)
     (under_way,) = deal()
-    keeper.progress(word_of(under_way.games[0]))
+    begin_game(under_way.games[0])
     set_priority(the_ladder(), -7)
     Matchmaking.objects.filter(pk=LADDER).update(time_control="1+0.1", opening_plies=0)
     assert tend(now + 60 * SECOND) == 1
@@ -519,7 +508,7 @@ def test_a_game_that_comes_back_to_an_ended_tournament_is_given_up(deal: Deal) -
     owned("Ada", "Bob")
     tend(NOW)
     (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
+    begin_game(job.games[0])
     Matchmaking.objects.filter(pk=LADDER).update(opening_plies=0)
     assert tend(NOW + 60 * SECOND) == 1
     for game in Game.objects.filter(key__startswith="ladder-duploline/"):
@@ -560,17 +549,14 @@ def test_forfeits_on_a_ladder_withdraw_a_version(settings: Settings, deal: Deal)
     assert tend(now + HOUR) == 0
 
 
-def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(
-    deal: Deal, queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
+def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(deal: Deal) -> None:
     owned("Ada", "Bob", "Cy")
     assert tend(NOW) == 1
     (job,) = deal()
-    keeper.progress(word_of(job.games[0]))
+    begin_game(job.games[0])
     player = BotVersion.objects.get(bot__name=job.engines[0].name)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert withdraw(player, "it is out of order")
-    assert queues.stopped == [("players@east", job.job)]
+    assert withdraw(player, "it is out of order")
+    assert set(begin_game(job.games[0]).stop) == {game.attempt for game in job.games}
     assert deal() == []
     assert set(Game.objects.values_list("state", flat=True)) == {Game.State.CANCELLED}
 

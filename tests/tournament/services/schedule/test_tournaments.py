@@ -9,13 +9,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.schedule import LADDER, FakeBroker, make_tournament, make_user, make_version, play_all
+from tests.support.schedule import (
+    LADDER,
+    ask,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    play_all,
+)
 from tournament.models import Attempt, BotVersion, Game, Pairing, ScheduleStep, Tournament
 from tournament.services.calendar import tend
-from tournament.services.dispatch import dispatch
-from tournament.services.dispatch.durations import count_games, estimate_seconds
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
+from tournament.services.work.durations import count_games, estimate_seconds
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -155,7 +162,8 @@ def test_a_tournament_past_all_measure_is_refused() -> None:
 
 def test_only_a_draft_starts() -> None:
     tournament = make_tournament(running=False)
-    assert dispatch.fill_buffer() == 0
+    make_worker()
+    assert ask() is None
     start(tournament)
     assert (tournament.state, tournament.started_at is None) == (Tournament.State.RUNNING, False)
     with pytest.raises(TournamentError, match="'Test match' is running, only a draft"):
@@ -163,7 +171,7 @@ def test_only_a_draft_starts() -> None:
 
 
 def test_a_cancelled_tournament_keeps_its_results_and_ignores_later_ones(
-    deal: Deal, queues: FakeBroker
+    deal: Deal,
 ) -> None:
     tournament = make_tournament(pairs=20)
     first, second, *_ = deal()

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
     LADDER,
-    FakeBroker,
+    begin_game,
     make_event,
     make_tournament,
     make_user,
     make_version,
     make_worker,
+    open_door,
     play_short,
+    post,
     start_validation,
-    word_of,
 )
-from tournament.models import Attempt, Game, Keeper, LiveGame, Tournament
+from tournament.models import Attempt, Game, LiveGame, Tournament
 from tournament.services.calendar import tend
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import (
     TournamentError,
@@ -44,7 +44,7 @@ Kind, State = Tournament.Kind, Tournament.State
 @pytest.fixture(autouse=True)
 def one_slot(settings: Settings) -> None:
     settings.SLOTS = 1
-    keeper_started()
+    open_door()
 
 
 def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
@@ -57,24 +57,16 @@ def names(jobs: list[GameJob]) -> list[str]:
 
 @pytest.mark.parametrize("end", [pause, cancel])
 def test_a_pause_and_a_cancellation_stop_the_games_under_way(
-    end: Callable[[Tournament], None],
-    deal: Deal,
-    queues: FakeBroker,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    end: Callable[[Tournament], None], deal: Deal
 ) -> None:
     tournament, other = make_tournament(pairs=30), make_tournament(pairs=30, name="Other")
-    for name in ("east", "west"):
-        make_worker(name=name)
-    mine, its, *queued = deal()
+    mine, its, *_ = deal()
     assert names([mine, its]) == ["test-match", "other"]
     for job in (mine, its):
-        keeper.progress(word_of(job.games[0]))
-    with django_capture_on_commit_callbacks(execute=True):
-        end(tournament)
-    stopped = [mine, *(job for job in queued if names([job]) == ["test-match"])]
-    sent_to = {str(job): worker for job, worker in Attempt.objects.values_list("job", "assigned")}
-    assert set(queues.stopped) == {(sent_to[job.job], job.job) for job in stopped}
-    assert set(sent_to.values()) == {"east", "west"}
+        begin_game(job.games[0])
+    end(tournament)
+    assert set(begin_game(mine.games[0]).stop) == {game.attempt for game in mine.games}
+    assert begin_game(its.games[0]).stop == ()
     assert not Attempt.objects.filter(game__tournament=tournament, ended_at=None).exists()
     assert set(LiveGame.objects.values_list("game__tournament", flat=True)) == {other.pk}
     assert not Game.objects.exclude(voids=0, lost=0).exists()
@@ -84,7 +76,7 @@ def test_a_pause_and_a_cancellation_stop_the_games_under_way(
 def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
     tournament = make_tournament()
     begun = deal()
-    keeper.progress(word_of(begun[0].games[0]))
+    begin_game(begun[0].games[0])
     pause(tournament)
     assert deal() == []
     resume(tournament)
@@ -97,60 +89,66 @@ def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
     assert tournament.state == State.FINISHED
 
 
-def test_a_worker_that_missed_the_command_to_stop_gets_it_at_its_next_progress(
-    deal: Deal, queues: FakeBroker
-) -> None:
+def test_a_slot_that_did_not_get_the_answer_is_told_again_to_stop(deal: Deal) -> None:
     tournament = make_tournament()
     job, *_ = deal()
-    keeper.progress(word_of(job.games[0]))
+    begin_game(job.games[0])
     pause(tournament)
-    assert not keeper.progress(word_of(job.games[0]))
-    assert queues.stopped == [("host", job.job)]
+    for _ in range(2):
+        assert set(begin_game(job.games[0]).stop) == {game.attempt for game in job.games}
 
 
-def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal, queues: FakeBroker) -> None:
+def test_a_reported_game_of_a_paused_tournament_counts_and_of_a_cancelled_one_does_not(deal: Deal) -> None:
+    tournament = make_tournament(pairs=2)
+    first, *_ = deal()
+    report, *_ = play_short(first)
+    post(first.job, reports=(report,))
+    pause(tournament)
+    assert not keeper.record_inbox(60)
+    assert Game.objects.get(key=report.key).state == Game.State.DONE
+    resume(tournament)
+    job, *_ = deal()
+    report, *_ = play_short(job)
+    post(job.job, reports=(report,))
+    cancel(tournament)
+    assert not keeper.record_inbox(60)
+    assert Game.objects.get(key=report.key).state == Game.State.CANCELLED
+
+
+def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal) -> None:
     make_tournament()
     make_worker(name="host")
     job, *_ = deal()
     play([job])
-    assert not keeper.progress(word_of(job.games[0]))
-    assert queues.stopped == []
+    assert begin_game(job.games[0]).stop == ()
 
 
-def test_a_higher_priority_is_played_next_whatever_is_queued(deal: Deal) -> None:
+def test_a_higher_priority_is_played_next(deal: Deal) -> None:
     make_tournament(pairs=30)
     other = make_tournament(pairs=30, versions=[make_version("Cy"), make_version("Dora")], name="Other")
-    assert names(deal()) == ["test-match", "other"] * 2
-    assert deal() == []
+    first = deal()
+    assert names(first) == ["test-match", "other"] * 2
+    play(first)
     set_priority(other, 5)
-    assert names(deal()) == ["other"] * 4
+    first = deal()
+    assert names(first) == ["other"] * 4
+    play(first)
     set_priority(other, -5)
     assert names(deal()) == ["test-match"] * 4
 
 
-def test_the_same_priority_again_disturbs_nobody(deal: Deal) -> None:
-    tournament = make_tournament(pairs=30)
-    deal()
-    set_priority(tournament, 0)
-    assert deal() == []
+def test_a_priority_has_bounds() -> None:
+    tournament = make_tournament()
     with pytest.raises(TournamentError, match="priority: must be from -100 to 100, not 101"):
         set_priority(tournament, 101)
 
 
-def test_a_validation_does_not_wait_for_what_is_queued(deal: Deal) -> None:
+def test_a_validation_waits_for_no_tournament(deal: Deal) -> None:
     make_tournament(pairs=30)
     deal()
     version = make_version("Cy", owner=make_user())
     start_validation(version)
     assert names(deal())[0] == "validation-of-cy-v1"
-
-
-def test_a_cancelled_tournament_leaves_the_queue(deal: Deal, queues: FakeBroker) -> None:
-    tournament = make_tournament(pairs=30)
-    queues.jobs = deal()
-    cancel(tournament)
-    assert deal() == []
-    assert not Keeper.objects.get().recalls
 
 
 def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> None:

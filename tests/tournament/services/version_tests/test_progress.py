@@ -12,16 +12,17 @@ from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
+    begin_game,
     make_event,
     make_test,
     make_tournament,
     make_user,
     make_version,
     make_worker,
+    open_door,
     play_all,
     play_short,
     void,
-    word_of,
 )
 from tournament.models import (
     Attempt,
@@ -38,7 +39,6 @@ from tournament.models import (
 )
 from tournament.services.bots.activity import deactivate
 from tournament.services.calendar import tend
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.matchmaking import has_room
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
@@ -56,7 +56,7 @@ Outcome, State = VersionTest.Outcome, Tournament.State
 @pytest.fixture
 def owner(settings: Settings) -> User:
     settings.SLOTS = 1
-    keeper_started()
+    open_door()
     return make_user()
 
 
@@ -153,7 +153,7 @@ def test_games_that_are_not_recorded_at_the_verdict_are_cancelled_and_do_not_cou
         jobs = deal()
         under_way = jobs.pop() if len(jobs) > 1 else None
         if under_way is not None:
-            keeper.progress(word_of(under_way.games[0]))
+            begin_game(under_way.games[0])
             late += reports_of([under_way], baseline_wins)
         keeper.record_all(reports_of(jobs, candidate_wins))
         tend_tests()
@@ -398,7 +398,7 @@ def test_a_queued_test_makes_room_for_the_next_round_of_a_tournament(owner: User
 def test_a_game_of_a_test_that_is_being_played_is_not_interrupted(owner: User, deal: Deal) -> None:
     make_test(owner)
     begun, _ = deal()
-    keeper.progress(word_of(begun.games[0]))
+    begin_game(begun.games[0])
     make_tournament(pairs=5)
     assert names(deal()) == ["test-match"] * 3
     answers = keeper.record_all(reports_of([begun], candidate_wins))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engines.rules.base import Result
-from tests.support.schedule import FakeBroker, make_test, make_user, make_workers, play_short
+from tests.support.schedule import make_test, make_user, make_workers, play_short, take_all
 from tests.support.threads import at_once
 from tournament.models import CountedPair, Pairing, VersionTest
-from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper
 from tournament.services.schedule.terms import TournamentError
 from tournament.services.version_tests.progress import stop_test, tend_tests
@@ -22,14 +21,18 @@ def worker(transactional_db: None) -> None:
     make_workers()
 
 
+def jobs_taken() -> list[GameJob]:
+    return [job for batch in take_all() for job in batch.jobs]
+
+
 def candidate_wins(_: GameJob, game: JobGame) -> Result:
     return Result.WHITE_WINS if game.white == 0 else Result.BLACK_WINS
 
 
-def test_a_pair_is_made_once_and_counts_once_whatever_is_called_at_once(queues: FakeBroker) -> None:
+def test_a_pair_is_made_once_and_counts_once_whatever_is_called_at_once() -> None:
     tournament = make_test(make_user())
-    while dispatch.fill_buffer():
-        reports = [report for job in queues.take() for report in play_short(job, candidate_wins)]
+    while jobs := jobs_taken():
+        reports = [report for job in jobs for report in play_short(job, candidate_wins)]
         calls = [lambda reports=reports: keeper.record_all(reports)] * 2
         at_once(*calls, tend_tests, tend_tests, tend_tests)
         tend_tests()
@@ -42,12 +45,11 @@ def test_a_pair_is_made_once_and_counts_once_whatever_is_called_at_once(queues: 
     assert tournament.games_done == tournament.games_total == tournament.games.done().count()
 
 
-def test_of_a_verdict_and_two_stops_at_once_one_counts(queues: FakeBroker) -> None:
+def test_of_a_verdict_and_two_stops_at_once_one_counts() -> None:
     tournament = make_test(make_user(), most_games=8)
     while VersionTest.objects.get().looked_at < 2:
-        dispatch.fill_buffer()
         keeper.record_all(
-            [report for job in queues.take() for report in play_short(job, lambda *_: Result.DRAW)][:4]
+            [report for job in jobs_taken() for report in play_short(job, lambda *_: Result.DRAW)][:4]
         )
         tend_tests()
     calls = [lambda: stop_test(tournament, "its owner stopped it")] * 2

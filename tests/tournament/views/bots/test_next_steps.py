@@ -14,14 +14,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_worker
+from tests.support.schedule import make_worker, open_door
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.schedule.tournaments import start
-from tournament.services.shares import charge
+from tournament.services.work.fair_share import charge
 
 LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
@@ -30,7 +29,7 @@ SECOND = datetime.timedelta(seconds=1)
 @pytest.fixture(autouse=True)
 def a_site_that_plays(site: Site, settings: Settings) -> None:
     settings.LADDER_GAMES = 60
-    keeper_started()
+    open_door()
     make_worker()
     Tournament.objects.filter(pk=site.running.pk).update(state="cancelled")
     Game.objects.filter(tournament=site.running).exclude(state="done").update(state="cancelled", attempt=None)
@@ -50,7 +49,7 @@ def test_an_active_version_s_page_names_its_next_game(site: Site, client: Client
     assert "The next game: within the next 12 pairs of this ladder" in text_of(client)
     tend()
     assert "The next game: it is next" in text_of(client)
-    keeper_started(timezone.now() - 300 * SECOND)
+    open_door(timezone.now() - 300 * SECOND)
     assert "it is next (no games are started at the moment: the record keeper" in text_of(client)
 
 

@@ -15,11 +15,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_tournament, make_worker
+from tests.support.schedule import make_tournament, make_worker, open_door
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.ladders.queue import look
 from tournament.services.schedule.tournaments import pause
 from tournament.views.ladders.queue import BOTS, EVENTS, PLAYING
@@ -32,7 +31,7 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture(autouse=True)
 def a_site_that_plays(site: Site, settings: Settings) -> None:
     settings.LADDER_GAMES = 60
-    keeper_started()
+    open_door()
     make_worker()
     held = site.live.attempt
     assert held is not None
@@ -129,30 +128,25 @@ def test_the_queue_shows_why_a_bot_has_no_next_game(
 
 def test_a_reason_why_no_game_can_start_is_shown_once(site: Site, client: Client) -> None:
     rest(site)
-    keeper_started(timezone.now() - 5 * 60 * SECOND)
-    why = "the record keeper, which sends games to workers, is not running"
+    open_door(timezone.now() - 5 * 60 * SECOND)
+    why = "the record keeper, which stores results, is not running"
     queue = text_of(client)
     assert f"No games are started at the moment. T{why[1:]}." in queue
     assert queue.count(why[1:]) == 1
     assert f"(no games are started at the moment: {why})" in text_of(client, "/bots/stone-age/")
 
 
-def test_jobs_that_no_worker_takes_are_reported(site: Site, client: Client) -> None:
-    Attempt.objects.update(sent_at=timezone.now() - 5 * 60 * SECOND)
-    assert "No games are started at the moment. No worker takes games." in text_of(client)
-
-
 @pytest.mark.parametrize(
     ("standing", "trouble"),
     [
         ({"state": Worker.State.LOST}, "no worker is running"),
-        ({"queue": "validation"}, "no worker is running"),
+        ({"takes": "checks"}, "no worker is running"),
         ({"held": 2}, "no worker is able to play"),
         (
             {"quarantined_at": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
             "every worker is quarantined",
         ),
-        ({"set_aside": "others do"}, "no worker gets games or is able to play them"),
+        ({"barred": "others do"}, "no worker gets games or is able to play them"),
     ],
 )
 def test_workers_that_take_no_games_are_reported(

@@ -12,9 +12,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_test, make_worker, play_short
+from tests.support.schedule import make_test, make_worker, open_door, play_short
 from tournament.models import CountedPair, Tournament, VersionTest
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results import keeper
 from tournament.services.version_tests.progress import stop_test, tend_tests
 from tournament.views.version_tests import version_tests
@@ -30,7 +29,7 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def tested(site: Site, settings: Settings) -> Tournament:
     settings.SLOTS = 1
-    keeper_started()
+    open_door()
     Tournament.objects.filter(pk=site.running.pk).update(state=Tournament.State.PAUSED)
     newer = add_version(site.owner, "Stone Age")
     return make_test(
