@@ -12,10 +12,7 @@ import yaml
 from benchmarks import containers
 from benchmarks.containers import CHECK, COUNT, SERVICES, START, main, settings_of
 from tests.support.schedule import make_version
-from tests.tournament.conftest import queues
 from tournament.embedded.plan import ROOT
-
-__all__ = ["queues"]
 
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 DOCKER = """#!/bin/sh
@@ -84,7 +81,6 @@ def test_secrets_services_and_programs_fit_the_compose_file() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("queues")
 def test_the_programs_start_and_count_games(capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(1, 4):
         make_version(f"Bot {number}", games=["dogon-kulei"])

@@ -72,7 +72,7 @@ def _keeper(now: datetime.datetime) -> Condition:
     reports, oldest = count_reports(), oldest_report()
     waiting = f"{reports} report{pluralize(reports)}"
     if silence := keeper_silence(now):
-        return Condition(part, f"{silence}, and {waiting} wait for it")
+        return Condition(part, f"{silence}: {waiting} waiting")
     late = now - oldest if oldest else datetime.timedelta(0)
     if late > SILENT:
         return Condition(part, f"it is {late.total_seconds():.0f} s behind the workers: {waiting} waiting")

@@ -177,8 +177,14 @@ def _keeper(now: datetime.datetime) -> Iterator[Metric]:
         text = "Seconds since the record keeper last looked; known every five seconds"
         yield _age("duarena_keeper_silence", text, now, keeper.seen_at)
     if door is not None:
-        yield _age("duarena_door_open", "Seconds for which workers could reach the site", now, door.open_since)
-    yield _gauge("duarena_inbox_reports", "Reports that wait for the record keeper", [((), InboxReport.objects.count())])
+        yield _age(
+            "duarena_door_open", "Seconds for which workers could reach the site", now, door.open_since
+        )
+    yield _gauge(
+        "duarena_inbox_reports",
+        "Reports that wait for the record keeper",
+        [((), InboxReport.objects.count())],
+    )
     yield _age("duarena_oldest_report", "Seconds since the oldest of them came", now, oldest_report())
     ignored = Ignored.objects.values_list("reason", "count")
     yield _counter("duarena_messages_ignored", "Reports without effect, by reason", ignored, "reason")

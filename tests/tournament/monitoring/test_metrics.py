@@ -1,4 +1,4 @@
-"""``/metrics``: who reads it, and that its values are those of the tables, the broker and the requests."""
+"""``/metrics``: who reads it, and that its values are those of the tables, of Redis and of the requests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+import redis
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,21 +18,32 @@ from engines import __version__
 from engines.records import Fault, Termination
 from engines.rules.base import Result
 from tests.support.brokers import running_redis
-from tests.support.schedule import FakeBroker, forfeit, make_tournament, make_user, play_all
-from tournament import celery, queues, tasks
+from tests.support.schedule import forfeit, make_tournament, make_user, play_all, post
+from tests.tournament.conftest import FakeRedis
+from tournament import queues, tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
-from tournament.models import Attempt, EventCount, Game, Keeper, OwnerShare, Tournament, Worker
-from tournament.queues import BrokerState
+from tournament.models import (
+    Attempt,
+    Door,
+    EventCount,
+    Game,
+    InboxReport,
+    Keeper,
+    OwnerShare,
+    Tournament,
+    Worker,
+)
 from tournament.services import event_counts
-from tournament.services.dispatch.attempts import give_back
 from tournament.services.results import keeper
+from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
+from workers.service import turns as redis_turns
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 TOKEN = "a token of tests"
-QUERIES = 20
+QUERIES = 22
 look_at_broker = queues.look_at_broker
 
 
@@ -113,89 +125,84 @@ def test_what_was_counted_is_stored_once(
     assert read()["duarena_keeper_errors_total", "tournament.sweep"] == 2
 
 
-def test_a_task_that_fails_is_counted_and_a_sweep_stores_it(
-    queues: FakeBroker,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_duty_that_fails_is_counted(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail() -> None:
         raise RuntimeError("a fault of the test")
 
-    monkeypatch.setattr(tasks, "verified_sender", lambda: "site")
-    monkeypatch.setattr(tasks, "prune", fail)
     with django_capture_on_commit_callbacks(execute=True):
-        tasks.prune_tables.apply()
-    tasks.sweep()
-    assert read()["duarena_keeper_errors_total", "tournament.prune"] == 1
+        tasks.Duty("prune", 30, fail).run_if_due()
+    event_counts.store_counts()
+    assert read()["duarena_keeper_errors_total", "prune"] == 1
 
 
 def test_waits_are_the_ages_of_the_oldest(deal: Deal) -> None:
     assert read()["duarena_oldest_waiting_game_seconds",] == 0
-    make_tournament(ladders=["dogon-kulei"], pairs=2)
-    deal()
+    make_tournament(ladders=["dogon-kulei"], pairs=3)
+    first, *_ = deal()
+    post(str(Attempt.objects.get(pk=first.games[0].attempt).job), reports=tuple(play_all(first)))
     now = timezone.now()
-    ages = [datetime.timedelta(seconds=seconds) for seconds in (100, 200, 300, 400, 500)]
-    one, *_ = Attempt.objects.all()
-    Attempt.objects.update(sent_at=now - ages[0])
-    Attempt.objects.filter(pk=one.pk).update(started_at=now - ages[1], sent_at=now - ages[2])
-    Game.objects.filter(pk=one.game_id).update(state="waiting", attempt=None)
+    ages = [datetime.timedelta(seconds=seconds) for seconds in (100, 200, 300, 400, 500, 600)]
+    one, two, *_ = Attempt.objects.filter(reported_at__isnull=True)
+    InboxReport.objects.update(received_at=now - ages[0])
+    Attempt.objects.filter(pk=one.pk).update(started_at=now - ages[1])
+    Game.objects.filter(pk=two.game_id).update(state="waiting", attempt=None)
     Tournament.objects.update(started_at=now - ages[3])
     OwnerShare.objects.update_or_create(owner=0, defaults={"waits_since": now - ages[4]})
-    Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now - ages[2]})
+    Keeper.objects.update_or_create(pk=1, defaults={"seen_at": now - ages[2]})
+    Door.objects.update_or_create(pk=1, defaults={"open_since": now - ages[5], "seen_at": now})
     values = read()
-    assert values["duarena_oldest_queued_seconds",] == pytest.approx(100, abs=30)
+    assert values["duarena_oldest_report_seconds",] == pytest.approx(100, abs=30)
     assert values["duarena_longest_game_seconds",] == pytest.approx(200, abs=30)
-    assert values["duarena_keeper_lag_seconds",] == pytest.approx(300, abs=30)
+    assert values["duarena_keeper_silence_seconds",] == pytest.approx(300, abs=30)
     assert values["duarena_oldest_waiting_game_seconds",] == pytest.approx(400, abs=30)
     assert values["duarena_owner_wait_seconds",] == pytest.approx(500, abs=30)
+    assert values["duarena_door_open_seconds",] == pytest.approx(600, abs=30)
     assert values["duarena_attempts", "playing"] == 1
+    reported = Attempt.objects.filter(reported_at__isnull=False).count()
+    assert values["duarena_attempts", "reported"] == values["duarena_inbox_reports",] == reported > 0
+    assert values["duarena_attempts", "taken"] == Attempt.objects.count() - reported - 1
 
 
-def test_workers_and_their_slots_are_counted_by_condition(deal: Deal, queues: FakeBroker) -> None:
+def test_workers_and_their_slots_are_counted_by_condition(deal: Deal, turns: FakeRedis) -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=1)
     deal()
-    worker = Worker.objects.filter(queue="games").first()
-    assert worker is not None
-    Worker.objects.filter(queue="games").exclude(pk=worker.pk).delete()
-    Worker.objects.filter(pk=worker.pk).update(slots=4, busy=3)
-    queues.lengths = {f"games.{worker.name}": 5, "records": 7}
+    Worker.objects.update(slots=4, busy=3)
+    turns.lengths = {redis_turns.TURNS: 5, redis_turns.LOOK: 1}
     values = read()
     assert values["duarena_workers", "busy", "games"] == 1
     assert values["duarena_workers", "lost", "games"] == 0
-    assert values["duarena_slots", "games", "all"] == 4
-    assert values["duarena_slots", "games", "busy"] == 3
-    assert values["duarena_queue_messages", "games"] == 5
-    assert values["duarena_queue_messages", "records"] == 7
+    assert values["duarena_slots", "all", "games"] == 4
+    assert values["duarena_slots", "busy", "games"] == 3
+    assert values["duarena_turns", "turns"] == 5
+    assert values["duarena_turns", "look"] == 1
     Worker.objects.update(state="lost")
     values = read()
     assert values["duarena_workers", "lost", "games"] == 1
-    assert ("duarena_slots", "games", "all") not in values
+    assert ("duarena_slots", "all", "games") not in values
 
 
-def test_without_redis_all_other_values_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "look_at_broker", lambda names: BrokerState({}, None, "does not answer"))
+def test_without_redis_all_other_values_are_there(turns: FakeRedis) -> None:
+    turns.is_away = True
     values = read()
     assert values["duarena_redis_up",] == 0
-    assert ("duarena_queue_messages", "records") not in values
+    assert ("duarena_turns", "look") not in values
     assert values["duarena_disk_free_bytes", "data"] > 0
     assert values["duarena_database_bytes",] > 0
 
 
-def test_the_broker_is_read_in_one_step_and_its_absence_is_no_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import redis
-
-    with running_redis() as socket, redis.Redis(unix_socket_path=str(socket)) as client:
-        celery_at(broker_url(socket), monkeypatch)
-        client.lpush("records", "1", "2")
-        client.set("games.broken", "not a list")
-        state = look_at_broker(["records", "games.broken", "games.empty"])
+def test_redis_is_read_in_one_step_and_its_absence_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_redis() as socket:
+        client = redis_at(broker_url(socket), monkeypatch)
+        client.lpush("look", "1", "2")
+        client.set("broken", "not a list")
+        state = look_at_broker(["look", "broken", "empty"])
         assert not state.trouble
-        assert state.lengths == {"records": 2, "games.empty": 0}
+        assert state.lengths == {"look": 2, "empty": 0}
         assert state.memory
         assert state.memory > 0
-    assert look_at_broker(["records"]).trouble == "does not answer"
+    assert look_at_broker(["look"]).trouble == "does not answer"
 
 
 @pytest.mark.parametrize("user", ["", ":wrong@", "somebody:wrong@"])
@@ -203,14 +210,15 @@ def test_a_redis_that_refuses_the_password_is_said_to_do_so(
     user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running_redis(None, "--requirepass", "right") as socket:
-        celery_at(broker_url(socket).replace("://", f"://{user}"), monkeypatch)
-        assert look_at_broker(["records"]).trouble.startswith("refuses the user or password of REDIS_URL (")
+        redis_at(broker_url(socket).replace("://", f"://{user}"), monkeypatch)
+        assert look_at_broker(["look"]).trouble.startswith("refuses the user or password of REDIS_URL (")
 
 
-def celery_at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kombu import Connection
-
-    monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(url))
+def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> redis.Redis:
+    """Let the site use this Redis."""
+    client = redis_turns.open_redis(url)
+    monkeypatch.setattr(queues, "_client", lambda: client)
+    return client
 
 
 def test_requests_are_timed_by_page_and_kind_of_status() -> None:
@@ -256,5 +264,9 @@ def test_every_metric_is_in_the_documents() -> None:
     answer = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)", answer.content.decode(), re.MULTILINE))
     exported = {name for name, kind in kinds.items() if not name.endswith("_created")}
-    assert described == exported | {"duarena_keeper_lag_seconds", "duarena_redis_memory_bytes"}
+    assert described == exported | {
+        "duarena_keeper_silence_seconds",
+        "duarena_door_open_seconds",
+        "duarena_redis_memory_bytes",
+    }
     assert set(re.findall(r"duarena_\w+?(?=_bucket|_count|_sum|\W)", page)) <= described

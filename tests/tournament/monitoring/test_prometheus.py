@@ -19,8 +19,8 @@ from tests.support.needs import need
 from tests.support.schedule import make_tournament
 from tournament import queues
 from tournament.embedded.plan import ROOT
-from tournament.models import EventCount, Keeper
-from tournament.monitoring.conditions import LEAST_FREE_BYTES, LONGEST_QUEUED
+from tournament.models import Door, EventCount, Keeper
+from tournament.monitoring.conditions import LEAST_FREE_BYTES, LONGEST_WAIT, SILENT
 from tournament.queues import BrokerState
 from tournament.services import event_counts
 
@@ -30,8 +30,11 @@ DASHBOARD = DOCS / "prometheus" / "dashboard.json"
 TOKEN = "a token of tests"
 WELL = (
     'duarena_info{version="1"} 1x60',
-    'duarena_slots{queue="games",state="all"} 4x60',
-    "duarena_keeper_lag_seconds 1x60",
+    'duarena_slots{takes="games",state="all"} 4x60',
+    "duarena_keeper_silence_seconds 1x60",
+    "duarena_inbox_reports 10x60",
+    "duarena_oldest_report_seconds 1x60",
+    "duarena_owner_wait_seconds 400x60",
     "duarena_redis_up 1x60",
     'duarena_attempts{state="playing"} 4x60',
     'duarena_games_recorded_total{ladder="duploline"} 0+9x60',
@@ -41,13 +44,15 @@ WELL = (
 TROUBLES = {
     "SiteDown": ("duarena_info", ""),
     "NoWorker": ("duarena_slots", ""),
-    "WorkersLost": ("", 'duarena_workers{queue="games",condition="lost"} 1x60'),
-    "KeeperLate": ("duarena_keeper_lag_seconds", "duarena_keeper_lag_seconds 90x60"),
-    "KeeperErrors": ("", 'duarena_keeper_errors_total{task="tournament.sweep"} 0+1x60'),
+    "WorkersLost": ("", 'duarena_workers{takes="games",condition="lost"} 1x60'),
+    "KeeperSilent": ("duarena_keeper_silence_seconds", "duarena_keeper_silence_seconds 90x60"),
+    "KeeperLate": ("duarena_oldest_report_seconds", "duarena_oldest_report_seconds 90x60"),
+    "InboxFull": ("duarena_inbox_reports", "duarena_inbox_reports 6000x60"),
+    "KeeperErrors": ("", 'duarena_keeper_errors_total{task="sweep"} 0+1x60'),
     "RedisDown": ("duarena_redis_up", "duarena_redis_up 0x60"),
     "GamesHalt": ("", 'duarena_attempts_failed_total{end="void"} 0+1x60'),
     "GamesHalted": ("", 'duarena_games{state="halted"} 1x60'),
-    "QueueStuck": ("", "duarena_oldest_queued_seconds 400x60"),
+    "NothingTaken": ("duarena_attempts", 'duarena_attempts{state="playing"} 0x60'),
     "NothingRecorded": (
         "duarena_games_recorded_total",
         'duarena_games_recorded_total{ladder="duploline"} 9x60',
@@ -100,7 +105,8 @@ def exposed(
     make_tournament(ladders=["dogon-kulei"], pairs=1)
     deal()
     now = timezone.now()
-    Keeper.objects.update_or_create(pk=1, defaults={"up_since": now, "seen_at": now})
+    Keeper.objects.update_or_create(pk=1, defaults={"seen_at": now})
+    Door.objects.update_or_create(pk=1, defaults={"open_since": now, "seen_at": now})
     with django_capture_on_commit_callbacks(execute=True):
         for kind in EventCount.Kind:
             event_counts.count_event(kind, "something")
@@ -171,4 +177,7 @@ def test_the_limits_are_those_of_the_page_of_staff() -> None:
     assert (
         f"duarena_disk_free_bytes) < {LEAST_FREE_BYTES:.0e}".replace("e+0", "e") in expressions()["DiskFull"]
     )
-    assert expressions()["QueueStuck"].endswith(f"> {LONGEST_QUEUED.total_seconds():.0f}")
+    wait, silence = (limit.total_seconds() for limit in (LONGEST_WAIT, SILENT))
+    assert f"> {wait:.0f} unless" in expressions()["NothingTaken"]
+    for name in ("KeeperSilent", "KeeperLate"):
+        assert expressions()[name].endswith(f"> {silence:.0f}")

@@ -14,11 +14,19 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.schedule import FakeBroker, make_event, make_tournament, make_user, play_all, void
-from tournament.models import Act, Attempt, Game, Keeper, Tournament, Worker
+from tests.support.schedule import (
+    make_event,
+    make_tournament,
+    make_user,
+    make_worker,
+    play_all,
+    post,
+    void,
+)
+from tests.tournament.conftest import FakeRedis
+from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, Tournament, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
-from tournament.queues import BrokerState
 from tournament.services import disk
 from tournament.services.accounts.acts import BACKUP
 from tournament.services.calendar import tend
@@ -42,9 +50,9 @@ def well(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
         "tournament.monitoring.values.shutil.disk_usage", lambda _: Usage(9e9, 1, 8_000_000_000)
     )
     now = timezone.now()
-    Keeper.objects.create(pk=1, up_since=now, seen_at=now)
-    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
-        Worker.objects.create(name=name, queue=queue, slots=2, level="A", started_at=now, seen_at=now)
+    Keeper.objects.create(pk=1, seen_at=now)
+    make_worker(name="players@east")
+    make_worker(name="validators@east", takes="checks")
     Act.objects.create(actor_name=BACKUP, deed="wrote a backup", subject="file a.tar")
 
 
@@ -60,15 +68,15 @@ def test_a_site_without_trouble_is_well(as_user: AsUser) -> None:
     assert troubles() == {}
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
     assert "All is well." in page
-    assert page.count(">well<") == 10
+    assert page.count(">well<") == 9
     assert ">trouble<" not in page
 
 
 def test_the_page_names_each_trouble_with_its_reason(as_user: AsUser) -> None:
     Act.objects.all().delete()
-    Worker.objects.filter(queue="games").update(state="lost")
+    Worker.objects.filter(takes="games").update(state="lost")
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
-    assert "2 of 10 parts need attention." in page
+    assert "2 of 9 parts need attention." in page
     assert "None plays; players@east is lost." in page
     assert page.count(">trouble<") == 2
 
@@ -86,36 +94,33 @@ def test_no_cache_keeps_the_page(as_user: AsUser) -> None:
 def test_a_keeper_that_never_started_is_named() -> None:
     Keeper.objects.all().delete()
     assert troubles()["Record keeper"] == "it has not started yet"
-    assert "Beat" in troubles()
 
 
-def test_a_silent_keeper_with_messages_is_the_trouble_itself(queues: FakeBroker) -> None:
+def test_a_silent_keeper_is_named_with_the_reports_that_wait(deal: Callable[[], list[GameJob]]) -> None:
+    report_game(deal)
     age_keeper()
-    queues.lengths = {"records": 7, "beat": 5}
-    assert troubles()["Record keeper"] == "it has not swept for 90 s, and 7 messages of workers wait for it"
-    assert "nothing is known" in troubles()["Beat"]
+    assert troubles() == {"Record keeper": "it has not worked for 90 s: 1 report waiting"}
 
 
-def test_a_keeper_that_is_behind_the_workers_is_named_although_it_sweeps(queues: FakeBroker) -> None:
-    queues.lengths = {"records": 7, "beat": 5}
-    Keeper.objects.update(handled_until=timezone.now() - datetime.timedelta(seconds=90))
-    assert troubles() == {"Record keeper": "it is 90 s behind the workers: 7 messages waiting"}
+def test_a_keeper_that_is_behind_the_workers_is_named_although_it_works(
+    deal: Callable[[], list[GameJob]],
+) -> None:
+    report_game(deal)
+    assert troubles() == {}
+    InboxReport.objects.update(received_at=timezone.now() - datetime.timedelta(seconds=90))
+    assert troubles() == {"Record keeper": "it is 90 s behind the workers: 1 report waiting"}
 
 
-def test_a_silent_keeper_without_messages_of_the_beat_shows_that_the_beat_is_away() -> None:
-    age_keeper()
-    assert troubles() == {
-        "Record keeper": "it has not swept for 90 s, because no message asks it to",
-        "Beat": "it sends no messages",
-    }
+def report_game(deal: Callable[[], list[GameJob]]) -> None:
+    """Let a slot have reported a game."""
+    make_tournament(ladders=["dogon-kulei"], pairs=1)
+    job, *_ = deal()
+    post(job.job, reports=tuple(play_all(job))[:1])
 
 
-def test_a_redis_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    away = BrokerState({}, None, "does not answer")
-    monkeypatch.setattr("tournament.queues.look_at_broker", lambda names: away)
+def test_a_redis_that_does_not_answer_is_named(turns: FakeRedis) -> None:
+    turns.is_away = True
     assert troubles() == {"Redis": "it does not answer"}
-    age_keeper()
-    assert troubles()["Beat"] == "it cannot send messages: Redis does not answer"
 
 
 @pytest.mark.parametrize(
@@ -124,21 +129,18 @@ def test_a_redis_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) 
         ({"state": "stopped"}, "none plays"),
         ({"state": "lost"}, "none plays; players@east is lost"),
         ({"held": 2}, "none plays; players@east is held"),
-        ({"set_aside": "others do"}, "none plays; players@east is set aside"),
+        ({"barred": "others do"}, "none plays; players@east is barred"),
         ({"quarantined_at": timezone.now()}, "none plays; players@east is quarantined"),
     ],
 )
 def test_workers_that_play_no_games_are_named(fields: dict[str, Any], trouble: str) -> None:
-    Worker.objects.filter(queue="games").update(**fields)
+    Worker.objects.filter(takes="games").update(**fields)
     assert troubles() == {"Workers for games": trouble}
 
 
 def test_a_lost_worker_beside_others_is_named_and_many_are_counted() -> None:
-    now = timezone.now()
     for number in range(5):
-        Worker.objects.create(
-            name=f"lost{number}@west", queue="validation", state="lost", started_at=now, seen_at=now
-        )
+        make_worker(name=f"lost{number}@west", takes="checks", state="lost")
     expected = "lost0@west is lost; lost1@west is lost; lost2@west is lost; 2 more"
     assert troubles() == {"Workers for new bots": expected}
 
@@ -156,12 +158,13 @@ def test_a_disk_that_is_full_or_nearly_so_is_named(monkeypatch: pytest.MonkeyPat
     assert "is full" in troubles()["Disk"]
 
 
-def test_a_game_that_no_worker_begins_is_named(deal: Callable[[], object]) -> None:
+def test_games_that_no_slot_takes_are_named(deal: Callable[[], object]) -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=1)
+    since = timezone.now() - datetime.timedelta(seconds=400)
+    OwnerShare.objects.update_or_create(owner=0, defaults={"waits_since": since})
+    assert troubles()["Queue"] == "games have waited for 400 s, and no slot takes any"
     deal()
     assert troubles() == {}
-    Attempt.objects.update(sent_at=timezone.now() - datetime.timedelta(seconds=400))
-    assert troubles()["Queue"] == "the oldest game was sent 400 s ago, and no worker has begun it"
 
 
 def test_no_owner_can_fill_the_halted_games(deal: Callable[[], list[GameJob]]) -> None:
