@@ -4,8 +4,9 @@ Four bots in C that answer at once play a rated round robin in a site like that 
 of games by two processes, every move refereed, every game replayed by the record keeper and rated. The
 engines run in the sandbox that this machine provides to the user, and its level is printed; root needs
 ``--no-sandbox``. At the end rebuilt ratings must be equal to the bit, and each game must be recorded once. It
-also prints the processor time of each part of the site, and the part of the time between its first and its last game that
-a slot was inside a game. With ``--think`` the bots think for up to the given number of milliseconds a move.
+also prints the processor time of each part of the site, and the part of the time between its first and its
+last game that a slot was inside a game. With ``--think`` the bots think for up to the given number of
+milliseconds a move.
 
     nice -n -15 .venv/bin/python -m benchmarks.throughput
     nice -n -15 .venv/bin/python -m benchmarks.throughput --think 20 --games 600

@@ -74,7 +74,7 @@ def test_a_waiting_author_sees_the_queue_and_then_the_verdict_without_a_reload(
     site: Site, page: Page
 ) -> None:
     page.set_viewport_size(PHONE)
-    make_worker(1, name="checks@east", queue="validation")
+    make_worker(1, name="checks@east", takes="checks")
     version = add_version(site.owner, "Stone Age", [LADDER], state="validating")
     Exam.objects.create(version=version, sent_at=timezone.now())
     log_in(page, "olga")

@@ -10,33 +10,22 @@ from engines.rules.base import Result
 from tests.e2e.keys import tab_to
 from tests.e2e.log_ins import log_in
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import FakeBroker, make_test, make_workers, play_short
+from tests.support.schedule import make_test, make_workers, play_short, take_all
 from tournament.models import Tournament, VersionTest
-from tournament.services.dispatch import dispatch
 from tournament.services.results import keeper
 from tournament.services.version_tests.progress import tend_tests
 from workers.jobs import GameJob, JobGame
-
-
-@pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
-    """Queues without a Redis."""
-    fake = FakeBroker()
-    for name in ("send_jobs", "clear_queue", "queue_length", "send_command"):
-        monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
-    return fake
 
 
 def candidate_leads(job: GameJob, game: JobGame) -> Result:
     return Result.WHITE_WINS if game.white == 0 else Result.DRAW
 
 
-def play(broker: FakeBroker, rounds: int) -> None:
-    """Record what the dispatcher sends, so many times."""
+def play(rounds: int) -> None:
+    """Record what free slots take, so many times."""
     make_workers()
     for _ in range(rounds):
-        dispatch.fill_buffer()
-        for job in broker.take():
+        for job in (job for batch in take_all() for job in batch.jobs):
             keeper.record_all(list(play_short(job, candidate_leads)))
         tend_tests()
 
@@ -47,9 +36,7 @@ def start(site: Site) -> Tournament:
     return make_test(site.owner, candidate=newer, baseline=site.white, ladder=LADDER, elo1=60.0)
 
 
-def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(
-    site: Site, page: Page, broker: FakeBroker
-) -> None:
+def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(site: Site, page: Page) -> None:
     add_version(site.owner, "Stone Age")
     log_in(page, "olga")
     page.goto("/bots/stone-age/")
@@ -70,12 +57,12 @@ def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(
 
 
 @pytest.mark.thorough
-def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page, broker: FakeBroker) -> None:
+def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page) -> None:
     test = start(site)
     page.goto(test.get_absolute_url())
     expect(page.locator("#live")).to_have_attribute("data-counted", "0")
     expect(page.locator("#ratios")).to_be_hidden()
-    play(broker, 1)
+    play(1)
     expect(page.locator("#live")).not_to_have_attribute("data-counted", "0", timeout=20_000)
     expect(page.locator("#ratios .u-over")).to_be_visible()
     box = page.locator("#ratios .u-over").bounding_box()
@@ -83,16 +70,16 @@ def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page, broker: 
     page.locator("#ratios .u-over").hover(position={"x": box["width"] - 2, "y": box["height"] / 2})
     expect(page.locator("#ratios [data-readout]")).to_contain_text("After ")
     while Tournament.objects.get(pk=test.pk).state == Tournament.State.RUNNING:
-        play(broker, 1)
+        play(1)
     expect(page.locator("#live")).to_contain_text("H1 is accepted", timeout=20_000)
     expect(page.locator("#live")).not_to_have_attribute("hx-trigger", "every 3s")
 
 
 def test_a_page_without_javascript_has_all_numbers(
-    site: Site, browser: Browser, live_server: LiveServer, broker: FakeBroker
+    site: Site, browser: Browser, live_server: LiveServer
 ) -> None:
     test = start(site)
-    play(broker, 2)
+    play(2)
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     page = context.new_page()
     page.goto(test.get_absolute_url())
@@ -102,9 +89,9 @@ def test_a_page_without_javascript_has_all_numbers(
     context.close()
 
 
-def test_the_owner_stops_a_test_by_keyboard(site: Site, page: Page, broker: FakeBroker) -> None:
+def test_the_owner_stops_a_test_by_keyboard(site: Site, page: Page) -> None:
     test = start(site)
-    play(broker, 1)
+    play(1)
     log_in(page, "olga")
     page.goto(test.get_absolute_url())
     tab_to(page, "button.danger")
@@ -113,10 +100,10 @@ def test_the_owner_stops_a_test_by_keyboard(site: Site, page: Page, broker: Fake
 
 
 def test_a_test_is_followed_on_a_phone_in_the_dark(
-    site: Site, browser: Browser, live_server: LiveServer, broker: FakeBroker
+    site: Site, browser: Browser, live_server: LiveServer
 ) -> None:
     test = start(site)
-    play(broker, 1)
+    play(1)
     context = browser.new_context(
         base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
     )
@@ -125,7 +112,7 @@ def test_a_test_is_followed_on_a_phone_in_the_dark(
     counted = page.locator("#live").get_attribute("data-counted")
     page.locator("#ratios").scroll_into_view_if_needed()
     expect(page.locator("#ratios .u-over")).to_be_visible()
-    play(broker, 1)
+    play(1)
     expect(page.locator("#live")).not_to_have_attribute("data-counted", str(counted), timeout=20_000)
     for part in ("#ratio", "#ratios", "#live .facts"):
         box = page.locator(part).first.bounding_box()

@@ -24,7 +24,7 @@ from tests.support.filled_site import (
     round_robin,
 )
 from tests.support.rated_games import play_rated
-from tests.support.schedule import make_event, make_test, make_worker
+from tests.support.schedule import make_event, make_test, make_worker, open_door
 from tournament.models import (
     Act,
     Attempt,
@@ -38,7 +38,6 @@ from tournament.models import (
     Notice,
     Tournament,
 )
-from tournament.services.dispatch.leases import keeper_started
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.tournaments import start
@@ -53,7 +52,7 @@ TEST_STEPS: Final = 12
 def fill_whole_site(seed: int = 1) -> Site:
     """The filled site with rated and live games, a version test, checks, notices, an announced event."""
     chance, site = random.Random(seed), fill_site()
-    keeper_started()
+    open_door(timezone.now())
     versions = [add_version(site.owner if n % 2 else site.rival, name) for n, name in enumerate(NAMES)]
     games = play_rated(site.owner, "Winter", versions, pairs=2, ladders=list(GAMES))
     settled = LadderRating.objects.filter(version__in=versions[:4])
@@ -182,7 +181,7 @@ def _check(site: Site) -> None:
         engine="Sandcastle 1.0",
         found=found,
     )
-    make_worker(1, name="checks@east", queue="validation", games_an_hour=12, host="east")
+    make_worker(1, name="checks@east", takes="checks", games_an_hour=12, host="east")
     queued = add_version(site.owner, "Sandcastle", state=BotVersion.State.VALIDATING)
     Exam.objects.create(version=queued, sent_at=now)
 

@@ -9,18 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
+from django.db.models import F
 from django.utils import timezone
 
 from benchmarks.soak import site, watch
 from benchmarks.soak.__main__ import compare
-from benchmarks.soak.faults import SERVICES, SLOT, WHOLE, Faults
+from benchmarks.soak.faults import AWAY, SERVICES, SLOT, WHOLE, Faults
 from benchmarks.soak.run import Outcome
 from benchmarks.soak.site import Site, Terms
 from benchmarks.soak.watch import STUCK_S, Annuller, Watch
 from tests.support.schedule import make_tournament, play_all
 from tests.support.verdicts import digest_games, digest_tables, find_faults
-from tournament.models import Attempt, Game, GameRecord, Ladder, LadderRating, RatingEvent, Tournament
+from tournament.models import (
+    Attempt,
+    Game,
+    GameRecord,
+    InboxReport,
+    Ladder,
+    LadderRating,
+    RatingEvent,
+    Tournament,
+)
 from tournament.services.annulments import take_back
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild_outdated
@@ -77,9 +86,8 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], l
     watching = Watch(30)
     assert not watching.look()
     assert list(watching.find_faults()) == []
-    Attempt.objects.update(
-        sent_at=Attempt.objects.earliest("sent_at").sent_at - timedelta(seconds=2 * STUCK_S)
-    )
+    long = timedelta(seconds=2 * STUCK_S)
+    Attempt.objects.update(sent_at=F("sent_at") - long, lease_until=F("lease_until") - long)
     watching.look()
     assert [fault.partition(" for ")[0] for fault in watching.find_faults()] == ["a game without progress"]
 
@@ -114,49 +122,40 @@ def test_all_that_is_chosen_is_annulled_and_half_of_it_taken_back(
     assert annuller.counts == {"games annulled": 6, "annulments taken back": 6 - annulled}
 
 
-class Store:
-    """A Redis that is down at first, and then has one message less at each look."""
-
-    def __init__(self) -> None:
-        self.answers: list[int | None] = [None, None, 2, 1, 0]
-        self.restarts = 0
-
-    def llen(self, queue: str) -> int:
-        answer = self.answers.pop(0)
-        if answer is None:
-            raise redis.ConnectionError("refused")
-        return answer
+class Keeper:
+    """A record keeper that handles one report at each look."""
 
     def tend(self) -> None:
-        self.restarts += 1
+        InboxReport.objects.filter(pk__in=InboxReport.objects.values("pk")[:1]).delete()
 
 
-def site_on(store: Store) -> Site:
+def site_with(keeper: Keeper) -> Site:
+    supervisor: Any = keeper
     unused: Any = None
-    supervisor: Any = store
-    site = Site(Path(), supervisor, unused, unused)
-    site.client = supervisor
-    return site
+    return Site(Path(), supervisor, unused, unused)
 
 
-def test_a_redis_that_is_down_at_the_end_is_waited_for(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store()
+def test_reports_that_wait_at_the_end_are_waited_for(
+    db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_tournament(bots=3)
+    deal()
+    for attempt in Attempt.objects.all():
+        InboxReport.objects.create(attempt=attempt, content=b"", received_at=timezone.now())
+    assert InboxReport.objects.count() > 1
     monkeypatch.setattr("time.sleep", lambda _: None)
-    assert list(site_on(store).drain()) == []
-    assert (store.answers, store.restarts) == ([], 4)
+    assert list(site_with(Keeper()).drain()) == []
+    InboxReport.objects.create(attempt=Attempt.objects.all()[0], content=b"", received_at=timezone.now())
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
-    store.answers = [None]
-    assert list(site_on(store).drain()) == ["at the end: Redis does not answer: refused"]
+    assert list(site_with(Keeper()).drain()) == ["at the end: the record keeper has left 1 reports"]
 
 
 def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
     played: Tournament, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Annuller().finish()
-    store = Store()
-    store.answers = [0]
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
-    assert list(site_on(store).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
+    assert list(site_with(Keeper()).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
 
 
 class HarmedSite:
@@ -187,8 +186,10 @@ def test_every_kind_of_fault_is_caused_and_those_that_last_end(monkeypatch: pyte
         if faults.is_complete:
             break
     assert {kind for kind in faults.counts if "worker" in kind} == {WHOLE, SLOT, "workers cut off"}
-    assert {f"kill {name}" for name in SERVICES} | {"kill redis", "lose_redis"} <= set(harmed.told)
-    for begun, ended in (("take_database", "return_database"), ("silence", "resume")):
+    assert {f"kill {name}" for name in SERVICES} <= set(harmed.told)
+    assert {"kill redis", "lose_redis", "flood_redis", "kill_child site"} <= set(harmed.told)
+    away = [(f"take {name}", f"give_back {name}") for name in AWAY]
+    for begun, ended in (("take_database", "return_database"), ("silence", "resume"), *away):
         assert harmed.told.index(begun) < harmed.told.index(ended)
 
 

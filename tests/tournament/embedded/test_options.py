@@ -118,7 +118,7 @@ def test_variables_that_the_user_has_set_are_kept() -> None:
     environment = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
     export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
     assert environment["DUARENA_SITE"] == "https://duarena.example"
-    assert environment["DUARENA_HOSTS"] == "duarena.example"
+    assert environment["DUARENA_HOSTS"] == "duarena.example,127.0.0.1"  # its own workers use the address
 
 
 def test_the_demonstration_touches_nobodys_database() -> None:

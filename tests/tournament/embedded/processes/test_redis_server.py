@@ -23,7 +23,6 @@ from tournament.embedded.processes.redis_server import (
     socket_folder,
 )
 from tournament.embedded.processes.supervisor import Supervisor
-from workers.service.messaging.signing import MOST_BYTES
 
 
 def fake_server(folder: Path, version: str) -> Path:
@@ -112,7 +111,6 @@ def test_the_data_of_redis_survives_a_stop(tmp_path: Path) -> None:
             with redis.Redis(unix_socket_path=str(socket)) as client:
                 assert client.llen("games") == expected
                 client.rpush("games", push)
-                assert client.config_get("proto-max-bulk-len") == {"proto-max-bulk-len": str(MOST_BYTES)}
             supervisor.stop()
 
 
