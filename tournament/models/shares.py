@@ -9,14 +9,14 @@ from django.db import models
 
 
 class OwnerShare(models.Model):
-    """What the dispatcher knows of an owner, to give the next slot to the owner who has had the least."""
+    """What is known of an owner, to give the next slot to the owner who has had the least."""
 
     owner = models.PositiveBigIntegerField(primary_key=True)
     """The user's id; 0 for the site, which owns the ladders' games."""
     served = models.FloatField(default=0.0)
     """Seconds of slots used. An owner who comes back starts where the others are: time is not saved up."""
     is_active = models.BooleanField(default=False)
-    """Whether the owner had games to play at the last dispatch."""
+    """Whether the owner had games to play when it was last noted, at most a second ago."""
     waits_since = models.DateTimeField(null=True)
     """Since when the owner's games have waited while none was played; null: one is, or none waits."""
 

@@ -68,10 +68,10 @@ def tend_ladders(now: datetime.datetime) -> int:
     for row in rows:
         _bring_forward(row, now)
     full: set[int] = set()
-    """Priorities without room: queried once for all ladders, outside a transaction."""
+    """Priorities whose pairs must wait: queried once for all ladders, outside a transaction."""
     for row in sorted(rows, key=lambda row: row.next_at or now):
         while _is_due(row, now) and priority_of(row) not in full:
-            if not has_room(priority_of(row)):
+            if not may_make_pair(priority_of(row)):
                 full.add(priority_of(row))
             elif make_pair(row.pk, now):
                 made += 1
@@ -107,12 +107,12 @@ def ladders_with_provisional(ladders: Sequence[str]) -> set[str]:
 
 @transaction.atomic
 def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bool:
-    """Make a ladder's next pair, if it is due and there is room for it; False if not.
+    """Make a ladder's next pair, if it is due and can be played; False if not.
 
     ``early``: also if it is not due, for a version with a provisional rating; the time of the next one stays.
     """
     row = lock_row(Matchmaking.objects.all(), ladder)
-    if not (row.is_at_work if early else _is_due(row, now)) or not has_room(priority_of(row)):
+    if not (row.is_at_work if early else _is_due(row, now)) or not may_make_pair(priority_of(row)):
         return False
     number = row.pairs_made + 1
     candidates = candidates_of([ladder])[ladder]
@@ -149,7 +149,7 @@ def priority_of(row: Matchmaking) -> int:
     return row.tournament.priority if row.tournament else PRIORITY
 
 
-def has_room(priority: int) -> bool:
+def may_make_pair(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
     claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     claimed = claimed.exclude(tournament__kind=Kind.VERSION_TEST)  # they leave the queue for ladder games

@@ -103,21 +103,21 @@ def look(now: datetime.datetime) -> QueueState:
 
 
 def _find_waiting(
-    sent: Sequence[Game], playing: Sequence[Game]
+    taken: Sequence[Game], playing: Sequence[Game]
 ) -> tuple[list[QueuedEvent], dict[_Player, int]]:
     """The tournaments, and how many games start before the next one of each player in them."""
     running = Tournament.objects.running().exclude(kind=Tournament.Kind.VALIDATION)
     in_order = sorted(running.order_by("-priority", "started_at", "id"), key=_rank)
     events: list[QueuedEvent] = []
     ahead: dict[_Player, int] = {}
-    begun = _count_ahead(ahead, ((g.ladder_id, g.white_id, g.black_id) for g in sent), 0)
+    begun = _count_ahead(ahead, ((g.ladder_id, g.white_id, g.black_id) for g in taken), 0)
     for _, together in groupby(in_order, key=_rank):
         rows, waiting = [], 0
         for tournament in together:
             games_playing = sum(game.tournament_id == tournament.pk for game in playing)
-            queued = sum(game.tournament_id == tournament.pk for game in sent)
+            begin = sum(game.tournament_id == tournament.pk for game in taken)
             left = max(0, tournament.games_total - tournament.games_done - games_playing)
-            waiting += max(0, left - queued)
+            waiting += max(0, left - begin)
             listed = tournament.games.filter(state=Game.State.WAITING).order_by("id")
             rows.append(listed.values_list("ladder", "white", "black")[:LISTED])
             if not tournament.is_endless:

@@ -1,7 +1,6 @@
 """Tournaments: create a draft, announce, start, pause, extend, cancel.
 
-State and priority of a tournament are columns: the dispatcher reads them every second, and takes queued
-jobs back when other games come first.
+State and priority of a tournament are columns, which are read whenever a slot asks for work.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Sends games to workers: batches (`batches`, `dispatch`), attempts and their `leases`, workers.
+"""Gives workers' slots their work when they ask: begin with `next_batch.py`, then `leases.py`.
 
-Begin with `dispatch.py`. Which games exist is decided in `schedule` and `ladders`; results are stored in
-`results`.
+Which games exist is decided in `schedule` and `ladders`; results are stored in `results`.
 """

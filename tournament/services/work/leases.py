@@ -1,7 +1,7 @@
 """Leases of attempts and checks: granted with a batch, renewed by posts, and ended without news for so long.
 
 None is ended because the site itself was down: none before its HTTP processes have been up for one lease.
-``LiveGame`` and reports do not matter here: a reported attempt needs no lease any more.
+What is reported needs no lease any more.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from tournament.models import (
 )
 from tournament.services.bots.activity import deactivate
 from tournament.services.calendar import tend
-from tournament.services.ladders.matchmaking import has_room
+from tournament.services.ladders.matchmaking import may_make_pair
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import TournamentError, cancel, pause, set_priority
@@ -413,7 +413,7 @@ def test_ladder_games_are_made_and_sent_before_those_of_a_test(
     make_version("Bob", owner=make_user("bob"))
     tests = [make_test(owner, seed=seed) for seed in (1, 2)]
     assert len(deal()) == 4
-    assert has_room(-100)
+    assert may_make_pair(-100)
     tend()
     assert names(deal())[0] == "ladder-duploline"
     assert tests[0].slug not in names(deal())  # the pair of the ladder fills the slot
