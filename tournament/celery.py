@@ -1,7 +1,7 @@
 """The site's Celery app: the record keeper's one task, and its schedule.
 
-The record keeper is a worker of this app with one process; it is the only writer of results. Workers that play
-games run ``workers.service.celery``.
+The record keeper is a worker of this app with one process; it is the only writer of results. Workers that
+play games run ``workers.service.celery``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every secret of a site can be changed as docs/operations.md says; for worker tokens see the keyring."""
+"""Every secret of a site can be changed as docs/operations.md says."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ import redis
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.contrib.auth.tokens import default_token_generator
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
-from kombu import Connection
 from pytest_django import Settings
 
 from tests.support.brokers import running_redis
 from tests.support.schedule import make_user
 from tests.support.sites import SiteData
-from tournament import celery
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import answers
 from tournament.services.accounts.tokens import create_token, find_token
+from workers.service.turns import LOOK, push, waiting
 
 
 @pytest.mark.django_db
@@ -66,25 +64,18 @@ def test_a_deleted_secret_key_is_made_anew(tmp_path: Path) -> None:
     assert (site.data / "secret_key").read_text() not in {before, ""}
 
 
-def test_another_password_of_redis_shuts_the_old_one_out_and_keeps_the_queues(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_another_password_of_redis_shuts_the_old_one_out_and_keeps_the_turns() -> None:
     port = find_port("127.0.0.1", 21870)
     old, new = (f"redis://:{word}@127.0.0.1:{port}/0" for word in ("old", "new"))
     with running_redis(None, "--port", str(port), "--bind", "127.0.0.1") as socket:
         operator = redis.Redis(unix_socket_path=str(socket))
         operator.config_set("requirepass", "old")
-        monkeypatch.setattr(celery.app, "connection_for_write", lambda: Connection(old))
-        call_command("redis_user", "players@east", "--make")
-        celery.app.send_task("tournament.sweep", queue="records", connection=Connection(old))
-        assert operator.llen("records") == 1
+        with redis.Redis.from_url(old) as client:
+            push(client, LOOK)
         operator.config_set("requirepass", "new")
         assert (answers(old), answers(new)) == (False, True)
         with redis.Redis.from_url(new) as client:
-            assert client.llen("records") == 1
-            assert client.execute_command("ACL", "GETUSER", "players@east")
-        with pytest.raises(CommandError, match="the Redis of REDIS_URL cannot be used"):
-            call_command("redis_user", "players@east", "--make")
+            assert waiting(client, LOOK) == 1
 
 
 @contextmanager

@@ -24,8 +24,7 @@ from tournament import tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.up import DiskNews
 from tournament.models import Keeper, User
-from tournament.services import disk
-from tournament.services.dispatch.leases import keeper_started
+from tournament.services import calendar, disk
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +39,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 from django.test import Client
-from tests.support.schedule import play_short
+from tests.support.schedule import play_short, post
 from tournament import tasks
 from tournament.models import Attempt, Game, GameRecord
 settings.ALLOWED_HOSTS = ["*"]
@@ -64,18 +63,15 @@ def wait(seconds):
         ballast.unlink()
 
 tasks.time.sleep = wait
-tasks.verified_sender = lambda: job_worker
 job = sent[4]
-attempt = Attempt.objects.get(pk=job.games[0].attempt)
-job_worker = attempt.assigned
 before = Game.objects.filter(state="done").count()
-reports = [report.to_json() for report in play_short(job)]
+reports = list(play_short(job))
+post(job.job, reports=tuple(reports))
 fill_disk()
 health = Client().get("/healthz")
 print(health.status_code, health.content.decode().strip())
-tasks.record(reports)
-tasks.record(reports)
-keys = [report["key"] for report in reports]
+tasks.store_patiently(lambda: tasks.record_inbox(60))
+keys = [report.key for report in reports]
 print(len(said) >= 2, {status for status, _ in said} == {503}, {done for _, done in said} == {before})
 print(Game.objects.filter(state="done").count() - before == len(keys),
       GameRecord.objects.filter(game__key__in=keys).count() == len(keys),
@@ -215,10 +211,10 @@ def test_the_health_check_names_a_record_keeper_that_hangs_and_a_database_that_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert Client().get("/healthz").content == b"ok\n"
-    keeper_started()
+    calendar.sweep()
     Keeper.objects.update(seen_at="2026-01-01T00:00Z")
     answer = Client().get("/healthz")
-    assert (answer.status_code, answer.content[:29]) == (200, b"ok\nkeeper: it has not swept f")
+    assert (answer.status_code, answer.content[:29]) == (200, b"ok\nkeeper: it has not worked ")
 
     def away(*_: object) -> None:
         raise OperationalError("server closed the connection unexpectedly")

@@ -1,4 +1,4 @@
-"""Requests of workers that hold anything: none is answered 500, and the record keeper handles what was stored."""
+"""Requests of workers with any content: none is answered 500, and the record keeper handles what is stored."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ VALUES = st.recursive(
 
 def places(value: object) -> Iterator[tuple[str | int, ...]]:
     """The paths to everything inside a JSON value; of a list only the first item is taken."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value[:1] if isinstance(value, list) else ())
+    inside = (
+        value.items() if isinstance(value, dict) else enumerate(value[:1] if isinstance(value, list) else ())
+    )
     for key, item in inside:
         yield (key,)
         yield from ((key, *rest) for rest in places(item))
@@ -179,9 +181,7 @@ def test_no_report_stops_the_record_keeper(worker: DoorWorker, batch: Batch) -> 
 
 
 @pytest.mark.parametrize("ending", [ComplianceEnding.NONE, ComplianceEnding.DONE])
-def test_no_news_of_a_check_is_answered_500(
-    worker: DoorWorker, ending: ComplianceEnding
-) -> None:
+def test_no_news_of_a_check_is_answered_500(worker: DoorWorker, ending: ComplianceEnding) -> None:
     make_version(state=BotVersion.State.WAITING)
     worker.beat()
     batch = worker.ask()
@@ -206,7 +206,9 @@ def test_a_post_about_a_job_that_never_was_is_answered_with_stop(worker: DoorWor
     assert worker.post(str(job)).stop == (str(job),)
 
 
-@pytest.mark.parametrize("path", ["/api/work/x/", "/api/work/%00/", "/api/work//", "/api/work/" + "9" * 5000 + "/"])
+@pytest.mark.parametrize(
+    "path", ["/api/work/x/", "/api/work/%00/", "/api/work//", "/api/work/" + "9" * 5000 + "/"]
+)
 def test_no_address_is_answered_500(worker: DoorWorker, path: str) -> None:
     worker.beat()
     assert worker.send(path, worker.new_post().to_json()).status_code == 404

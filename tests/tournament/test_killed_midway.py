@@ -1,4 +1,4 @@
-"""A process of the site is killed in the middle: nothing is made, taken or recorded twice, and nothing is lost.
+"""A process of the site is killed in the middle: nothing is made, taken or recorded twice, nothing is lost.
 
 A real process on the test's database runs a part of the record keeper, or answers a request of a worker, and
 kills itself with SIGKILL.
@@ -19,7 +19,15 @@ from pytest_django import Settings
 
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
-from tests.support.schedule import make_event, make_tournament, make_user, make_version, make_worker, play_short, void
+from tests.support.schedule import (
+    make_event,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    play_short,
+    void,
+)
 from tournament.embedded.plan import ROOT
 from tournament.models import (
     Attempt,
@@ -87,7 +95,7 @@ for line in sys.stdin:
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""For each number that it reads, acts in a child that is killed before so many further statements or commits."""
+"""For each number that it reads, acts in a child that is killed before so many statements or commits."""
 
 
 def environment() -> dict[str, str]:

@@ -23,8 +23,8 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support import nasty_engine
-from tests.support.schedule import FakeBroker, make_user, make_worker, slot_of
-from tournament.models import BotVersion, Game, GameLog, GameRecord, LiveGame, User
+from tests.support.schedule import ask, make_user, make_worker, post, slot_of
+from tournament.models import Attempt, BotVersion, Game, GameLog, GameRecord, LiveGame, User
 from tournament.services.accounts.tokens import create_token
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import create_round_robin, start
@@ -71,14 +71,13 @@ def acting(text: str) -> set[str]:
 @pytest.fixture
 def played(
     settings: Settings,
-    queues: FakeBroker,
     deal: Callable[[], list[GameJob]],
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     tmp_path: Path,
 ) -> BotVersion:
     """A nasty bot, checked and validated by a worker, that met a cheating bot; messages are JSON."""
     settings.TRUST_UPLOADS = True
-    make_worker(name="checker", queue="validation")
+    checker_row = make_worker(name="checker", takes="checks")
     checker = WorkerContext("checker/1", settings.BUNDLES, tmp_path / "cache")
 
     def play() -> None:
@@ -94,8 +93,10 @@ def played(
         answer = client.post("/upload/", {"bundle": zipped, "notes": NOTES})
     assert answer.status_code == 302, answer.content.decode()
     nasty = BotVersion.objects.get()
-    (exam,) = queues.exams
-    job = ComplianceJob.from_json(_travelled(exam.to_json()))
+    batch = ask(checker_row)
+    assert batch is not None
+    assert batch.check is not None
+    job = ComplianceJob.from_json(_travelled(batch.check.to_json()))
     check_bot(replace(job, seconds=4), checker, _store_news)
     play()
     nasty.refresh_from_db()
@@ -132,8 +133,7 @@ def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJ
     job = deal()[0]
     game = job.games[0]
     raw = nasty_engine.NASTY.decode("utf-8", "replace")
-    slot = slot_of(game) + raw.replace("/", "")
-    _progress(Progress(game.key, game.attempt, slot, ((raw, raw * 100),), 1000, 1000))
+    _progress(Progress(game.key, game.attempt, 0, ((raw, raw * 100),), 1000, 1000))
     assert LiveGame.objects.count() == 1
 
 
@@ -149,8 +149,9 @@ def _record(report: GameReport) -> None:
     assert isinstance(keeper.record(GameReport.from_json(_travelled(report.to_json()))), keeper.Recorded)
 
 
-def _progress(word: Progress) -> None:
-    keeper.progress(Progress.from_json(_travelled(word.to_json())))
+def _progress(progress: Progress) -> None:
+    job = Attempt.objects.get(pk=progress.attempt).job
+    post(str(job), progress=Progress.from_json(_travelled(progress.to_json())))
 
 
 class Marks(HTMLParser):

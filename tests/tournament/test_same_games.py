@@ -1,58 +1,46 @@
-"""One worker and eight real workers play the same games of a tournament."""
+"""One slot and eight slots of real workers play the same games of a tournament."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from pytest_django.live_server_helper import LiveServer
 
 from engines.records import read_records
-from tests.support.brokers import Broker, running_broker, running_worker
-from tests.support.schedule import FakeBroker, make_worker
-from tournament import tasks
+from tests.support.brokers import running_worker
+from tests.support.door import make_token
+from tests.support.jobs import wait_until
 from tournament.arithmetic.ratings import Standing
 from tournament.arithmetic.standings import Crosstable
 from tournament.embedded.samples import register_samples
-from tournament.models import GameRecord, Tournament, Worker
-from tournament.services.dispatch import batches as batches
-from tournament.services.dispatch import dispatch
+from tournament.models import Attempt, GameRecord, Tournament
+from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule.tables import tables_of, tournament_table
 from tournament.services.schedule.tournaments import create_round_robin, start
-from workers.commands.start import worker_name
-from workers.jobs import GameJob
+from tournament.services.work import durations
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 LADDER = "duploline"
-TASKS = {
-    "tournament.record": tasks.record,
-    "tournament.progress": tasks.progress,
-    "tournament.release": tasks.release,
-}
 
 
 @pytest.mark.thorough
-def test_one_worker_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
-    tmp_path: Path, queues: FakeBroker, monkeypatch: pytest.MonkeyPatch
+def test_one_slot_with_long_batches_and_eight_with_single_pairs_play_the_same_tournament(
+    tmp_path: Path, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Games, standings and the tournament's own ratings; the bots search by nodes, the seed is the same."""
-    sent: list[int] = []
+    taken: list[int] = []
     played = []
-
-    def send(jobs: list[GameJob], queue: str) -> None:
-        sent.append(len(jobs))
-        broker.send_jobs(jobs)
-
-    with running_broker() as broker:
-        monkeypatch.setattr("tournament.queues.send_jobs", send)
-        monkeypatch.setattr(tasks, "verified_sender", lambda: worker_name(None, "games"))
-        for slots, seconds in ((1, 0.25), (8, 10.0)):
-            Worker.objects.all().delete()
-            make_worker(slots, name=worker_name(None, "games"))
-            monkeypatch.setattr(batches, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
-            with running_worker(broker.url, tmp_path, slots=slots, walls=True):
-                played.append(play(broker))
-            Tournament.objects.all().delete()
-    assert sent == [4, 4, 4] + [1] * 12
+    environment = {"DUARENA_TOKEN": make_token()}
+    for slots, seconds in ((1, 0.25), (8, 10.0)):
+        monkeypatch.setattr(durations, "seconds_by_version", lambda *_, seconds=seconds: AlwaysSo(seconds))
+        with running_worker(live_server.url, tmp_path, slots=slots, walls=True, environment=environment):
+            played.append(play())
+        games = Counter(Attempt.objects.order_by("sent_at").values_list("job", flat=True))
+        taken += [count // 2 for count in games.values()]
+        Tournament.objects.all().delete()
+    assert taken == [4, 4, 4] + [1] * 12
     assert played[0] == played[1]
 
 
@@ -70,7 +58,7 @@ class AlwaysSo(dict[int, float]):
         return self._seconds
 
 
-def play(broker: Broker) -> tuple[list[object], Crosstable, dict[int, Standing]]:
+def play() -> tuple[list[object], Crosstable, dict[int, Standing]]:
     """Moves and results by key, the table, and the tournament's ratings in their order."""
     tournament = create_round_robin(
         None,
@@ -83,12 +71,13 @@ def play(broker: Broker) -> tuple[list[object], Crosstable, dict[int, Standing]]
         opening_plies=2,
     )
     start(tournament)
-    dispatch.fill_buffer()
-    while not tournament.is_over:
-        for message in broker.receive_until("tournament.record", seconds=120):
-            TASKS[message.task](message.value)
-        dispatch.fill_buffer()
+
+    def is_over() -> bool:
+        record_inbox(10)
         tournament.refresh_from_db()
+        return tournament.is_over
+
+    assert wait_until(is_over, 240)
     assert tournament.state == Tournament.State.FINISHED
     (table,) = tables_of(tournament, register_samples())
     return games_of(tournament), table.crosstable, tournament_table(tournament, LADDER)

@@ -109,7 +109,7 @@ def test_nothing_is_starved_while_reports_keep_arriving(
 def test_pages_are_true_while_reports_keep_arriving(
     worker: DoorWorker, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sweep marks a silent worker as lost, and the keeper counts as well, though the inbox never empties."""
+    """The sweep marks a silent worker as lost, and the keeper is well, though the inbox is never empty."""
     make_tournament(ladders=["dogon-kulei"])
     report_all(worker, worker.take())
     open_door()
@@ -147,7 +147,9 @@ def test_a_slow_duty_rests_for_as_long_as_it_took(
 
 
 def test_what_fails_is_counted_and_stops_nothing_else(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    ran: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     event_counts.store_counts()
     EventCount.objects.all().delete()
@@ -193,7 +195,9 @@ def test_tending_tells_free_slots_that_games_wait(worker: DoorWorker, turns: Fak
     assert turns.lengths == {"turns": 2}
     tasks.tend()
     assert turns.lengths == {"turns": 2}
-    make_tournament(ladders=["dogon-kulei"], pairs=8, name="more", versions=[p.version for p in tournament.entries.all()])
+    make_tournament(
+        ladders=["dogon-kulei"], pairs=8, name="more", versions=[p.version for p in tournament.entries.all()]
+    )
     tasks.tend()
     assert turns.lengths == {"turns": 3}
     turns.lengths.clear()
@@ -249,7 +253,9 @@ def test_turns_are_kept_up_to_a_number_and_a_missing_redis_is_told_once(
     push_turns(turns.LOOK)
     now[0] += queues.REST_S
     assert waiting_turns(turns.LOOK) is None
-    assert [record.message for record in caplog.records if "Redis" in record.message] == ["Redis does not answer"]
+    assert [record.message for record in caplog.records if "Redis" in record.message] == [
+        "Redis does not answer"
+    ]
     assert look_at_broker([turns.LOOK]).trouble == "does not answer"
     queues._client.cache_clear()
 

@@ -1,4 +1,4 @@
-"""Requests of workers: who may send them, in what form, and the heartbeats. What slots send is in `work.py`."""
+"""Requests of workers: who may send them, in what form, and the heartbeats. Slots ask in `work.py`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Deletes rows whose time is over: old logs, attempts, notices, sessions and entries of the shared cache.
 
-The record keeper calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other writer waits.
-It may be killed and repeated at any time. Nothing is deleted that a game, a record or a rating needs.
+The record keeper calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other
+writer waits. It may be killed and repeated at any time. Nothing is deleted that a game, a record or a rating
+needs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.hostile_zips import HOSTILE, SITE
-from tests.support.schedule import FakeBroker, make_user, make_worker, news, pack_bot
+from tests.support.schedule import ask as take
+from tests.support.schedule import make_user, make_worker, news, pack_bot
 from tournament.models import Allowance, BotVersion, Bundle, Token, User
 from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
@@ -70,16 +71,15 @@ def upload(token: str, data: bytes | None = None, **more: str) -> HttpResponse:
 def test_a_bundle_is_uploaded_and_followed_with_one_token(
     token: str,
     settings: Settings,
-    queues: FakeBroker,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     settings.TRUST_UPLOADS = True
-    make_worker(name="checker", queue="validation")
+    checker = make_worker(name="checker", takes="checks")
     with django_capture_on_commit_callbacks(execute=True):
         version = answer_of(upload(token, notes="first"), 200)["version"]
     assert (version["bot"], version["number"], version["state"]) == ("Stone Age", 1, "validating")
     assert version["page"] == "http://testserver/bots/stone-age/1/"
-    assert len(queues.exams) == 1
+    assert take(checker) is not None
     row = BotVersion.objects.get()
     assert (row.notes, row.bot.owner.username) == ("first", "ada")  # type: ignore[union-attr]
     validation.record_news(news(row, ComplianceEnding.DONE, FAULT), timezone.now())

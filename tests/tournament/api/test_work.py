@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -26,7 +25,7 @@ from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule import tournaments
 from tournament.services.work.workers import LOST_AFTER, quarantine
-from workers.jobs import PROTOCOL, Batch, Post, Work
+from workers.jobs import PROTOCOL, Batch, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -198,7 +197,10 @@ def test_a_returned_game_waits_again_and_counts_against_nobody(worker: DoorWorke
     worker.post(batch.job, returned=(one.attempt, "nonsense"))
     assert Attempt.objects.get(pk=one.attempt).end == "released"
     assert Attempt.objects.get(pk=two.attempt).end == ""
-    assert sorted(Game.objects.values_list("state", "lost", "voids")) == [("claimed", 0, 0), ("waiting", 0, 0)]
+    assert sorted(Game.objects.values_list("state", "lost", "voids")) == [
+        ("claimed", 0, 0),
+        ("waiting", 0, 0),
+    ]
 
 
 def test_a_void_game_is_judged_by_the_record_keeper(worker: DoorWorker, batch: Batch) -> None:
@@ -350,7 +352,9 @@ def test_the_last_heartbeat_of_a_former_run_changes_nothing(worker: DoorWorker) 
     assert Worker.objects.get().run == worker.run
 
 
-@pytest.mark.parametrize("name", ["players", "@east", "a b@east", "players@ea\x00st", "x" * 100 + "@east", ""])
+@pytest.mark.parametrize(
+    "name", ["players", "@east", "a b@east", "players@ea\x00st", "x" * 100 + "@east", ""]
+)
 def test_a_name_that_no_worker_can_have_is_refused(name: str, worker: DoorWorker) -> None:
     sentence = refused(worker, 403, "/api/workers/", worker.heartbeat(worker=name).to_json())
     assert "is not the name of a worker" in sentence
@@ -369,7 +373,9 @@ def test_another_protocol_is_refused_with_the_sentence_and_the_number_of_the_sit
 def test_only_tokens_of_workers_whose_owner_runs_the_site_open_the_door(worker: DoorWorker) -> None:
     worker.beat()
     body = worker.heartbeat().to_json()
-    assert "unknown or has been revoked" in refused(replace(worker, token="duarena_x"), 401, "/api/workers/", body)
+    assert "unknown or has been revoked" in refused(
+        replace(worker, token="duarena_x"), 401, "/api/workers/", body
+    )
     user = Token.objects.get().user
     Token.objects.update(scopes=["read"])
     assert "lacks the scope worker" in refused(worker, 403, "/api/workers/", body)
@@ -401,7 +407,9 @@ def test_a_body_is_uncompressed_json_of_at_most_8_mb(worker: DoorWorker, setting
     worker.beat()
     body = json.dumps(worker.heartbeat().to_json()).encode()
     path = "/api/workers/"
-    assert "without compression" in refused(worker, 415, path, gzip.compress(body), **{"Content-Encoding": "gzip"})
+    assert "without compression" in refused(
+        worker, 415, path, gzip.compress(body), **{"Content-Encoding": "gzip"}
+    )
     settings.MAX_WORK_BYTES = len(body)
     assert worker.send(path, body).status_code == 200
     assert "bytes" in refused(worker, 413, path, body + b" ")

@@ -146,9 +146,10 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker) -> tuple[str, ...]
     attempts = Attempt.objects.filter(job=job, assigned=worker.name)
     ended = attempts.exclude(end__in=[Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID])
     stop = {str(pk) for pk in ended.values_list("pk", flat=True)}
-    if not attempts.exists() and not Exam.objects.filter(
-        pk=job, assigned=worker.name, ended_at__isnull=True
-    ).exists():
+    if (
+        not attempts.exists()
+        and not Exam.objects.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists()
+    ):
         stop |= {str(job), *(report.attempt for report in post.reports), *post.returned}
         stop |= {post.progress.attempt} if post.progress else set()
     return tuple(sorted(stop))

@@ -1,9 +1,9 @@
 """The record keeper: the only writer of results.
 
-It reads the inbox. A report may be there for an attempt that has ended meanwhile. A result is stored once, for
-the game's current attempt, under the ladder's lock, together with its record, its logs and the change of
-ratings, and its report leaves the inbox in the same transaction. Every other report is counted and ignored. No
-content of a report makes a function here raise.
+It reads the inbox, also reports of attempts that have ended meanwhile. A result is stored once, for the game's
+current attempt, under the ladder's lock, together with its record, its logs and the change of ratings, and its
+report leaves the inbox in the same transaction. Every other report is counted and ignored. No content of a
+report makes a function here raise.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _open_attempt(attempt: Attempt | None, report: GameReport) -> Attempt | Igno
 
 
 def _is_unfinished(attempt: Attempt) -> bool:
-    """Whether the keeper was killed after it had ended the attempt as void, and before it judged the worker."""
+    """Whether the keeper was killed after it had ended the attempt as void, before it judged the worker."""
     return attempt.end == Attempt.End.VOID and InboxReport.objects.filter(attempt=attempt.pk).exists()
 
 
@@ -257,9 +257,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     return GivenBack(evidence)
 
 
-def _store(
-    arrivals: Sequence[Arrival], now: datetime.datetime
-) -> tuple[dict[int, int], set[uuid.UUID]]:
+def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> tuple[dict[int, int], set[uuid.UUID]]:
     """Store results; returns completion sequences by game, and the attempts whose result is refused.
 
     A result that cannot be stored stops no other.

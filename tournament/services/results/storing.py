@@ -1,6 +1,6 @@
 """Stores results: each once, for its game's current attempt, with everything that it changes.
 
-Storing many games takes as many statements as storing one: most of a result's cost is building the statements.
+Storing many games takes as many statements as storing one: building the statements is most of the cost.
 """
 
 from __future__ import annotations

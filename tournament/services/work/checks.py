@@ -55,7 +55,7 @@ def check_job(exam: Exam) -> ComplianceJob:
 
 @transaction.atomic
 def return_check(exam: Exam, now: datetime.datetime) -> bool:
-    """End an open check whose slot does not run it, and make its version wait for another; may be repeated."""
+    """End an open check that its slot does not run; its version waits for another. May be repeated."""
     locked = lock(Exam.objects.filter(pk=exam.pk, ended_at__isnull=True).exclude(assigned=""))
     if not locked:
         return False
@@ -84,7 +84,7 @@ def _waiting(now: datetime.datetime) -> list[Exam]:
     games = Attempt.objects.filter(
         game__tournament__kind=Tournament.Kind.VALIDATION, ended_at__isnull=True, reported_at__isnull=True
     )
-    jobs = games.order_by().values_list("game__tournament__owner", "job").distinct()
+    jobs = set(games.order_by().values_list("game__tournament__owner", "job"))
     running.update(owner or SITE for owner, _ in jobs)
 
     def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:

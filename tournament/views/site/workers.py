@@ -19,8 +19,8 @@ from engines.release import RELEASE
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
-from tournament.services.work.workers import quarantine, release
 from tournament.services.uploads import availability as uploads
+from tournament.services.work.workers import quarantine, release
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged

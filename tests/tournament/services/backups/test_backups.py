@@ -29,17 +29,11 @@ pytestmark = pytest.mark.slow
 
 FILL = """
 from django.utils import timezone
-from django.db import transaction
-from tests.support.schedule import make_tournament, make_version, make_worker, make_user, play_short
-from tournament import queues
-from tournament.services.dispatch import dispatch
+from tests.support.schedule import make_tournament, make_version, make_worker, make_user, play_short, take_all
 from tournament.services.results import keeper
 from tournament.models import Bundle
 from workers.bundles.store import pack_bundle, store_bundle
 from django.conf import settings
-sent = []
-queues.send_jobs = lambda jobs, queue: sent.extend(jobs)
-queues.send_command = lambda command: None
 versions = [make_version(name, owner=make_user(name.lower())) for name in ("Ada", "Bob", "Eve")]
 for version in versions:
     sha256 = store_bundle(settings.BUNDLES, pack_bundle({"bot.toml": b'[bot]\\nname = "A"\\nversion = "1"\\n'
@@ -50,32 +44,24 @@ for version in versions:
     version.save()
 make_tournament(versions=versions, pairs=3)
 make_worker()
-dispatch.fill_buffer()
+sent = [job for batch in take_all() for job in batch.jobs]
 for job in sent[:4]:
     keeper.record_all(list(play_short(job)))
 """
-"""A tournament of 18 games: some are done, some queued at a worker, and the others wait."""
+"""A tournament of 18 games: some are done, some taken by a worker, and the others wait."""
 GO_ON = """
 from django.utils import timezone
-from tests.support.schedule import play_short
-from tournament import queues
-from tournament.models import Game, Tournament
-from tournament.services.dispatch import dispatch, workers
-from tournament.services.dispatch.leases import keeper_started
+from tests.support.schedule import ask, play_short
+from tournament.models import Game, Tournament, Worker
 from tournament.services.results import keeper
-from workers.service.messaging.heartbeat import Heartbeat
-sent = []
-queues.send_jobs = lambda jobs, queue: sent.extend(jobs)
-queues.clear_queue = queues.send_command = lambda name: None
+from tournament.services.work import workers
 workers.presume_lost()
-keeper_started()
-started = Heartbeat(
-    "players@east", "next run", "host", "games", "0.1.0", 2, 0, 0, 0, 0, 0, "", "A", "", True, False)
-workers.record_heartbeat(started, timezone.now())
-while dispatch.fill_buffer():
-    for job in sent:
-        keeper.record_all(list(play_short(job)))
-    sent.clear()
+Worker.objects.update(state="up", seen_at=timezone.now())
+worker = Worker.objects.get()
+for slot in (0, 1):
+    while batch := ask(worker, slot, holds=[]):
+        for job in batch.jobs:
+            keeper.record_all(list(play_short(job)))
 (spring,) = Tournament.objects.filter(kind="round-robin")
 print(spring.state, spring.games_done, Game.objects.filter(state="done").count())
 """

@@ -141,7 +141,9 @@ def standing_rows() -> list[tuple[object, ...]]:
     )
 
 
-def test_games_reported_together_are_rated_in_their_order_like_games_reported_alone(deal: Deal, settings: Any) -> None:
+def test_games_reported_together_are_rated_in_their_order_like_games_reported_alone(
+    deal: Deal, settings: Any
+) -> None:
     settings.SLOTS = 50
     for name in ("Together", "Apart"):
         versions = [make_version(f"{name} {n}") for n in (1, 2, 3)]

@@ -60,7 +60,7 @@ def test_slots_that_ask_at_once_claim_each_game_once() -> None:
 
 
 def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tournament = make_tournament(ladders=["dogon-kulei"])
     (job,) = take_jobs()
