@@ -40,7 +40,7 @@ LAYERS = {
         {"calendar"},
         {"annulments", "deactivation"},
         {"results", "uploads", "ladders", "version_tests"},
-        {"dispatch"},
+        {"work"},
         {"schedule"},
         {
             *(
@@ -49,7 +49,7 @@ LAYERS = {
                 "feeds",
                 "bulk",
                 "stopping",
-                "shares",
+                "fair_share",
                 "locks",
                 "event_counts",
                 "keeper_lock",

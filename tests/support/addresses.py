@@ -288,6 +288,6 @@ def _notice(site: Site) -> Notice:
 
 def example_worker() -> Worker:
     """A worker with a host and an error that only staff sees."""
-    fields = {"started_at": timezone.now(), "seen_at": timezone.now(), "queue": "games", "host": "cellar-7"}
+    fields = {"started_at": timezone.now(), "seen_at": timezone.now(), "takes": "games", "host": "cellar-7"}
     fields |= {"trouble": "the disk is full", "trouble_at": timezone.now(), "level": "A", "slots": 2}
     return Worker.objects.get_or_create(name="players@east", defaults=fields)[0]

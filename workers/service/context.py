@@ -21,7 +21,7 @@ from workers.sandbox.levels import Verdict, describe
 from workers.sandbox.policy import Policy, make_policy, write_verdict
 from workers.sandbox.sandbox import Sandbox
 from workers.service.celery import app, slot_index, work_taken
-from workers.service.site import SPOOL_BYTES, Door, Sender, Spool, spool_folders
+from workers.service.site import SPOOL_BYTES, Sender, SiteDoor, Spool, spool_folders
 from workers.service.slot import Slot
 from workers.service.slots import SLOTS
 
@@ -53,9 +53,9 @@ def worker_name() -> str:
     return os.environ.get("DUARENA_NAME") or socket.gethostname()
 
 
-def open_door() -> Door:
+def open_door() -> SiteDoor:
     """The site's door, for one thread."""
-    return Door(os.environ.get("DUARENA_SITE", ""), os.environ.get("DUARENA_TOKEN", ""))
+    return SiteDoor(os.environ.get("DUARENA_SITE", ""), os.environ.get("DUARENA_TOKEN", ""))
 
 
 def worker_context() -> WorkerContext:

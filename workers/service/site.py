@@ -70,7 +70,7 @@ Answer = TypeVar("Answer", bound=JsonValue)
 log = logging.getLogger("workers.service.site")
 
 
-class Door:
+class SiteDoor:
     """The site's three addresses for workers. Requests may be repeated; all raise ``SiteAway``."""
 
     def __init__(self, address: str, token: str) -> None:
@@ -189,7 +189,7 @@ class Sender:
 
     def __init__(
         self,
-        door: Door,
+        door: SiteDoor,
         spool: Spool,
         *,
         worker: str,

@@ -36,7 +36,7 @@ from workers.service.context import (
 )
 from workers.service.liveness import SlotWatch, note_progress
 from workers.service.restart import RESTART, SandboxRecheck
-from workers.service.site import Door
+from workers.service.site import SiteDoor
 from workers.service.slots import SLOTS, Slots, SlotState
 
 HEARTBEAT_SECONDS = 5.0
@@ -80,7 +80,7 @@ class Registration:
 
     identity: Heartbeat
     slots: Slots
-    door: Door
+    door: SiteDoor
     on_answer: Callable[[], None] = lambda: None
     stop: Callable[[], None] = _stop_worker
     status: int = field(default=0, init=False)

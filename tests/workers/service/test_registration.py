@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.fake_door import TOKEN, FakeDoor
 from workers.jobs import Heartbeat, Work
-from workers.service.site import Door
+from workers.service.site import SiteDoor
 from workers.service.slots import Slots, SlotState
 from workers.service.worker import (
     HEARTBEAT_SECONDS,
@@ -50,7 +50,7 @@ class Registered:
         self.registration = Registration(
             IDENTITY,
             self.slots,
-            Door(door.url, TOKEN),
+            SiteDoor(door.url, TOKEN),
             on_answer=lambda: self.answers.append(1),
             stop=lambda: self.stops.append(1),
         )

@@ -33,7 +33,7 @@ from workers.jobs import (
     Work,
 )
 from workers.service import site
-from workers.service.site import LONGEST_PAUSE_SECONDS, Door, Sender, Spool, spool_folders
+from workers.service.site import LONGEST_PAUSE_SECONDS, Sender, SiteDoor, Spool, spool_folders
 
 RUN = str(uuid.uuid4())
 JOBS = [str(uuid.uuid4()) for _ in range(3)]
@@ -346,7 +346,7 @@ def test_large_reports_are_posted_alone(tmp_path: Path) -> None:
 @pytest.fixture
 def sender(door: FakeDoor, tmp_path: Path) -> Sender:
     """At a real door over HTTP."""
-    return Sender(Door(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
+    return Sender(SiteDoor(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
 
 
 def put(sender: Sender, reports: Sequence[GameReport]) -> None:
@@ -453,7 +453,7 @@ def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) 
 
 def test_a_stopping_slot_gives_up_to_send_after_its_time(tmp_path: Path) -> None:
     with fake_door() as door:
-        sender = Sender(Door(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
+        sender = Sender(SiteDoor(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
         put(sender, [report_of("one")])
         with sender._sending:
             sender.flush(0.01)

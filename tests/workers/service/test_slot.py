@@ -26,7 +26,7 @@ from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.sandbox.policy import Policy
 from workers.service import context, self_test, slot, tasks
-from workers.service.site import Door, Sender, Spool
+from workers.service.site import Sender, SiteDoor, Spool
 from workers.service.slot import Slot, _vetted
 from workers.service.slots import Slots, SlotState
 
@@ -49,7 +49,7 @@ def one(door: FakeDoor, slots: Slots, tmp_path: Path, monkeypatch: pytest.Monkey
     site = BundleSite(door.url, TOKEN)
     worker = WorkerContext("tester/1", tmp_path / "bundles", tmp_path / "cache", site=site)
     run = str(uuid.uuid4())
-    sender = Sender(Door(door.url, TOKEN), Spool(tmp_path / "spool"), worker="tester", run=run, slot=3)
+    sender = Sender(SiteDoor(door.url, TOKEN), Spool(tmp_path / "spool"), worker="tester", run=run, slot=3)
     sender.ask((Work.GAMES,))  # opens the connection, which stays open
     door.asks.clear()
     door.requests.clear()

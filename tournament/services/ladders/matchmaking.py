@@ -36,13 +36,13 @@ from tournament.models import (
 )
 from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
+from tournament.services.fair_share import of_work
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
 from tournament.services.schedule.slugs import unique_slug
 from tournament.services.schedule.terms import MAX_PRIORITY
 from tournament.services.work.durations import slots_at_work
-from tournament.services.work.fair_share import of_work
 from workers.jobs import Work
 
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR

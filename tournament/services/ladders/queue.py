@@ -26,8 +26,8 @@ from tournament.models import (
     Tournament,
     Worker,
 )
+from tournament.services.fair_share import of_work
 from tournament.services.ladders.candidates import candidates_of
-from tournament.services.work.fair_share import of_work
 from workers.jobs import Work
 
 LISTED = 600

@@ -1,9 +1,9 @@
 """The record keeper: the only writer of results.
 
-It reads the inbox, also reports of attempts that have ended meanwhile. A result is stored once, for the game's
-current attempt, under the ladder's lock, together with its record, its logs and the change of ratings, and its
-report leaves the inbox in the same transaction. Every other report is counted and ignored. No content of a
-report makes a function here raise.
+It reads the inbox, also reports of attempts that have ended meanwhile. A result is stored once, for the
+game's current attempt, under the ladder's lock, together with its record, its logs and the change of ratings;
+its report leaves the inbox in the same transaction. Every other report is counted and ignored. No content of
+a report makes a function here raise.
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ from tournament.models import (
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.event_counts import count_event
+from tournament.services.fair_share import PlayedTime, charge_games
 from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, player_of, rate
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.work.fair_share import PlayedTime, charge_games
 from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120

@@ -13,7 +13,7 @@ from tournament.models.tournaments import UNLISTED
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
-from tournament.services.work.stopping import end_attempts
+from tournament.services.stopping import end_attempts
 from workers.jobs import BOTH_UNABLE
 
 

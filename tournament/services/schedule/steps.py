@@ -27,7 +27,7 @@ from tournament.services.schedule.pairings import (
 )
 from tournament.services.schedule.terms import meetings, players_of
 from tournament.services.schedule.walkovers import give_to_opponents
-from tournament.services.work.stopping import end_attempts
+from tournament.services.stopping import end_attempts
 
 PAIRINGS_A_STEP = 1_000
 GAMES_A_STEP = GAMES_A_PAIR * PAIRINGS_A_STEP

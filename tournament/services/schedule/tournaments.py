@@ -42,7 +42,7 @@ from tournament.services.schedule.terms import (
     count_games,
     players_of,
 )
-from tournament.services.work.stopping import end_attempts
+from tournament.services.stopping import end_attempts
 
 __all__ = [
     "TournamentError",

@@ -15,7 +15,7 @@ from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.work.stopping import end_attempts
+from tournament.services.stopping import end_attempts
 
 Kind, State = Tournament.Kind, Tournament.State
 OPEN = [Game.State.WAITING, Game.State.CLAIMED]

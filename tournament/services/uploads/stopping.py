@@ -8,9 +8,9 @@ from django.db import transaction
 
 from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
+from tournament.services.fair_share import charge, checked_seconds
 from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.steps import cancel_games
-from tournament.services.work.fair_share import charge, checked_seconds
 
 State = BotVersion.State
 

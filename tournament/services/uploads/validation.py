@@ -17,11 +17,11 @@ from engines.visible import visible, visible_lines
 from tournament import models
 from tournament.models import BotVersion, Exam, Game, Token, Worker
 from tournament.services.bots.verdicts import put_off, refuse
+from tournament.services.fair_share import charge, checked_seconds, is_exhausted
 from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.uploads import availability as uploads
 from tournament.services.work import workers
-from tournament.services.work.fair_share import charge, checked_seconds, is_exhausted
 from tournament.services.work.leases import leases_may_end
 from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE

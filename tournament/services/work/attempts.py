@@ -10,9 +10,9 @@ from django.db.models import F
 
 from tournament.models import Attempt, EventCount, Game, LiveGame
 from tournament.services.event_counts import count_event
+from tournament.services.fair_share import PlayedTime, charge_games, played_seconds
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.work.fair_share import PlayedTime, charge_games, played_seconds
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import transaction
 
 from tournament.models import Attempt, BotVersion, Exam, Tournament, Worker
+from tournament.services.fair_share import SITE, charge, checked_seconds, exhausted, used_by_owner
 from tournament.services.locks import lock, lock_row
-from tournament.services.work.fair_share import SITE, charge, checked_seconds, exhausted, used_by_owner
 from workers.jobs import Ask, ComplianceJob
 
 SECONDS = 60

@@ -22,9 +22,7 @@ from django.db import transaction
 from django.db.models import Min
 
 from tournament.models import Attempt, Game, PreemptedGame
-from tournament.services.locks import lock_tournaments
-from tournament.services.work.durations import slots_by_worker
-from tournament.services.work.fair_share import (
+from tournament.services.fair_share import (
     MOST_WAIT_SECONDS,
     OpenJob,
     Shares,
@@ -34,8 +32,10 @@ from tournament.services.work.fair_share import (
     find_shares,
     note_waits,
 )
+from tournament.services.locks import lock_tournaments
+from tournament.services.stopping import end_attempts
+from tournament.services.work.durations import slots_by_worker
 from tournament.services.work.next_batch import WaitingTournament, find_waiting, long_left, most_long_jobs
-from tournament.services.work.stopping import end_attempts
 from workers.jobs import Work
 
 log = logging.getLogger("tournament.give_way")

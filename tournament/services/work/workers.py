@@ -20,8 +20,8 @@ from engines.visible import visible
 from tournament.models import Attempt, Door, Exam, Game, Token, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments, locking
+from tournament.services.stopping import end_attempts
 from tournament.services.work.checks import return_check
-from tournament.services.work.stopping import end_attempts
 from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Heartbeat, Work, name_of
 
 LOST_AFTER = datetime.timedelta(seconds=20)

@@ -9,10 +9,10 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Exam
+from tournament.services.fair_share import hours_a_day, used_today
 from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
 from tournament.services.uploads.validation import is_delayed
 from tournament.services.work.durations import slots_at_work
-from tournament.services.work.fair_share import hours_a_day, used_today
 from workers.jobs import Work
 
 

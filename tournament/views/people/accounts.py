@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.models import Bot, Tournament, User
 from tournament.services.accounts import throttles
-from tournament.services.work.fair_share import hours_a_day, used_today
+from tournament.services.fair_share import hours_a_day, used_today
 from tournament.views.bots.bots import bot_rows
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.people.adapters import THROTTLED

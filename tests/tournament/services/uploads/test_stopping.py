@@ -19,11 +19,11 @@ from tests.support.schedule import (
     start_validation,
 )
 from tournament.models import BotVersion, Exam, Game
+from tournament.services.fair_share import used_today
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.submission import submit_bundle
-from tournament.services.work.fair_share import used_today
 
 pytestmark = pytest.mark.django_db
 State = BotVersion.State

@@ -30,11 +30,11 @@ from tests.support.schedule import (
 )
 from tournament.models import ActiveVersion, BotVersion, Exam, Ignored, RatingEvent, Tournament, Worker
 from tournament.services.calendar import sweep
+from tournament.services.fair_share import charge, used_today
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from tournament.services.work.checks import return_check
-from tournament.services.work.fair_share import charge, used_today
 from tournament.services.work.leases import LEASE
 from workers.jobs import BOTH_UNABLE, ComplianceEnding, ComplianceJob, Finding, GameJob
 from workers.service.compliance import MAX_LOG, MAX_SENTENCE

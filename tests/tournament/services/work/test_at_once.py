@@ -33,13 +33,13 @@ from tests.support.schedule import (
 )
 from tests.support.threads import at_once
 from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
+from tournament.services.fair_share import charge
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
+from tournament.services.stopping import release
 from tournament.services.uploads.stopping import stop_validation
-from tournament.services.work.fair_share import charge
 from tournament.services.work.give_way import give_way
 from tournament.services.work.leases import renew
-from tournament.services.work.stopping import release
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -23,9 +23,9 @@ from tests.support.schedule import (
     return_games,
 )
 from tournament.models import Attempt, Game, OwnerShare, PreemptedGame, Tournament, User, Worker
+from tournament.services.fair_share import charge, used_today
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import set_priority
-from tournament.services.work.fair_share import charge, used_today
 from tournament.services.work.give_way import give_way
 from workers.jobs import Batch, GameJob, JobGame
 

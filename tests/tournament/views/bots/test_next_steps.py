@@ -19,8 +19,8 @@ from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
+from tournament.services.fair_share import charge
 from tournament.services.schedule.tournaments import start
-from tournament.services.work.fair_share import charge
 
 LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)

@@ -16,7 +16,7 @@ from tests.support.filled_site import PASSWORD, Site
 from tests.support.schedule import make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
 from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
-from tournament.services.work.fair_share import charge
+from tournament.services.fair_share import charge
 
 LogIn = Callable[..., Client]
 

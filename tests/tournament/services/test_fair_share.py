@@ -25,10 +25,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Attempt, Game, Keeper, OwnerShare, SlotUse, Tournament, User, Worker
 from tournament.services import calendar
-from tournament.services.results import keeper
-from tournament.services.schedule.steps import take_steps_of
-from tournament.services.schedule.tournaments import pause, set_priority
-from tournament.services.work.fair_share import (
+from tournament.services.fair_share import (
     MOST_WAIT_SECONDS,
     SITE,
     PlayedTime,
@@ -39,6 +36,9 @@ from tournament.services.work.fair_share import (
     is_exhausted,
     used_today,
 )
+from tournament.services.results import keeper
+from tournament.services.schedule.steps import take_steps_of
+from tournament.services.schedule.tournaments import pause, set_priority
 from tournament.services.work.leases import LEASE, door_is_open
 from workers.jobs import Batch
 

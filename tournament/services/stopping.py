@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from tournament.models import Attempt, Game, LiveGame
+from tournament.services.fair_share import PlayedTime, charge_games, played_seconds
 from tournament.services.locks import in_order, lock_tournaments
-from tournament.services.work.fair_share import PlayedTime, charge_games, played_seconds
 
 
 @transaction.atomic
