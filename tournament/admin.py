@@ -33,9 +33,9 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.bots.publishing import BY_STAFF
 from tournament.services.deactivation import stop_work_of
-from tournament.services.work import workers
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import tournaments
+from tournament.services.work import workers
 
 # Generic only for the type checker.
 if TYPE_CHECKING:

@@ -31,9 +31,7 @@ DECLARED: list[Variable] = []
 """Those that have been read, in the order of the settings."""
 
 ELSEWHERE = (
-    Variable(
-        "DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "its work and the host's"
-    ),
+    Variable("DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "its work and the host's"),
     Variable("DUARENA_TOKEN", "the worker token with which a worker asks `DUARENA_SITE` for games", "none"),
     Variable(
         "DUARENA_CGROUP",

@@ -102,9 +102,7 @@ class _Patience:
             self._rests_until = time.monotonic() + REST_S if trouble else 0.0
             is_new, self._trouble = trouble != self._trouble, trouble
         if is_new:
-            log.log(
-                logging.WARNING if trouble else logging.INFO, "Redis %s", trouble or "answers again"
-            )
+            log.log(logging.WARNING if trouble else logging.INFO, "Redis %s", trouble or "answers again")
 
 
 _REDIS = _Patience()

@@ -1,4 +1,4 @@
-"""Requests of workers with any content: none is answered 500, and the record keeper handles what is stored."""
+"""Requests of workers with any content: none is answered 500, and the record keeper handles what it gets."""
 
 from __future__ import annotations
 

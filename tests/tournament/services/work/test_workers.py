@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -11,40 +12,52 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.release import RELEASE
+from tests.support.door import make_token
 from tests.support.schedule import (
-    FakeBroker,
+    ask,
     game_of,
     make_tournament,
     make_user,
     make_version,
+    open_door,
     play,
     start_validation,
     void,
 )
-from tournament.models import Attempt, BotVersion, Exam, Game, Notice, Worker
+from tournament.models import Attempt, BotVersion, Door, Exam, Game, Notice, Token, Worker
+from tournament.services.accounts.tokens import find_token
 from tournament.services.calendar import sweep
-from tournament.services.dispatch import workers
-from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads import validation
 from tournament.services.uploads.validation import receive_heartbeat
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, PROTOCOL, GameJob, GameReport
+from tournament.services.work import workers
+from workers.jobs import (
+    BOTH_UNABLE,
+    MAX_VOIDS,
+    MOST_SLOTS,
+    PROTOCOL,
+    Admission,
+    GameJob,
+    GameReport,
+    Heartbeat,
+    Work,
+)
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
-from workers.service.messaging.heartbeat import Heartbeat, Trouble
 
 pytestmark = pytest.mark.django_db
 Deal = Callable[[], list[GameJob]]
 NO_WALLS = "its sandbox is of level C"
+RUN, NEXT_RUN = (str(uuid.UUID(int=number)) for number in (1, 2))
+CHECKS = (Work.CHECKS,)
 
 
 def beat(worker: str = "players@east", **told: object) -> Heartbeat:
     usual = Heartbeat(
         worker=worker,
-        run="run 1",
+        run=RUN,
         host="cellar-7",
-        queue="games",
+        takes=(Work.GAMES,),
         version=RELEASE,
         slots=2,
         busy=0,
@@ -55,21 +68,37 @@ def beat(worker: str = "players@east", **told: object) -> Heartbeat:
         speed="20.0",
         level="A",
         refusal="",
-        admitted=False,
+        trouble="",
         stopping=False,
     )
     return replace(usual, **told)  # type: ignore[arg-type]
 
 
 @pytest.fixture
+def token(db: None) -> Token:
+    found = find_token(make_token(make_user("boss", staff=True)), timezone.now())
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def answers() -> list[Admission]:
+    """What workers were answered to their heartbeats."""
+    return []
+
+
+@pytest.fixture
 def hear(
-    queues: FakeBroker, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> Callable[[Heartbeat], Worker]:
-    """Take a heartbeat in; whatever the worker is told then is in ``queues.told``."""
+    token: Token,
+    answers: list[Admission],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> Hear:
+    """Handle a heartbeat; returns the worker."""
 
     def take_in(told: Heartbeat) -> Worker:
         with django_capture_on_commit_callbacks(execute=True):
-            return receive_heartbeat(told, timezone.now())
+            answers.append(receive_heartbeat(told, token, timezone.now()))
+        return Worker.objects.get(name=told.worker)
 
     return take_in
 
@@ -88,12 +117,11 @@ def void_all(deal: Deal) -> None:
             keeper.record(by(void(play(job, game))))
 
 
-def test_a_worker_is_known_by_its_first_word_and_admitted(hear: Hear, queues: FakeBroker) -> None:
+def test_a_worker_is_known_by_its_first_heartbeat_and_admitted(hear: Hear, answers: list[Admission]) -> None:
     worker = hear(beat(busy=1, games=7, games_an_hour=120))
     assert (worker.condition, worker.host, worker.games_an_hour) == ("busy", "cellar-7", 120)
-    assert queues.told == [("players@east", "run 1", True)]
-    hear(beat(admitted=True))
-    assert len(queues.told) == 1
+    assert answers == [Admission(True)]
+    assert hear(beat(takes=(Work.CHECKS, Work.GAMES))).takes == "games,checks"
     assert Worker.objects.get().condition == "idle"
 
 
@@ -101,67 +129,54 @@ def test_a_worker_is_the_same_at_each_start(hear: Hear) -> None:
     first = hear(beat())
     Worker.objects.update(started_at=timezone.now() - timedelta(hours=1))
     assert hear(beat()).started_at < timezone.now() - timedelta(minutes=59)
-    assert hear(beat(run="run 2")).started_at > timezone.now() - timedelta(minutes=1)
+    assert hear(beat(run=NEXT_RUN)).started_at > timezone.now() - timedelta(minutes=1)
     assert Worker.objects.get().pk == first.pk
 
 
-def test_a_worker_whose_messages_have_another_version_gets_no_jobs_and_the_reason(
-    hear: Hear, queues: FakeBroker
-) -> None:
-    """Its heartbeats have other fields; only the common ones are read."""
-    common = ("worker", "run", "host", "queue", "admitted", "stopping")
-    old = {name: beat().to_json()[name] for name in common} | {"version": "0.0.9", "cores": 2}
-    worker = hear(Heartbeat.from_json(old))
-    assert worker.condition == "set aside"
-    assert worker.why == (
-        f"this worker of release 0.0.9 and the site of release {RELEASE} do not understand each other"
+def test_another_version_of_the_messages_is_refused_with_who_must_be_updated() -> None:
+    assert workers.why_foreign(PROTOCOL) == ""
+    assert workers.why_foreign(1) == (
+        f"this worker and the site of release {RELEASE} do not understand each other"
         f" (version 1 and {PROTOCOL} of their messages): update the worker"
     )
-    assert queues.told == [], "it has no jobs and gets none"
-    assert hear(Heartbeat.from_json(old | {"admitted": True})).why
-    assert queues.told == [("players@east", "run 1", False)]
-    newer = hear(Heartbeat.from_json(old | {"protocol": PROTOCOL + 1}))
-    assert newer.why.endswith(": update the site")
-    assert hear(beat(run="after the update")).condition == "idle"
-    assert queues.told[1:] == [("players@east", "after the update", True)]
-
-
-def test_games_queued_for_a_worker_of_another_release_go_to_others_when_the_site_is_updated(
-    hear: Hear, deal: Deal
-) -> None:
-    hear(beat(version="0.0.9"))
-    make_tournament()
-    (job,) = deal()
-    assert {attempt.assigned for attempt in Attempt.objects.all()} == {"players@east"}
-    keeper_started()
-    assert Worker.objects.get().condition == "lost", "until it says that it understands this release"
-    hear(beat("players@west"))
-    old = hear(beat(version="0.0.9", run="run 1", protocol=PROTOCOL - 1, admitted=True))
-    assert old.condition == "set aside"
-    assert deal()[0].games[0].key == job.games[0].key
-    assert set(Attempt.objects.filter(ended_at=None).values_list("assigned", flat=True)) == {"players@west"}
-    assert not Game.objects.exclude(voids=0, lost=0).exists(), "it counts against no game"
+    assert workers.why_foreign(PROTOCOL + 1).endswith(": update the site")
 
 
 def test_a_worker_of_another_release_with_the_same_messages_plays_on(hear: Hear) -> None:
     assert hear(beat(version="0.0.9")).condition == "idle"
 
 
-def test_a_worker_that_stops_says_so_and_is_told_nothing_any_more(hear: Hear, queues: FakeBroker) -> None:
-    worker = hear(beat(stopping=True))
-    assert (worker.condition, queues.told) == ("stopped", [])
+def test_the_games_and_checks_of_a_worker_that_stops_wait_again(hear: Hear, deal: Deal) -> None:
+    make_tournament()
+    hear(beat(takes=(Work.GAMES, Work.CHECKS)))
+    exam = Exam.objects.create(
+        version=make_version("Cy", state=BotVersion.State.VALIDATING), sent_at=timezone.now()
+    )
+    games, check = ask(), ask(slot=1)
+    assert games is not None
+    assert check is not None
+    assert check.job == str(exam.pk)
+    assert hear(beat(stopping=True, takes=(Work.GAMES, Work.CHECKS))).condition == "stopped"
+    assert set(Game.objects.values_list("state", "lost", "voids")) == {("waiting", 0, 0)}
+    assert list(Exam.objects.order_by("sent_at").values_list("end", "assigned")) == [
+        ("returned", "players@east"),
+        ("", ""),
+    ]
 
 
 def test_a_silent_worker_is_lost_and_found_again(hear: Hear) -> None:
-    """Not by a keeper that has only just come back: the words of its absence wait."""
+    """Not while workers have only just been able to reach the site again."""
     now = timezone.now()
     hear(beat(busy=2))
     Worker.objects.update(seen_at=now - workers.LOST_AFTER - timedelta(seconds=1))
-    keeper_started(now)
-    sweep(now=now)
+    sweep(now)
     assert Worker.objects.get().condition == "busy"
-    keeper_started(now - LEASE)
-    sweep(now=now)
+    open_door(now)
+    Door.objects.update(open_since=now - workers.LOST_AFTER / 2)
+    sweep(now)
+    assert Worker.objects.get().condition == "busy"
+    open_door(now)
+    sweep(now)
     worker = Worker.objects.get()
     assert (worker.condition, worker.busy) == ("lost", 0)
     assert hear(beat()).condition == "idle"
@@ -172,6 +187,7 @@ def test_workers_long_gone_are_forgotten_unless_they_are_quarantined(hear: Hear)
         hear(beat(name, stopping=name != "players@north"))
     workers.quarantine(Worker.objects.get(name="players@west"), "it smells", timezone.now())
     Worker.objects.update(seen_at=timezone.now() - timedelta(days=8))
+    open_door()
     workers.sweep_workers(timezone.now())
     assert list(Worker.objects.values_list("name", "state")) == [
         ("players@north", "lost"),
@@ -179,29 +195,38 @@ def test_workers_long_gone_are_forgotten_unless_they_are_quarantined(hear: Hear)
     ]
 
 
-def test_what_a_stranger_may_say_of_itself_is_bounded_and_escaped(hear: Hear) -> None:
+def test_what_a_worker_says_of_itself_is_bounded_and_escaped(hear: Hear) -> None:
     hostile = "x\x1b[31m\0" * 1000
-    worker = hear(beat(hostile, host=hostile, queue=hostile, speed=hostile, level=hostile, slots=2**80))
-    worker.refresh_from_db()
-    assert len(worker.name) <= 120
+    worker = hear(beat(host=hostile, speed=hostile, level=hostile, refusal=hostile, slots=2**62, voids=2**62))
     assert worker.host.isprintable()
-    assert (worker.level, worker.slots) == ("C", 1024)
+    assert (worker.level, worker.slots, worker.voids) == ("C", MOST_SLOTS, workers.MAX_NUMBER)
+    assert len(worker.refusal) <= workers.MAX_SENTENCE
+
+
+def test_one_token_runs_a_limited_number_of_workers_a_day(
+    hear: Hear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "MOST_NEW_NAMES", 2)
+    for number in range(2):
+        hear(beat(f"players@{number}"))
+    with pytest.raises(workers.WorkerNameError, match="has run 2 workers within a day"):
+        hear(beat("players@2"))
+    hear(beat("players@1"))
+    Worker.objects.update(seen_at=timezone.now() - timedelta(days=2))
+    hear(beat("players@2"))
 
 
 def test_trouble_is_kept_with_its_time(hear: Hear) -> None:
-    hear(beat())
-    workers.record_trouble(Trouble("players@east/4711", "the canary game ended in stall"), timezone.now())
-    workers.record_trouble(Trouble("players@east/4711", ""), timezone.now())
-    worker = hear(beat(held=2, admitted=True))
+    hear(beat(trouble="the canary game ended in stall", held=2))
+    worker = hear(beat(held=2))
     assert (worker.trouble, worker.condition) == ("the canary game ended in stall", "held")
+    assert worker.trouble_at is not None
 
 
 # Quarantine
 
 
-def test_a_worker_that_voids_three_games_in_a_row_is_quarantined(
-    hear: Hear, deal: Deal, queues: FakeBroker
-) -> None:
+def test_a_worker_that_voids_three_games_in_a_row_is_quarantined(hear: Hear, deal: Deal) -> None:
     """Its voids count against no game, and staff hears of it."""
     staff = make_user("stan", staff=True)
     tournament = make_tournament(bots=6)
@@ -212,34 +237,30 @@ def test_a_worker_that_voids_three_games_in_a_row_is_quarantined(
     assert worker.quarantine_reason == "it voided 3 games in a row, the last: the disk is full"
     for _ in range(MAX_VOIDS + 1):
         void_all(deal)
+        hear(beat())  # what it still has waits again
     assert {(game.state, game.voids) for game in tournament.games.all()} == {(Game.State.WAITING, 0)}
     (notice,) = Notice.objects.filter(user=staff)
     assert notice.text.startswith("The worker players@east is quarantined: it voided 3 games in a row")
 
 
-def test_a_quarantined_worker_gets_no_jobs_however_often_it_starts(hear: Hear, queues: FakeBroker) -> None:
+def test_a_quarantined_worker_gets_no_jobs_however_often_it_starts(
+    hear: Hear, answers: list[Admission]
+) -> None:
     workers.quarantine(hear(beat()), "it smells", timezone.now())
     hear(beat(stopping=True))
-    queues.told.clear()
-    hear(beat(run="run 2", admitted=True))
-    hear(beat(run="run 2"))
-    assert queues.told == [("players@east", "run 2", False)]
+    hear(beat(run=NEXT_RUN))
+    assert answers[1:] == [Admission(False, "it smells")] * 2
     assert Worker.objects.get().condition == "quarantined"
 
 
-def test_a_released_worker_begins_anew(
-    hear: Hear,
-    deal: Deal,
-    queues: FakeBroker,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
-) -> None:
+def test_a_released_worker_begins_anew(hear: Hear, deal: Deal, answers: list[Admission]) -> None:
     make_tournament(bots=6)
     hear(beat())
     void_all(deal)
-    queues.told.clear()
-    with django_capture_on_commit_callbacks(execute=True):
-        workers.release(Worker.objects.get(), timezone.now())
-    assert queues.told == [("players@east", "run 1", True)]
+    hear(beat())
+    workers.release(Worker.objects.get(), timezone.now())
+    hear(beat())
+    assert [answer.admitted for answer in answers] == [True, False, True]
     job = deal()[0]
     keeper.record(by(void(play(job, job.games[0]))))
     assert not Worker.objects.get().is_quarantined
@@ -272,13 +293,14 @@ def test_a_bot_that_others_play_is_not_the_trouble(hear: Hear, deal: Deal) -> No
     """The same voids, but another worker records games between the same two."""
     tournament = make_tournament(pairs=4)
     hear(beat())
-    hear(beat("players@west"))
-    first, *rest = deal()  # the workers take turns
+    west = hear(beat("players@west"))
+    east = Worker.objects.get(name="players@east")
+    first, other, second = (one.jobs[0] for one in (ask(east), ask(west), ask(east, 1)) if one)
     keeper.record_all([by(void(play(first, game))) for game in first.games])
-    keeper.record(replace(play(rest[0], rest[0].games[0]), worker="players@west/1"))
+    keeper.record(replace(play(other, other.games[0]), worker="players@west/1"))
     quarantined = Worker.objects.filter(quarantined_at__isnull=False).values_list("name", flat=True)
     assert list(quarantined) == []
-    keeper.record(by(void(play(rest[1], rest[1].games[0]))))
+    keeper.record(by(void(play(second, second.games[0]))))
     assert list(quarantined.all()) == ["players@east"]
     assert tournament.games.filter(voids__gt=0).count() == 0
 
@@ -297,7 +319,7 @@ def test_voids_that_a_sound_worker_must_tell_are_no_quarantine(hear: Hear, deal:
 
 def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Deal) -> None:
     start_validation(make_version("Cy", owner=make_user()))
-    worker = hear(beat("validators@east", queue="validation"))
+    worker = hear(beat("validators@east", takes=CHECKS))
     (job,) = deal()
     workers.quarantine(worker, "it smells", timezone.now())
     told = replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")
@@ -331,70 +353,74 @@ def test_a_good_result_of_a_quarantined_worker_is_recorded_all_the_same(hear: He
 # Uploads
 
 
-def test_a_worker_that_runs_no_uploads_is_set_aside_while_others_do(hear: Hear, queues: FakeBroker) -> None:
+def test_a_worker_that_runs_no_uploads_is_barred_while_others_do(
+    hear: Hear, answers: list[Admission]
+) -> None:
     assert hear(beat("players@west", level="C", refusal=NO_WALLS)).condition == "idle"
     hear(beat("players@east"))
-    west = hear(beat("players@west", level="C", refusal=NO_WALLS, admitted=True))
-    assert (west.condition, west.why) == (
-        "set aside",
-        f"it does not run uploaded bots, and others do: {NO_WALLS}",
-    )
-    assert queues.told[-1] == ("players@west", "run 1", False)
+    west = hear(beat("players@west", level="C", refusal=NO_WALLS))
+    why = f"it does not run uploaded bots, and others do: {NO_WALLS}"
+    assert (west.condition, west.why) == ("barred", why)
+    assert answers[-1] == Admission(False, why)
     hear(beat("players@east", stopping=True))
     assert hear(beat("players@west", level="C", refusal=NO_WALLS)).condition == "idle"
 
 
+def test_a_worker_of_checks_does_not_bar_a_worker_of_games(hear: Hear) -> None:
+    hear(beat("validators@east", takes=CHECKS))
+    assert hear(beat("players@west", level="C", refusal=NO_WALLS)).condition == "idle"
+    both = beat("both@west", takes=(Work.GAMES, Work.CHECKS), level="C", refusal=NO_WALLS)
+    assert hear(both).condition == "idle"
+
+
 def test_uploads_wait_for_workers_that_have_yet_to_take_up_the_sandbox_that_was_found(
-    hear: Hear, queues: FakeBroker, settings: Settings
+    hear: Hear, settings: Settings
 ) -> None:
     """A worker that starts again finds it and writes it down before the other one has."""
     version = make_version(owner=make_user(), state=BotVersion.State.WAITING)
-    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
-        hear(beat(name, queue=queue, level="C", refusal=NO_WALLS))
+    for name, takes in (("players@east", (Work.GAMES,)), ("validators@east", CHECKS)):
+        hear(beat(name, takes=takes, level="C", refusal=NO_WALLS))
     write_verdict(settings.CACHE, Verdict(Level.A))
-    hear(beat("players@east", run="run 2"))
+    hear(beat("players@east", run=NEXT_RUN))
     assert not uploads.look().are_run
-    hear(beat("validators@east", queue="validation", run="run 2"))
+    hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
     assert uploads.look().are_run
     version.refresh_from_db()
     assert version.state == BotVersion.State.VALIDATING
-    assert len(queues.exams) == 1
+    assert Exam.objects.count() == 1
 
 
 def test_what_waited_is_validated_once_workers_that_refused_have_started_again(
-    hear: Hear, queues: FakeBroker, settings: Settings
+    hear: Hear, settings: Settings
 ) -> None:
     """They stop, and the first of them writes down what it found, before any of them is heard of again."""
     make_version(owner=make_user(), state=BotVersion.State.WAITING)
-    queue_of = {"players@east": "games", "validators@east": "validation"}
+    takes_of = {"players@east": (Work.GAMES,), "validators@east": CHECKS}
     for stopping in (False, True):
-        for name, queue in queue_of.items():
-            hear(beat(name, queue=queue, level="C", refusal=NO_WALLS, stopping=stopping))
+        for name, takes in takes_of.items():
+            hear(beat(name, takes=takes, level="C", refusal=NO_WALLS, stopping=stopping))
     write_verdict(settings.CACHE, Verdict(Level.A))
     assert uploads.look().are_run
-    assert not queues.exams
-    hear(beat("players@east", run="run 2"))
+    assert not Exam.objects.exists()
+    hear(beat("players@east", run=NEXT_RUN))
     assert Exam.objects.count() == 1
-    assert not queues.exams  # there is no worker for it yet
-    hear(beat("validators@east", queue="validation", run="run 2"))
-    validation.assign_checks()
-    assert validation.assign_checks() == 0
-    assert Exam.objects.get().assigned == "validators@east"
+    hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
+    assert Exam.objects.count() == 1
 
 
-def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear, queues: FakeBroker) -> None:
+def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear) -> None:
     """It may have been the version under examination that killed it."""
-    for name, queue in (("players@east", "games"), ("validators@east", "validation")):
-        hear(beat(name, queue=queue))
+    for name, takes in (("players@east", (Work.GAMES,)), ("validators@east", CHECKS)):
+        hear(beat(name, takes=takes))
     make_version(owner=make_user(), state=BotVersion.State.WAITING)
-    hear(beat("validators@east", queue="validation", run="run 2"))
-    assert not queues.exams
+    hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
+    assert not Exam.objects.exists()
 
 
 def test_the_least_of_the_sandboxes_is_told(hear: Hear, settings: Settings) -> None:
     hear(beat("players@east"))
     hear(beat("players@west", level="B"))
-    hear(beat("validators@east", queue="validation"))
+    hear(beat("validators@east", takes=CHECKS))
     assert uploads.look().level is Level.B
     hear(beat("players@north", level="C"))
     stand = uploads.look()
@@ -409,7 +435,7 @@ def test_nobody_is_up_when_a_site_starts_before_he_is_heard_of(hear: Hear) -> No
     assert hear(beat()).condition == "idle"
 
 
-def test_uploads_wait_until_workers_elsewhere_run_them(hear: Hear, queues: FakeBroker) -> None:
+def test_uploads_wait_until_workers_elsewhere_run_them(hear: Hear) -> None:
     version = make_version(owner=make_user(), state=BotVersion.State.WAITING)
     hear(beat("players@east", level="C", refusal=NO_WALLS))
     assert uploads.waiting_reason() == (
@@ -417,8 +443,8 @@ def test_uploads_wait_until_workers_elsewhere_run_them(hear: Hear, queues: FakeB
     )
     hear(beat("players@west"))
     assert not uploads.look().are_run
-    hear(beat("validators@west", queue="validation"))
+    hear(beat("validators@west", takes=CHECKS))
     assert uploads.look().are_run
     version.refresh_from_db()
     assert version.state == BotVersion.State.VALIDATING
-    assert len(queues.exams) == 1
+    assert Exam.objects.count() == 1
