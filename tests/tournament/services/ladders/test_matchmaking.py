@@ -12,7 +12,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connections
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
@@ -330,7 +330,7 @@ def test_two_ticks_at_once_make_one_pair() -> None:
     [
         {"state": Worker.State.LOST},
         {"quarantined_at": NOW},
-        {"set_aside": "others do"},
+        {"barred": "others do"},
         {"held": 2},
         {"queue": "x"},
     ],
@@ -549,13 +549,16 @@ def test_forfeits_on_a_ladder_withdraw_a_version(settings: Settings, deal: Deal)
     assert tend(now + HOUR) == 0
 
 
-def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(deal: Deal) -> None:
+def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(
+    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     owned("Ada", "Bob", "Cy")
     assert tend(NOW) == 1
     (job,) = deal()
     begin_game(job.games[0])
     player = BotVersion.objects.get(bot__name=job.engines[0].name)
-    assert withdraw(player, "it is out of order")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert withdraw(player, "it is out of order")
     assert set(begin_game(job.games[0]).stop) == {game.attempt for game in job.games}
     assert deal() == []
     assert set(Game.objects.values_list("state", flat=True)) == {Game.State.CANCELLED}
