@@ -332,7 +332,7 @@ def test_two_ticks_at_once_make_one_pair() -> None:
         {"quarantined_at": NOW},
         {"barred": "others do"},
         {"held": 2},
-        {"queue": "x"},
+        {"takes": "checks"},
     ],
 )
 def test_nothing_is_made_for_workers_that_take_no_games(barred: dict[str, Any]) -> None:
