@@ -25,7 +25,7 @@ from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule import tournaments
 from tournament.services.work.workers import LOST_AFTER, quarantine
-from workers.jobs import PROTOCOL, Batch, Work
+from workers.jobs import PROTOCOL, Batch, GameReport, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def ignored() -> dict[str, int]:
     return dict(Ignored.objects.values_list("reason", "count"))
 
 
-def reports(batch: Batch) -> list:
+def reports(batch: Batch) -> list[GameReport]:
     return [report for job in batch.jobs for report in play_short(job)]
 
 

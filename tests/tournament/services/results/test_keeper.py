@@ -398,7 +398,7 @@ def test_a_report_that_cannot_be_read_ends_its_attempt_and_blocks_nothing(deal: 
     (job,) = deal()
     first, second = play_all(job)
     put_in(first, second)
-    InboxReport.objects.filter(attempt=first.attempt).update(content=content)
+    InboxReport.objects.filter(attempt__pk=first.attempt).update(content=content)
     assert not keeper.record_inbox(10)
     attempt = Attempt.objects.get(pk=first.attempt)
     assert attempt.end == "void"

@@ -25,7 +25,7 @@ def acts() -> list[tuple[str, str, str]]:
 def test_what_staff_does_to_the_things_of_others_is_logged(site: Site, as_user: LogIn) -> None:
     staff = as_user(site.staff)
     now = timezone.now()
-    worker = Worker.objects.create(name="players@east", started_at=now, seen_at=now, queue="games")
+    worker = Worker.objects.create(name="players@east", started_at=now, seen_at=now, takes="games")
     BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.WITHDRAWN)
     staff.post("/tournaments/spring/priority/", {"priority": "7"})
     staff.post("/tournaments/spring/cancel/")
