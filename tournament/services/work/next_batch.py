@@ -230,14 +230,10 @@ def _claim(
     """Store an attempt for each waiting game of these pairs; returns the job."""
     expected = {pair.pairing: one.expect(pair)[0] for pair in pairs}
     # Selected by their pairings alone: SQLite would read all games that wait.
-    rows = Game.objects.filter(pairing__in=expected).order_by("id")
-    columns = rows.values_list("id", "pairing", "ladder", "key", "state")
-    games = [game for *game, state in columns if state == Game.State.WAITING]
-    longest = {
-        code: longest_seconds(code, tournament.time_control, tournament.ply_limit)
-        for code in {pair.ladder for pair in pairs}
-    }
-    most = START_SECONDS + sum(longest[ladder] + A_GAME_SECONDS for _, _, ladder, _ in games)
+    rows = Game.objects.filter(pairing__in=expected).only("pairing", "ladder", "key", "state")
+    games = [game for game in rows.order_by("id") if game.state == Game.State.WAITING]
+    limits = tournament.time_control, tournament.ply_limit
+    most = START_SECONDS + sum(longest_seconds(game.ladder_id, *limits) + A_GAME_SECONDS for game in games)
     job = uuid.uuid4()
     taken: dict[str, Any] = {
         "job": job,
@@ -250,8 +246,8 @@ def _claim(
         "ends_by": now + timedelta(seconds=min(most, MOST_SECONDS)),
     }
     attempts = [
-        {"id": uuid.uuid4(), "game_id": game, "expected_s": expected[pairing], **taken}
-        for game, pairing, _, _ in games
+        {"id": uuid.uuid4(), "game_id": game.pk, "expected_s": expected[game.pairing_id], **taken}
+        for game in games
     ]
     is_waiting = {"state": Game.State.WAITING}
     claims = [
@@ -262,7 +258,7 @@ def _claim(
         raise DatabaseError(f"{claimed} of {len(claims)} games could be claimed, all is undone")
     insert_rows(Attempt, attempts)
     Tournament.objects.filter(pk=tournament.pk).update(served_at=now)
-    keys = [key for *_, key in games]
+    keys = [game.key for game in games]
     told = {"job": str(job), "worker": worker.name, "games": keys}
     log.info("job %s goes to %s: %d games", job, worker.name, len(keys), extra={FIELDS: told})
     return job
