@@ -63,7 +63,7 @@ def free_slots(work: Work) -> int:
     names = slots_by_worker(work)
     held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
     # Not of the bare column: SQLite would read all attempts, by their index of jobs.
-    jobs = held.aggregate(jobs=Count(Coalesce("job", "job"), distinct=True))["jobs"]
+    jobs = int(held.aggregate(jobs=Count(Coalesce("job", "job"), distinct=True))["jobs"])
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
     return max(0, sum(names.values()) - jobs - checks)
 
