@@ -143,7 +143,7 @@ class SiteFiller:
         active = ActiveVersion.objects.select_related("version__bot")
         self.active = {code: list(active.filter(ladder=code)) for code in GAMES}
         now = timezone.now()
-        Keeper.objects.create(up_since=now, seen_at=now)
+        Keeper.objects.create(seen_at=now)
         for name in WORKERS:
             make_worker(4, name=name)
         self.show(f"{self.plan.bots} bots with {len(self.strengths)} versions of {len(owners)} owners")

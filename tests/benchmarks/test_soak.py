@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import http.client
 import os
-import socket
 import subprocess
 import sys
+import threading
 import time
+import urllib.request
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 
-from benchmarks.soak.relay import Relay
+from benchmarks.soak.relay import Mischief, Relay
 from benchmarks.soak.site import Site, wrong_clock
-from tests.support.brokers import running_redis
 from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
 from tests.support.processes import command_line
@@ -26,60 +26,83 @@ from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import Supervisor
 
-PONG = b"+PONG\r\n"
-MESSAGE = json.dumps({"signed": json.dumps({"headers": {"task": "tournament.record"}}), "sender": "east"})
+REPORT = b'{"reports":[{"key":"a game"}]}'
+
+
+class Receiver:
+    """A site that keeps the body of each request."""
+
+    def __init__(self) -> None:
+        bodies: list[bytes] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:  # the server's name
+                bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.bodies = bodies
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = ("127.0.0.1", self.server.server_address[1])
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
-    with running_redis() as socket:
-        yield socket
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    thread = threading.Thread(target=receiver.server.serve_forever)
+    thread.start()
+    yield receiver
+    receiver.server.shutdown()
+    receiver.server.server_close()
+    thread.join()
 
 
-def ping(client: socket.socket, seconds: float) -> bool:
-    """Whether Redis answers in that time."""
-    client.settimeout(seconds)
-    client.sendall(b"*1\r\n$4\r\nPING\r\n")
+def post(relay: Relay, body: bytes = b"{}", seconds: float = PATIENCE_SECONDS) -> bytes:
+    """The answer to a request of a worker; empty if it gets none."""
     try:
-        return client.recv(len(PONG)) == PONG
-    except TimeoutError:
-        return False
+        with urllib.request.urlopen(f"{relay.address}/api/work/", body, seconds) as answer:
+            return bytes(answer.read())
+    except (OSError, http.client.HTTPException):
+        return b""
 
 
-def client_of(socket: Path) -> redis.Redis:
-    return redis.Redis(unix_socket_path=str(socket), socket_timeout=PATIENCE_SECONDS)
+def test_a_relay_sends_a_request_twice(receiver: Receiver) -> None:
+    with Relay(receiver.address, Mischief(doubled=1.0)) as relay:
+        assert post(relay) == b"ok"
+    assert receiver.bodies == [b"{}"] * 2
+    assert relay.counts["requests sent twice"] == 1
 
 
-def test_a_relay_delivers_a_message_twice(store: Path) -> None:
-    with Relay(store.with_name("relay"), store, doubles=True) as relay:
-        assert client_of(store.with_name("relay")).lpush("records", MESSAGE) == 2
-    said: Any = client_of(store).lrange("records", 0, -1)  # its stubs serve asyncio as well
-    assert said == [MESSAGE.encode()] * 2
-    assert relay.counts["messages delivered twice"] == 1
+def test_a_relay_loses_the_answer_to_a_request_that_took_effect(receiver: Receiver) -> None:
+    with Relay(receiver.address, Mischief(unanswered=1.0)) as relay:
+        assert post(relay) == b""
+    assert receiver.bodies == [b"{}"]
 
 
-def test_a_relay_holds_reports_back_until_they_are_due_or_released(store: Path) -> None:
-    with Relay(store.with_name("relay"), store, holds=1.0, held_s=600) as relay:
-        client = client_of(store.with_name("relay"))
-        client.lpush("records", MESSAGE)
-        client.lpush("games", MESSAGE.replace("tournament.record", "workers.play"))
-        assert client_of(store).llen("records") == 0
-        assert client_of(store).llen("games") == 1
+def test_a_relay_delivers_reports_when_they_are_due_or_released(receiver: Receiver) -> None:
+    with Relay(receiver.address, Mischief(held=1.0, held_s=600)) as relay:
+        assert post(relay, REPORT) == b""
+        assert post(relay) == b"ok"
+        assert receiver.bodies == [b"{}"]
         relay.release()
-        assert client_of(store).llen("records") == 1
+        assert receiver.bodies == [b"{}", REPORT]
 
 
-def test_a_silent_relay_keeps_connections_open_and_lets_nothing_through(store: Path) -> None:
-    """It falls silent a moment after it was told to; what was said before and after comes later."""
-    with Relay(store.with_name("relay"), store) as relay, socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(store.with_name("relay")))
-        assert ping(client, PATIENCE_SECONDS)
+def test_a_silent_relay_keeps_connections_open_and_lets_nothing_through(receiver: Receiver) -> None:
+    with Relay(receiver.address) as relay:
         relay.silence()
-        assert wait_until(lambda: not ping(client, 0.5))
+        assert post(relay, b"early", seconds=0.5) == b""
+        assert receiver.bodies == []
         relay.resume()
-        client.settimeout(PATIENCE_SECONDS)
-        assert client.recv(len(PONG)) == PONG
-        assert ping(client, PATIENCE_SECONDS)
+        assert wait_until(lambda: receiver.bodies == [b"early"])
+        assert post(relay) == b"ok"
 
 
 @pytest.mark.parametrize("off_s", [3600, -3600])
@@ -105,7 +128,7 @@ def test_processes_of_a_service_are_killed_stopped_and_started_again(tmp_path: P
         guard = supervisor.guards["players-1"]
         assert wait_until(lambda: any("sleep" in command_line(pid) for pid in descendants(guard)))
         below = descendants(guard)
-        assert not site.kill_slot("players-1")  # none has the command line of the service
+        assert not site.kill_child("players-1")  # none has the command line of the service
         assert site.stop("players-1")
         assert wait_until(lambda: all(" T " in state_of(pid) for pid in below))
         assert site.kill("players-1")
