@@ -141,7 +141,7 @@ def test_whoever_takes_every_turn_delays_play_and_records_by_five_seconds_at_mos
 def test_play_goes_on_while_redis_is_gone(site: LonelySite, tmp_path: Path) -> None:
     with worker_of(site, tmp_path):
         with client_of(site) as client:
-            server = int(client.info("server")["process_id"])  # type: ignore[index]
+            server = int(client.info("server")["process_id"])
         os.kill(server, signal.SIGKILL)
         site.run(SCHEDULE.format("Without"))
         assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)

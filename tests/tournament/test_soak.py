@@ -141,11 +141,11 @@ def test_reports_that_wait_at_the_end_are_waited_for(
     make_tournament(bots=3)
     deal()
     for attempt in Attempt.objects.all():
-        InboxReport.objects.create(attempt=attempt, content=b"", received_at=timezone.now())
+        InboxReport.objects.create(attempt=attempt, content="", received_at=timezone.now())
     assert InboxReport.objects.count() > 1
     monkeypatch.setattr("time.sleep", lambda _: None)
     assert list(site_with(Keeper()).drain()) == []
-    InboxReport.objects.create(attempt=Attempt.objects.all()[0], content=b"", received_at=timezone.now())
+    InboxReport.objects.create(attempt=Attempt.objects.all()[0], content="", received_at=timezone.now())
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
     assert list(site_with(Keeper()).drain()) == ["at the end: the record keeper has left 1 reports"]
 
