@@ -6,11 +6,11 @@ keeper, beat, the site or one of its processes, the checks of uploads, and Redis
 or flooded; the database, the record keeper, the site and Redis are away, and a worker is cut off from the
 site. Requests of workers come twice; some of the site's answers are lost after they took effect; some reports
 arrive after their lease has expired; the clocks of two workers are wrong by an hour. One game in eight is
-annulled, and half of these annulments are taken back. At the end each game must have one result, ladders
-must be numbered without gaps, rebuilt ratings must be equal to the bit, no game may have been without progress
-for two minutes, and no process may be left. The bots search a fixed number of nodes, so all runs must have the same
-games, standings and tournament ratings. The exit code is 1 if anything is wrong. All runs play at the same
-time.
+annulled, and half of these annulments are taken back. At the end each game must have one result, ladders must
+be numbered without gaps, rebuilt ratings must be equal to the bit, no game may have been without progress for
+two minutes, and no process may be left. The bots search a fixed number of nodes, so all runs must have the
+same games, standings and tournament ratings. The exit code is 1 if anything is wrong. All runs play at the
+same time.
 
     python -m benchmarks.soak --games 1000 --database sqlite --database postgresql --calm
     python -m benchmarks.soak --games 1000 --ladders
