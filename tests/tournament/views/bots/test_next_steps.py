@@ -95,7 +95,7 @@ def test_the_owner_sees_the_place_in_the_queue_for_validation(site: Site, as_use
     assert "This version is number 1 in the queue for validation. No worker validates" in text_of(
         owner, address
     )
-    make_worker(1, name="checks@east", queue="validation")
+    make_worker(1, name="checks@east", takes="checks")
     assert "No worker validates" not in text_of(owner, address)
     for number in range(2):
         queue_check(add_version(site.rival, f"Other {number}", [LADDER], state="validating"), 5 + number)
