@@ -353,8 +353,11 @@ def test_the_number_of_queries_grows_neither_with_tournaments_nor_with_games(
     assert few <= 28
 
 
-def test_long_games_that_cannot_be_taken_cost_no_query_each(worker: Worker, settings: Settings) -> None:
+def test_long_games_that_cannot_be_taken_cost_no_query_each(
+    worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.MAX_GAME_MINUTES = 0
+    monkeypatch.setattr(durations, "_KNOWN_FOR_S", 1000.0)
     for number in range(3):
         make_tournament(name=f"Long {number}", pairs=2, time_control="999999+0")
     while ask():
