@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from django.db import connection
 
 
@@ -10,4 +12,5 @@ def database_url() -> str:
     settings = connection.settings_dict
     if connection.vendor != "postgresql":
         return f"sqlite:///{settings['NAME']}"
-    return f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}/{settings['NAME']}"
+    host = quote(settings["HOST"], safe="")  # the folder of a socket, or a name
+    return f"postgres://{settings['USER']}:{settings['PASSWORD']}@{host}/{settings['NAME']}"

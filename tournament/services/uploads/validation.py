@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, Exam, Game, Token, Worker
+from tournament.models import BotVersion, Exam, Game, Token
 from tournament.services.bots.verdicts import put_off, refuse
 from tournament.services.fair_share import charge, checked_seconds, is_exhausted
 from tournament.services.locks import lock_row, locking
@@ -73,7 +73,7 @@ def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime
     Raises ``WorkerNameError``.
     """
     before = heartbeat.stopping or uploads.look().are_run
-    refused = Worker.objects.filter(name=heartbeat.worker).exclude(refusal="").exists()
+    refused = workers.is_refusing(heartbeat.worker)
     worker = workers.record_heartbeat(heartbeat, token, now)
     # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
     if (not before or (refused and not worker.refusal)) and uploads.look().are_run:

@@ -51,6 +51,11 @@ def is_worker_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def is_refusing(name: str) -> bool:
+    """Whether the worker of this name refuses uploaded bots, by its last heartbeat."""
+    return is_worker_name(name) and Worker.objects.filter(name=name).exclude(refusal="").exists()
+
+
 def find_own(token: Token, name: str) -> Worker | None:
     """The worker of this name that sends its heartbeats with this token."""
     return Worker.objects.filter(token=token, name=name).first() if is_worker_name(name) else None
