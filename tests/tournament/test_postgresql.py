@@ -22,7 +22,7 @@ passed by one of several requests, pairs of version tests counted once.
 OTHERS = (
     "services/results/test_keeper.py",
     "services/uploads/test_submission.py",
-    "services/work/test_fair_share.py",
+    "services/test_fair_share.py",
     "services/work/test_give_way.py",
     "services/work/test_leases.py",
     "services/work/test_next_batch.py",
