@@ -12,5 +12,5 @@ def database_url() -> str:
     settings = connection.settings_dict
     if connection.vendor != "postgresql":
         return f"sqlite:///{settings['NAME']}"
-    host = quote(settings["HOST"], safe="")  # the folder of a socket, or a name
+    host = quote(settings["HOST"] or settings["OPTIONS"].get("host", ""), safe="")  # or a socket's folder
     return f"postgres://{settings['USER']}:{settings['PASSWORD']}@{host}/{settings['NAME']}"
