@@ -73,11 +73,12 @@ def door_is_open(now: datetime) -> None:
         Door.objects.update_or_create(pk=1, defaults={"open_since": now, "seen_at": now})
 
 
-def start_door_clock() -> None:
-    """Call ``door_is_open`` in a thread of this process until it ends."""
+def start_door_clock() -> threading.Event:
+    """Call ``door_is_open`` in a thread until the process ends, or the returned event is set."""
+    stopped = threading.Event()
 
     def run() -> None:
-        while True:
+        while not stopped.is_set():
             try:
                 door_is_open(timezone.now())
             except DatabaseError as error:
@@ -85,8 +86,8 @@ def start_door_clock() -> None:
             close_old_connections()
             stopped.wait(LEASE.total_seconds() / 6)
 
-    stopped = threading.Event()
     threading.Thread(target=run, name="door-clock", daemon=True).start()
+    return stopped
 
 
 def _shorten_leases(now: datetime) -> None:
