@@ -137,12 +137,13 @@ def running_worker(
         "REDIS_URL": redis,
         TRUST: "0" if walls else "1",
     }
+    outer = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     with (folder / "worker.log").open("ab") as file:
         output = file if log is None else log
         worker = subprocess.Popen(
             (*command, *words),
             cwd=root,
-            env={**os.environ, **own, **(environment or {})},
+            env={**outer, **own, **(environment or {})},
             stdout=output,
             stderr=output,
             start_new_session=True,
