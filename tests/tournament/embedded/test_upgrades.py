@@ -20,7 +20,8 @@ LADDERS = 5
 MOST_KINDS = 100
 """The pages are more than the kinds of pages."""
 CONTENT = {
-    "games": "SELECT key, state, result, termination, plies, sequence FROM tournament_game ORDER BY key",
+    "games": "SELECT key, replace(state, 'claimed', 'waiting'), result, termination, plies, sequence"
+    " FROM tournament_game ORDER BY key",
     "ratings": "SELECT version_id, ladder_id, mu, sigma, games FROM tournament_ladderrating"
     " ORDER BY version_id, ladder_id",
     "events": "SELECT game_id, version_id, mu_before, sigma_before, mu_after, sigma_after"
@@ -30,7 +31,7 @@ CONTENT = {
     " ORDER BY slug",
     "versions": "SELECT bundle_id, number, state FROM tournament_botversion ORDER BY id",
 }
-"""What an upgrade may not change, in columns that all releases have."""
+"""What an upgrade may not change, in columns that all releases have; games under way may wait again."""
 REPLAY = """
 from engines.records import read_records, verify_record
 from tournament.models import GameRecord
@@ -73,31 +74,23 @@ for name in ("", "ada", "stan"):
 print(len(seen), sum(address.endswith(".pgn") and "/games/" in address for address in seen))
 """
 GO_ON = """
-from datetime import timedelta
 from django.utils import timezone
-from tests.support.schedule import make_worker, play_short
-from tournament import queues
+from tests.support.schedule import make_worker, open_door, play_short, take_all
 from tournament.models import Attempt, Game, Tournament
 from tournament.services import calendar
-from tournament.services.dispatch import dispatch, workers
-from tournament.services.dispatch.leases import LEASE, keeper_started
 from tournament.services.results import keeper
-sent = []
-queues.send_jobs = lambda jobs, queue: sent.extend(jobs)
-queues.clear_queue = queues.send_command = lambda name: None
-queues.queue_length = lambda name: 0
-workers.presume_lost()
+from tournament.services.work import workers
 now = timezone.now()
-keeper_started(now - LEASE)
+workers.presume_lost()
+open_door(now)
 make_worker(8, name="players@east")
 calendar.sweep(now=now)
-while True:
+calendar.tend()
+while batches := take_all():
+    for batch in batches:
+        for job in batch.jobs:
+            keeper.record_all(list(play_short(job)))
     calendar.tend()
-    if not dispatch.fill_buffer():
-        break
-    for job in sent:
-        keeper.record_all(list(play_short(job)))
-    sent.clear()
 for tournament in Tournament.objects.filter(name="Under way"):
     print(tournament.state, tournament.games_done == tournament.games_total)
 print(Game.objects.filter(state="claimed").count(), Attempt.objects.filter(ended_at=None).count())

@@ -83,14 +83,13 @@ PARAMETERS: Final = (
 FORM: Final = "application/x-www-form-urlencoded"
 EXAMPLES: Final = {"quick": 100, "default": 300, "all": 1500}[effort.MODE]
 
-FIRST: Final = (("more", "1"), ("queue", "games"))
-"""Fields of forms whose other fields are not read without them."""
+FIRST: Final = (("more", "1"),)
+"""A field of forms whose other fields are not read without it."""
 SEEN: Final = {
     ("games/", "GET"): ("since", "min_plies", "opening"),
     ("tournaments/new/", "POST"): ("bots", "starts_at"),
     ("account/tokens/", "POST"): ("name", "scopes"),
     ("staff/annul/", "POST"): ("worker", "until"),
-    ("api/workers/", "POST"): ("name", "queue"),
     ("api/bots/", "POST"): ("bundle", "notes"),
     ("admin/tournament/user/<path:object_id>/change/", "POST"): ("username", "_to_field"),
 }
