@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from string import Formatter
 
@@ -144,6 +145,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "api-bundles": ("/api/bundles/", NO_TOKEN),
     "api-bundle": (f"/api/bundles/{'0' * 64}", NO_TOKEN),
     "api-workers": ("POST /api/workers/", NO_TOKEN),
+    "api-work": ("POST /api/work/", NO_TOKEN),
+    "api-job": (f"POST /api/work/{uuid.UUID(int=0)}/", NO_TOKEN),
     "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
     "boards-css": ("/boards.css", PUBLIC),
     "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
