@@ -33,7 +33,7 @@ OTHERS = (
     "views/version_tests/test_version_tests.py",
     "services/test_annulments.py",
     "services/test_pruning.py",
-    "test_hostile_messages.py",
+    "test_hostile_workers.py",
     "views/test_hostile_requests.py",
 )
 """Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
