@@ -91,7 +91,7 @@ SEEN: Final = {
     ("account/tokens/", "POST"): ("name", "scopes"),
     ("staff/annul/", "POST"): ("worker", "until"),
     ("api/bots/", "POST"): ("bundle", "notes"),
-    ("admin/tournament/user/<path:object_id>/change/", "POST"): ("username", "_to_field"),
+    ("admin/tournament/user/<path:object_id>/change/", "POST"): ("_to_field", "_saveasnew"),
 }
 """Some fields of strangers, users, staff and programs; they show that all pages are reached."""
 
