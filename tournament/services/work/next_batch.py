@@ -71,6 +71,7 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     for work in ask.takes:
         for one, shares in _in_order(find_waiting(work, now), work, now):
             if (batch := _take(one, shares, work, ask, worker, now)) is not None:
+                _log_taken(batch, worker)
                 return batch
         if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
             return _batch_of_check(check)
@@ -258,9 +259,6 @@ def _claim(
         raise DatabaseError(f"{claimed} of {len(claims)} games could be claimed, all is undone")
     insert_rows(Attempt, attempts)
     Tournament.objects.filter(pk=tournament.pk).update(served_at=now)
-    keys = [game.key for game in games]
-    told = {"job": str(job), "worker": worker.name, "games": keys}
-    log.info("job %s goes to %s: %d games", job, worker.name, len(keys), extra={FIELDS: told})
     return job
 
 
@@ -269,6 +267,13 @@ def _find_job(ask: Ask, worker: Worker) -> uuid.UUID | None:
     mine = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, assigned=worker.name)
     jobs = mine.filter(ask=ask.ask).order_by().values_list("job", flat=True)[:1]
     return jobs[0] if jobs else None
+
+
+def _log_taken(batch: Batch, worker: Worker) -> None:
+    """Write a line for a batch whose transaction is committed."""
+    keys = [game.key for job in batch.jobs for game in job.games]
+    told = {"job": batch.job, "worker": worker.name, "games": keys}
+    log.info("job %s goes to %s: %d games", batch.job, worker.name, len(keys), extra={FIELDS: told})
 
 
 # What the slot gets

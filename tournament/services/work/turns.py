@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import datetime
 
-from django.db.models import Q
-
 from tournament import queues
 from tournament.models import Exam, Game, Tournament
+from tournament.services.fair_share import of_work
 from tournament.services.work.durations import free_slots
 from workers.jobs import Work
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
@@ -42,9 +41,8 @@ def _push_turns(kind: Work, queue: str) -> int:
 
 def _count_waiting(kind: Work, most: int) -> int:
     """How many pairs and checks wait, counted up to ``most``: at least as many as batches."""
-    validations = Q(tournament__kind=Tournament.Kind.VALIDATION)
     games = Game.objects.filter(
-        validations if kind is Work.CHECKS else ~validations,
+        of_work(kind, "tournament__"),
         state=Game.State.WAITING,
         tournament__state=Tournament.State.RUNNING,
     )

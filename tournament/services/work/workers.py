@@ -18,9 +18,9 @@ from django.db.models import F, Q, QuerySet
 from engines.release import RELEASE
 from engines.visible import visible
 from tournament.models import Attempt, Door, Exam, Game, Token, Worker
+from tournament.services import stopping
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments, locking
-from tournament.services.stopping import end_attempts
 from tournament.services.work.checks import return_check
 from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Heartbeat, Work, name_of
 
@@ -114,16 +114,9 @@ def take_back(worker: Worker, now: datetime.datetime) -> int:
     It counts against no game and no worker. The answer to the worker's next post says stop. Games whose
     reports are in the inbox are not concerned.
     """
-    mine = Attempt.objects.filter(assigned=worker.name, ended_at__isnull=True, reported_at__isnull=True)
+    mine = Attempt.objects.filter(assigned=worker.name)
     checks = list(Exam.objects.filter(assigned=worker.name, ended_at__isnull=True))
-    count = sum(return_check(exam, now) for exam in checks)
-    if tournaments := set(mine.order_by().values_list("game__tournament", flat=True)):
-        with transaction.atomic():
-            lock_tournaments(tournaments)
-            held = mine.filter(game__tournament__in=tournaments)
-            count += held.count()
-            end_attempts(held, Attempt.End.RELEASED, now)
-    return count
+    return sum(return_check(exam, now) for exam in checks) + stopping.release(mine, now)
 
 
 def sweep_workers(now: datetime.datetime) -> int:
