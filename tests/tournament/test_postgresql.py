@@ -31,10 +31,13 @@ OTHERS = (
     "services/schedule/test_steps.py",
     "services/version_tests/test_progress.py",
     "views/version_tests/test_version_tests.py",
+    "services/test_annulments.py",
     "services/test_pruning.py",
+    "test_hostile_workers.py",
+    "views/test_hostile_requests.py",
 )
 """Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
-schedules in steps, pruning.
+schedules in steps, annulments, pruning, odd values of messages and requests.
 """
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
+from django.apps import apps
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import transaction
 from django.http import HttpResponse, QueryDict
@@ -91,7 +92,7 @@ SEEN: Final = {
     ("account/tokens/", "POST"): ("name", "scopes"),
     ("staff/annul/", "POST"): ("worker", "until"),
     ("api/bots/", "POST"): ("bundle", "notes"),
-    ("admin/tournament/user/<path:object_id>/change/", "POST"): ("_to_field", "_saveasnew"),
+    ("admin/tournament/user/<path:object_id>/change/", "POST"): ("username", "_to_field"),
 }
 """Some fields of strangers, users, staff and programs; they show that all pages are reached."""
 
@@ -149,6 +150,16 @@ def patterns(found: Sequence[Any], before: str = "") -> Iterator[tuple[str, str]
             yield pattern.name or route, route
 
 
+def row_of(route: str) -> str:
+    """The key of a row of the table that an address of the administration shows; "1" if there is none."""
+    of_table = re.match(r"admin/(\w+)/(\w+)/<path:object_id>", route)
+    if of_table is None:
+        return "1"
+    rows = apps.get_model(of_table[1], of_table[2])._default_manager.order_by("pk")
+    first = rows.values_list("pk", flat=True).first()
+    return "1" if first is None else quoted(str(first))
+
+
 def addresses(site: Site) -> list[Address]:
     """Every address; those of the administration with rows of this site."""
     found = []
@@ -156,7 +167,8 @@ def addresses(site: Site) -> list[Address]:
         if name in EXPECTED and not route.startswith("admin/"):
             example = address_of(site, EXPECTED[name][0].removeprefix("POST ")).partition("?")[0]
         else:
-            example = "/" + re.sub(r"<[^>]*>|\(\?P<\w+>[^)]*\)", "1", route.strip("^$").replace("\\", ""))
+            variable = r"<[^>]*>|\(\?P<\w+>[^)]*\)"
+            example = "/" + re.sub(variable, row_of(route), route.strip("^$").replace("\\", ""))
         found.append(Address(name, route, example))
     return found
 
