@@ -9,6 +9,7 @@ from typing import Any
 
 from django.test import Client
 
+from tests.support.heartbeats import heartbeat_of
 from tests.support.schedule import make_user
 from tournament.models import Token, User
 from tournament.services.accounts.tokens import create_token
@@ -56,25 +57,8 @@ class DoorWorker:
         )
 
     def heartbeat(self, **changes: Any) -> Heartbeat:
-        usual = Heartbeat(
-            worker=self.name,
-            run=self.run,
-            host="east",
-            takes=self.takes,
-            version="1",
-            slots=self.slots,
-            busy=0,
-            held=0,
-            games=0,
-            voids=0,
-            games_an_hour=0,
-            speed="30.0",
-            level="A",
-            refusal="",
-            trouble="",
-            stopping=False,
-        )
-        return replace(usual, **changes)
+        mine = {"run": self.run, "takes": self.takes, "slots": self.slots, "speed": "30.0"}
+        return heartbeat_of(**{"worker": self.name, **mine, **changes})
 
     def beat(self, **changes: Any) -> Admission:
         answer = self.send("/api/workers/", self.heartbeat(**changes).to_json())

@@ -23,6 +23,7 @@ from engines.release import RELEASE
 from workers.bundles.bundle_site import SiteAway, TokenRevoked, WorkerOutdated
 from workers.bundles.cache import touch_alive
 from workers.jobs import Heartbeat
+from workers.sandbox.levels import Verdict
 from workers.sandbox.policy import trusts_all
 from workers.service.celery import QUEUES, app, configure, work_taken
 from workers.service.context import (
@@ -168,27 +169,11 @@ def run(slots: int) -> int:
     """Run the worker of this process until it is stopped; returns its exit status."""
     configure()
     verdict, _ = probe_sandbox()
-    identity = Heartbeat(
-        worker=worker_name(),
-        run=RUN,
-        host=socket.gethostname(),
-        takes=work_taken(),
-        version=RELEASE,
-        slots=slots,
-        busy=0,
-        held=0,
-        games=0,
-        voids=0,
-        games_an_hour=0,
-        speed=worker_speed(),
-        level=str(verdict.level),
-        refusal=sandbox_policy().refusal,
-        trouble="",
-        stopping=False,
-    )
     door = open_door()
     door.connection.timeout = HEARTBEAT_TIMEOUT_SECONDS
-    registration = Registration(identity, SLOTS, door, on_answer=lambda: touch_alive(worker_cache()))
+    registration = Registration(
+        _identity(slots, verdict), SLOTS, door, on_answer=lambda: touch_alive(worker_cache())
+    )
     recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
     watch = SlotWatch(SLOTS)
     ended = threading.Event()
@@ -228,6 +213,28 @@ def run(slots: int) -> int:
         door.connection.timeout = LAST_HEARTBEAT_SECONDS
         registration.send(time.monotonic(), stopping=True)
     return registration.status
+
+
+def _identity(slots: int, verdict: Verdict) -> Heartbeat:
+    """What does not change in the heartbeats of this worker."""
+    return Heartbeat(
+        worker=worker_name(),
+        run=RUN,
+        host=socket.gethostname(),
+        takes=work_taken(),
+        version=RELEASE,
+        slots=slots,
+        busy=0,
+        held=0,
+        games=0,
+        voids=0,
+        games_an_hour=0,
+        speed=worker_speed(),
+        level=str(verdict.level),
+        refusal=sandbox_policy().refusal,
+        trouble="",
+        stopping=False,
+    )
 
 
 def _beat(registration: Registration, ended: threading.Event) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 
 import pytest
 
 from tests.support.fake_door import TOKEN, FakeDoor
-from workers.jobs import Heartbeat, Work
+from tests.support.heartbeats import heartbeat_of
 from workers.service.site import SiteDoor
 from workers.service.slots import Slots, SlotState
 from workers.service.worker import (
@@ -20,24 +19,7 @@ from workers.service.worker import (
     StatusLine,
 )
 
-IDENTITY = Heartbeat(
-    worker="players@east",
-    run=str(uuid.uuid4()),
-    host="east",
-    takes=(Work.GAMES,),
-    version="1",
-    slots=4,
-    busy=0,
-    held=0,
-    games=0,
-    voids=0,
-    games_an_hour=0,
-    speed="14.0",
-    level="A",
-    refusal="",
-    trouble="",
-    stopping=False,
-)
+IDENTITY = heartbeat_of(slots=4, speed="14.0")
 
 
 class Registered:

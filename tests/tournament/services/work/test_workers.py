@@ -13,6 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from engines.release import RELEASE
 from tests.support.door import make_token
+from tests.support.heartbeats import heartbeat_of
 from tests.support.schedule import (
     ask,
     game_of,
@@ -53,25 +54,7 @@ CHECKS = (Work.CHECKS,)
 
 
 def beat(worker: str = "players@east", **told: object) -> Heartbeat:
-    usual = Heartbeat(
-        worker=worker,
-        run=RUN,
-        host="cellar-7",
-        takes=(Work.GAMES,),
-        version=RELEASE,
-        slots=2,
-        busy=0,
-        held=0,
-        games=0,
-        voids=0,
-        games_an_hour=0,
-        speed="20.0",
-        level="A",
-        refusal="",
-        trouble="",
-        stopping=False,
-    )
-    return replace(usual, **told)  # type: ignore[arg-type]
+    return heartbeat_of(worker, **{"run": RUN, "host": "cellar-7", "version": RELEASE, **told})
 
 
 @pytest.fixture
