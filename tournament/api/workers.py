@@ -45,7 +45,7 @@ class TokenBuckets:
         """Count a request; False if the token has sent too many. ``now`` is a time in seconds."""
         with self._lock:
             left, at = self._left.get(token, (MOST_REQUESTS, now))
-            left = min(MOST_REQUESTS, left + (now - at) * REQUESTS_A_SECOND)
+            left = min(MOST_REQUESTS, left + max(0.0, now - at) * REQUESTS_A_SECOND)
             self._left[token] = (max(0.0, left - 1), now)
             return left >= 1
 
