@@ -206,6 +206,18 @@ def test_tending_tells_free_slots_that_games_wait(worker: DoorWorker, turns: Fak
     assert turns.lengths == {}
 
 
+def test_a_slot_that_has_not_reported_its_last_games_counts_once(
+    worker: DoorWorker, turns: FakeRedis
+) -> None:
+    worker.slots = 2
+    worker.beat()
+    make_tournament(ladders=["dogon-kulei"], pairs=4)
+    first = worker.take()
+    worker.ask(holds=(first.job,))
+    tasks.tend()
+    assert turns.lengths == {"turns": 1}
+
+
 def test_without_redis_games_are_recorded_and_nothing_fails(worker: DoorWorker, turns: FakeRedis) -> None:
     turns.is_away = True
     make_tournament(ladders=["dogon-kulei"])

@@ -267,9 +267,12 @@ class Sender:
     # Called by the slot between two jobs
 
     def ask(self, takes: tuple[Work, ...]) -> Batch | None:
-        """Ask for work; None if there is none. After ``SiteAway`` the next call repeats the request."""
+        """Ask for work; None if there is none. After ``SiteAway`` the next call repeats the request.
+
+        Reports are posted while the next games are played, or at once if there are none.
+        """
         with self._sending:
-            self._send_due()
+            self._pack()
             if reason := self._find_fault():
                 raise SiteAway(reason)
             self._ask = self._ask or str(uuid.uuid4())
@@ -277,6 +280,8 @@ class Sender:
             post = self._post
             batch = self._door.ask(Ask(self._ask, post.worker, post.run, post.slot, takes, holds))
             self._ask = ""
+            if batch is None:
+                self._send_due()
             return batch
 
     def flush(self, seconds: float) -> None:

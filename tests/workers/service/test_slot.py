@@ -32,6 +32,7 @@ from workers.service.slots import Slots, SlotState
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 10
+EXAM = str(uuid.uuid4())
 
 
 @pytest.fixture
@@ -84,9 +85,8 @@ def test_a_slot_asks_until_there_is_no_work_and_reports_all_games(
     assert [report.attempt for report in door.reports] == ["attempt-1", "attempt-2"] * 2
     assert {report.worker for report in door.reports} == {"tester/1"}
     assert [job for job, post in door.posts if post.reports] == jobs
-    assert {(ask.worker, ask.slot, ask.takes, ask.holds) for ask in door.asks} == {
-        ("tester", 3, (Work.GAMES,), ())
-    }
+    assert {(ask.worker, ask.slot, ask.takes) for ask in door.asks} == {("tester", 3, (Work.GAMES,))}
+    assert [list(ask.holds) for ask in door.asks] == [[], jobs[:1], jobs]  # not posted yet
     assert len({ask.ask for ask in door.asks}) == 3
     assert (slots.games, slots.plies, slots.number_in(SlotState.BUSY)) == (4, 24, 0)
 
@@ -202,22 +202,22 @@ def test_a_check_that_is_not_possible_now_is_returned(
 
     monkeypatch.setattr(BundleSite, "fetch", fetch_later)
     monkeypatch.setattr("workers.bundles.bundle_site.PAUSES_SECONDS", ())
-    door.give_check(ComplianceJob("e1", replace(bundled(), bundle="0" * 64), ("dogon-kulei",), 20))
+    door.give_check(ComplianceJob(EXAM, replace(bundled(), bundle="0" * 64), ("dogon-kulei",), 20))
     one.take_turn()
     one.sender._send()
     (news,) = door.news
-    assert (news.exam, news.ending) == ("e1", ComplianceEnding.RETURNED)
+    assert (news.exam, news.ending) == (EXAM, ComplianceEnding.RETURNED)
     assert slots.number_in(SlotState.HELD) == 0
 
 
 def test_a_check_that_the_site_stops_is_returned(
     door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Sender, "is_stopped", lambda self, what: what == "e2")
-    door.give_check(ComplianceJob("e2", bundled(), ("dogon-kulei",), 20))
+    monkeypatch.setattr(Sender, "is_stopped", lambda self, what: what == EXAM)
+    door.give_check(ComplianceJob(EXAM, bundled(), ("dogon-kulei",), 20))
     with nothing_left(mark):
         one.take_turn()
-    assert (door.news[-1].exam, door.news[-1].ending) == ("e2", ComplianceEnding.RETURNED)
+    assert (door.news[-1].exam, door.news[-1].ending) == (EXAM, ComplianceEnding.RETURNED)
 
 
 def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why(
@@ -260,7 +260,7 @@ def test_a_worker_runs_nothing_but_bundles(
     shell = replace(bundled(), command=command, trusted=True, **other)
     (tmp_path / "secret").write_text("key")
     door.give(job_of(shell, bundled()))
-    door.give_check(ComplianceJob("e1", shell, ("dogon-kulei",), 20))
+    door.give_check(ComplianceJob(EXAM, shell, ("dogon-kulei",), 20))
     with nothing_left(mark):
         one.take_turn()
     (report,) = door.reports

@@ -9,8 +9,7 @@ from statistics import fmean
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import Count, F
-from django.db.models.functions import Coalesce
+from django.db.models import F
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
@@ -62,10 +61,9 @@ def free_slots(work: Work) -> int:
     """Slots that have neither a batch nor a check."""
     names = slots_by_worker(work)
     held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
-    # Not of the bare column: SQLite would read all attempts, by their index of jobs.
-    jobs = int(held.aggregate(jobs=Count(Coalesce("job", "job"), distinct=True))["jobs"])
+    busy = held.values_list("assigned", "slot").order_by().distinct().count()
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
-    return max(0, sum(names.values()) - jobs - checks)
+    return max(0, sum(names.values()) - busy - checks)
 
 
 def count_games(
