@@ -32,13 +32,15 @@ def bare_environment() -> dict[str, str]:
 class SiteData:
     """A site's data folder with its tables, and the environment of the processes that work on it."""
 
-    def __init__(self, data: Path, *, migrate: bool = True) -> None:
+    def __init__(
+        self, data: Path, *, migrate: bool = True, settings: Mapping[str, str] = NO_SETTINGS
+    ) -> None:
         own = {
             "DUARENA_DATA": str(data),
             "DUARENA_BUNDLES": str(data / "bundles"),
             "DUARENA_LADDER_GAMES": "0",
         }
-        self.environment = {**bare_environment(), **own}
+        self.environment = {**bare_environment(), **own, **settings}
         self.data = data
         if migrate:
             self.manage("migrate", "-v0")
@@ -63,8 +65,8 @@ class SiteData:
 class LonelySite(SiteData):
     """A running site without a worker: its pages at ``url``, its Redis at ``broker``, a worker ``token``."""
 
-    def __init__(self, data: Path, address: Address, broker: str) -> None:
-        super().__init__(data)
+    def __init__(self, data: Path, address: Address, broker: str, settings: Mapping[str, str]) -> None:
+        super().__init__(data, settings=settings)
         self.url, self.broker = address.url, broker
         self.token = make_worker_token()
         self.guards: Mapping[str, int] = {}
@@ -87,8 +89,7 @@ def running_lonely_site(
         running_redis(redis_server) as socket,
         Supervisor(logs=data / "logs", folder=ROOT, say=print) as supervisor,
     ):
-        site = LonelySite(data, address, broker_url(socket))
-        site.environment |= settings
+        site = LonelySite(data, address, broker_url(socket), settings)
         site.manage("collectstatic", "--no-input", "-v0")
         for service in services(address, workers=1, data=data, token=site.token):
             if service.name in {"site", "beat", "keeper"}:
