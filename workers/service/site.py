@@ -385,11 +385,10 @@ class Sender:
             for attempt in some:
                 self._returned.remove((job, attempt))
         job = self._job
-        progress, self._progress = self._progress, None
         news, self._news = self._news, None
         is_due = self._clock() >= self._last_post + RENEW_SECONDS
-        if job and (progress or news or is_due):
-            self._try_post(job, replace(self._post, progress=progress and self._unknown(progress), news=news))
+        if job and (self._progress or news or is_due):
+            self._try_post(job, replace(self._post, news=news))
 
     def _unknown(self, progress: Progress) -> Progress:
         """With only the plies that the site does not have."""
@@ -405,6 +404,10 @@ class Sender:
             log.error("a post for job %s is lost: %s", job, refused.why)
 
     def _send_post(self, job: str, post: Post) -> None:
+        """Post something, with the moves of the running game if it is of this job."""
+        if job == self._job:
+            progress, self._progress = self._progress, None
+            post = replace(post, progress=progress and self._unknown(progress))
         answer = self._door.post(job, post)
         self._last_post = self._clock()
         self._stopped.update(answer.stop)

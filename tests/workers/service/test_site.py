@@ -249,6 +249,20 @@ def test_only_unknown_plies_of_a_game_are_posted(tmp_path: Path) -> None:
     assert posted == [(0, 3), (3, 2), (1, 8), (0, 2)]
 
 
+def test_the_moves_of_a_game_are_posted_with_the_reports_of_its_job(tmp_path: Path) -> None:
+    door = Answers()
+    sender = sender_at(door, tmp_path)
+    sender.begin(JOBS[0], 30)
+    for attempt in ("one", "two"):
+        sender.report(report_of(attempt))
+        sender.end()
+        sender.begin(JOBS[1], 30)
+    sender.show(Progress("key", "three", 0, (), 1, 1))
+    sender._send()
+    told = [(job, len(post.reports), post.progress is not None) for job, post in door.posts]
+    assert told == [(JOBS[0], 1, False), (JOBS[1], 1, True)]
+
+
 def test_an_attempt_is_stopped_until_the_next_job_begins(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path)

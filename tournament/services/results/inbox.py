@@ -23,7 +23,7 @@ from tournament.models.compressed import compress_text
 from tournament.services.bulk import insert_rows
 from tournament.services.locks import lock
 from tournament.services.work.attempts import give_back
-from tournament.services.work.leases import renew
+from tournament.services.work.leases import is_over_soon, renew
 from tournament.services.work.turns import look
 from tournament.services.work.workers import take_back
 from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
@@ -56,14 +56,16 @@ def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) 
     known = _show(post, mine, worker, now) if post.progress else 0
     if worker.why:
         take_back(worker, now)
-    else:
+        mine = _attempts_of(job, worker)
+    elif not mine or any(is_over_soon(attempt, now) for attempt in mine.values()):
         renew(job, now)
-    return PostAnswer(_what_to_stop(post, job, worker), known)
+    return PostAnswer(_what_to_stop(post, job, worker, mine), known)
 
 
 def _attempts_of(job: uuid.UUID, worker: Worker) -> dict[str, Attempt]:
     attempts = Attempt.objects.filter(job=job, assigned=worker.name).select_related("game")
-    fields = ("job", "game_id", "game__key", "assigned", "started_at", "reported_at", "ended_at", "end")
+    times = ("started_at", "lease_until", "reported_at", "ended_at")
+    fields = ("job", "game_id", "game__key", "assigned", "end", *times)
     return {str(attempt.pk): attempt for attempt in attempts.only(*fields)}
 
 
@@ -141,18 +143,15 @@ def _show(post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime
     return len(moves)
 
 
-def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker) -> tuple[str, ...]:
+def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str, Attempt]) -> tuple[str, ...]:
     """What the slot must not play on: attempts that the site has ended, and everything of an unknown job."""
-    attempts = Attempt.objects.filter(job=job, assigned=worker.name)
-    ended = attempts.exclude(end__in=[Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID])
-    stop = {str(pk) for pk in ended.values_list("pk", flat=True)}
-    if (
-        not attempts.exists()
-        and not Exam.objects.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists()
-    ):
-        stop |= {str(job), *(report.attempt for report in post.reports), *post.returned}
-        stop |= {post.progress.attempt} if post.progress else set()
-    return tuple(sorted(stop))
+    if mine:
+        goes_on = {Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID}
+        return tuple(sorted(name for name, attempt in mine.items() if attempt.end not in goes_on))
+    if Exam.objects.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists():
+        return ()
+    playing = {post.progress.attempt} if post.progress else set()
+    return tuple(sorted({str(job), *(report.attempt for report in post.reports), *post.returned, *playing}))
 
 
 def _clock(shown_ms: int | None) -> int | None:

@@ -25,6 +25,11 @@ LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 log = logging.getLogger("tournament.leases")
 
 
+def is_over_soon(attempt: Attempt, now: datetime) -> bool:
+    """Whether a post about the attempt's job renews its lease: a third is used."""
+    return attempt.lease_until is not None and attempt.lease_until < now + LEASE * 2 / 3
+
+
 def renew(job: uuid.UUID, now: datetime) -> None:
     """Renew the leases of a job's games, or of the check with this id; writes nothing before a third is used.
 
