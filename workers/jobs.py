@@ -41,7 +41,7 @@ NOT_RUN = "uploaded bots are not run by this worker"
 """So begins the evidence of a game that is void because its worker has no sandbox for it."""
 UNTIMED_SECONDS = 120
 """An engine loses that is silent for so long in a turn without a limit of time."""
-MOST_SLOTS = 4096
+MOST_SLOTS = 1024
 MOST_HELD = 10_000
 """Jobs that a slot names when it asks."""
 _NUMBERS = range(-(2**63), 2**63)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import enum
 import mmap
 
-MOST_SLOTS = 1024
+from workers.jobs import MOST_SLOTS
+
 MOST_BYTES = 512
 """The longest text about a slot, in UTF-8."""
 _STATES, _GAMES, _VOIDS, _PLIES, _PIDS, _BEATS, _END = (3 + MOST_SLOTS * number for number in range(7))

@@ -193,19 +193,7 @@ def run(slots: int) -> int:
         heart.start()
         sender.timer.call_repeatedly(1.0, tick, (sender.pool,))
 
-    become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
-    become_worker(
-        [
-            "worker",
-            f"--queues={','.join(QUEUES[work] for work in work_taken())}",
-            f"--concurrency={slots}",
-            f"--hostname={worker_name()}",
-            "--loglevel=INFO",
-            "--without-gossip",
-            "--without-heartbeat",
-            "--without-mingle",
-        ]
-    )
+    _run_celery(slots)
     ended.set()
     if heart.is_alive():
         heart.join(LAST_HEARTBEAT_SECONDS)
@@ -213,6 +201,14 @@ def run(slots: int) -> int:
         door.connection.timeout = LAST_HEARTBEAT_SECONDS
         registration.send(time.monotonic(), stopping=True)
     return registration.status
+
+
+def _run_celery(slots: int) -> None:
+    """Run the Celery worker in this process until it is stopped."""
+    queues = ",".join(QUEUES[work] for work in work_taken())
+    words = ["worker", f"--queues={queues}", f"--concurrency={slots}", f"--hostname={worker_name()}"]
+    become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
+    become_worker([*words, "--loglevel=INFO", "--without-gossip", "--without-heartbeat", "--without-mingle"])
 
 
 def _identity(slots: int, verdict: Verdict) -> Heartbeat:
