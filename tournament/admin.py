@@ -359,7 +359,7 @@ class WorkerAdmin(ReadOnlyAdmin):
     @admin.action(description="Release from quarantine", permissions=["manage"])
     def release(self, request: HttpRequest, chosen: db.QuerySet[models.Worker]) -> None:
         for worker in chosen.filter(quarantined_at__isnull=False):
-            workers.release(worker, timezone.now())
+            workers.lift_quarantine(worker, timezone.now())
             self.record(request, worker, "released it from quarantine")
 
     def has_manage_permission(self, request: HttpRequest) -> bool:

@@ -99,13 +99,13 @@ class Annuller:
         if done == self._done:
             return
         self._done = done
-        self._take_back()
+        self._count_again()
         self._annul(lambda digest: digest < 2 * PART)
 
     def finish(self) -> None:
         """Annul and take back what is left to do; at least one game stays annulled."""
         self._annul(lambda digest: digest < 2 * PART)
-        self._take_back()
+        self._count_again()
         if not self._annulled():
             self._once.clear()
             least = min(digest for _, digest in self._candidates())
@@ -133,9 +133,9 @@ class Annuller:
             self.counts[ANNULLED] += annul(Game.objects.filter(pk__in=chosen), REASON, timezone.now())
             self._once |= {pk for pk, digest in chosen.items() if PART <= digest < 2 * PART}
 
-    def _take_back(self) -> None:
+    def _count_again(self) -> None:
         from tournament.models import Game
-        from tournament.services.annulments import take_back
+        from tournament.services.annulments import count_again
 
         waiting = Game.objects.filter(pk__in=self._once.intersection(self._annulled()))
-        self.counts[TAKEN_BACK] += take_back(waiting, timezone.now())
+        self.counts[TAKEN_BACK] += count_again(waiting, timezone.now())

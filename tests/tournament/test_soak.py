@@ -30,7 +30,7 @@ from tournament.models import (
     RatingEvent,
     Tournament,
 )
-from tournament.services.annulments import take_back
+from tournament.services.annulments import count_again
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild_outdated
 from workers.jobs import GameJob
@@ -102,7 +102,7 @@ def test_a_few_games_are_annulled_and_always_the_same(played: Tournament) -> Non
         seen.add(tuple(Game.objects.filter(annulled=True).values_list("key", flat=True)))
         assert rebuild_outdated() == 1
         assert list(find_faults()) == []
-        take_back(Game.objects.all(), timezone.now())
+        count_again(Game.objects.all(), timezone.now())
     assert [len(keys) for keys in seen] == [1]
 
 

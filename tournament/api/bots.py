@@ -11,7 +11,7 @@ from tournament.api.envelope import Answer, ApiError, api
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import BotVersion, Exam, Game, GameLog, Token
 from tournament.sentences import as_sentence
-from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, give_back
+from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, refund
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from tournament.views.bots.versions import at_fault, report_of
@@ -38,13 +38,13 @@ def upload(request: HttpRequest, token: Token) -> Answer:
     """Accept a bundle: a form with ``bundle`` (a zip) and ``notes``; returns the new version."""
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
-        give_back(token.user, UPLOAD_COST - REQUEST_COST)
+        refund(token.user, UPLOAD_COST - REQUEST_COST)
         errors = [str(error) for errors in form.errors.values() for error in errors]
         raise ApiError(413 if form.has_error("bundle", TOO_LARGE) else 400, " ".join(errors))
     try:
         version = submit_bundle(token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
     except BundleError as refused:
-        give_back(token.user, UPLOAD_COST - REQUEST_COST)
+        refund(token.user, UPLOAD_COST - REQUEST_COST)
         raise ApiError(422, as_sentence(str(refused))) from None
     return {"version": _version_values(request, version)}
 

@@ -60,7 +60,7 @@ class Selection:
     def to_annul(self) -> GameQuerySet:
         return self.games().filter(annulled=False)
 
-    def to_take_back(self) -> GameQuerySet:
+    def to_count_again(self) -> GameQuerySet:
         return self.games().filter(annulled=True)
 
 
@@ -79,7 +79,7 @@ def annul(games: GameQuerySet, reason: str, now: datetime.datetime) -> int:
     return _change(games, annulled=False, store=store, now=now)
 
 
-def take_back(games: GameQuerySet, now: datetime.datetime) -> int:
+def count_again(games: GameQuerySet, now: datetime.datetime) -> int:
     """Let those of ``games`` count again that are annulled; returns how many. It may be repeated."""
 
     def store(rows: Sequence[_GameRow]) -> None:

@@ -46,7 +46,7 @@ from tournament.models import (
 )
 from tournament.models.games import GameQuerySet
 from tournament.services import annulments
-from tournament.services.annulments import Selection, annul, take_back
+from tournament.services.annulments import Selection, annul, count_again
 from tournament.services.results import keeper, rebuilding
 from tournament.services.results.corrections import (
     COLUMNS,
@@ -188,7 +188,7 @@ def test_after_annulments_are_taken_back_everything_is_as_before(deal: Deal) -> 
         annul_keys(chosen(seed))
         rebuild_outdated()
     assert contents() != before
-    assert take_back(Game.objects.all(), timezone.now()) > len(chosen(1))
+    assert count_again(Game.objects.all(), timezone.now()) > len(chosen(1))
     assert Ladder.objects.get(pk=LADDER).is_outdated
     rebuild_outdated()
     assert not Ladder.objects.get(pk=LADDER).is_outdated
@@ -295,9 +295,9 @@ def test_a_repeat_is_rated_in_place_of_an_annulled_game_and_only_then(deal: Deal
     ]
     annul(Game.objects.filter(pk=games[1].pk), REASON, timezone.now())
     assert rated() == [False, False, True]
-    take_back(Game.objects.filter(pk=games[0].pk), timezone.now())
+    count_again(Game.objects.filter(pk=games[0].pk), timezone.now())
     assert rated() == [True, False, False]
-    take_back(Game.objects.all(), timezone.now())
+    count_again(Game.objects.all(), timezone.now())
     assert not Correction.objects.exists()
 
 
@@ -310,7 +310,7 @@ def test_a_game_that_repeats_an_annulled_one_counts_until_that_counts_again(deal
     play_equally(deal)
     second = Game.objects.filter(tournament__name="Second")
     assert all(second.values_list("rated", flat=True))
-    take_back(Game.objects.all(), timezone.now())
+    count_again(Game.objects.all(), timezone.now())
     assert not any(second.values_list("rated", flat=True))
     assert set(Correction.objects.values_list("effect", flat=True)) == {"unrated"}
     rebuild_outdated()
@@ -483,7 +483,7 @@ def test_a_decided_version_test_is_counted_again_without_the_pairs_of_annulled_g
     assert (test.outcome, sum(test.counts)) == (VersionTest.Outcome.STOPPED, 1)
     assert "staff annulled games" in test.tournament.state_reason
     assert test.tournament.state == Tournament.State.FINISHED
-    take_back(Game.objects.all(), timezone.now())
+    count_again(Game.objects.all(), timezone.now())
     test = VersionTest.objects.get(pk=decided.pk)
     assert (test.counts, test.ratio, test.looked_at, list(test.counted.values_list("ratio"))) == before
     assert (test.outcome, test.tournament.state_reason) == (VersionTest.Outcome.H1, "")

@@ -13,7 +13,7 @@ from engines.visible import visible
 from tournament.models import Game, WorkerName
 from tournament.models.games import MAX_REASON
 from tournament.services.accounts.acts import record_act
-from tournament.services.annulments import Selection, annul, take_back
+from tournament.services.annulments import Selection, annul, count_again
 
 COMMAND = "manage.py annul"
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         selection = _selection(options)
         back: bool = options["take_back"]
-        games = (selection.to_take_back() if back else selection.to_annul()).count()
+        games = (selection.to_count_again() if back else selection.to_annul()).count()
         what = "would count again" if back else "would be annulled"
         if options["preview"]:
             self.stdout.write(f"{games} games {what}: {selection}")
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if games:
             record_act(None, deed, str(selection), path, command=COMMAND)
         now = timezone.now()
-        done = take_back(selection.games(), now) if back else annul(selection.games(), reason, now)
+        done = count_again(selection.games(), now) if back else annul(selection.games(), reason, now)
         self.stdout.write(f"{done} games {'count again' if back else 'annulled'}: {selection}")
         if done:
             self.stdout.write("The record keeper rebuilds the ratings; or run manage.py rebuild_ratings.")

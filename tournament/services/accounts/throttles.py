@@ -60,18 +60,18 @@ def mail_claims(kind: str, email: str) -> list[Claim]:
 
 
 def claim(request: HttpRequest, claims: Iterable[Claim]) -> list[Any]:
-    """Count an attempt; returns what ``give_back`` takes. Raises ``Throttled``, and then counts nothing."""
+    """Count an attempt; returns what ``refund`` takes. Raises ``Throttled``, and then counts nothing."""
     used: list[Any] = []
     for action, key in claims:
         usage = ratelimit.consume(request, app=_APP, action=action, key=key, limit_get=True)
         if usage is None:
-            give_back(used)
+            refund(used)
             raise Throttled(seconds_left(request, action, key))
         used.append(usage)
     return used
 
 
-def give_back(used: Sequence[Any]) -> None:
+def refund(used: Sequence[Any]) -> None:
     """Take an attempt back."""
     for usage in used:
         usage.rollback()

@@ -104,7 +104,7 @@ def revoke_all(user: User) -> int:
     return user.tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
-def give_back(user: User, cost: float) -> None:
+def refund(user: User, cost: float) -> None:
     """Add what was deducted for a request that came to nothing."""
     Allowance.objects.filter(user=user).update(left=F("left") + cost)
 

@@ -60,7 +60,7 @@ Kind, State = Tournament.Kind, Tournament.State
 
 def tend_ladders(now: datetime.datetime) -> int:
     """Cancel stale games and make the pairs that are due; returns the number of pairs."""
-    take_back_stale()
+    cancel_stale()
     made = 0
     rows = Matchmaking.objects.of_ladders()
     if any(row._state.adding for row in rows):
@@ -172,7 +172,7 @@ def open_games() -> QuerySet[Game]:
     return Game.objects.filter(tournament__in=ladders, state__in=[Game.State.WAITING, Game.State.CLAIMED])
 
 
-def take_back_stale() -> int:
+def cancel_stale() -> int:
     """Cancel ladder games that are not begun and whose players are no longer active; returns how many."""
     stale = _stale_games()
     return _cancel_waiting(stale) if stale else 0

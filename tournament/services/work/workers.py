@@ -163,7 +163,7 @@ def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
     notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
 
 
-def release(worker: Worker, now: datetime.datetime) -> None:
+def lift_quarantine(worker: Worker, now: datetime.datetime) -> None:
     """Give the worker work again; it plays a canary game first, and its earlier voids no longer count."""
     worker.quarantined_at, worker.quarantine_reason, worker.released_at = None, "", now
     worker.save(update_fields=["quarantined_at", "quarantine_reason", "released_at"])

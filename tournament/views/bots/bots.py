@@ -19,7 +19,7 @@ from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.throttles import in_words
-from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, give_back, spend
+from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
 from tournament.services.uploads import availability as uploads
@@ -157,7 +157,7 @@ def _submit(user: User, form: UploadForm) -> BotVersion:
     try:
         return submit_bundle(user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
     except BundleError:
-        give_back(user, UPLOAD_COST - REQUEST_COST)
+        refund(user, UPLOAD_COST - REQUEST_COST)
         raise
 
 

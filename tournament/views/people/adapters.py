@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:
-            throttles.give_back(self._attempt)
+            throttles.refund(self._attempt)
         return user
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:

@@ -19,7 +19,7 @@ from tournament import access
 from tournament.models import Game, WorkerName
 from tournament.models.games import MAX_REASON
 from tournament.services.accounts.acts import record_act
-from tournament.services.annulments import Selection, annul, take_back
+from tournament.services.annulments import Selection, annul, count_again
 from tournament.services.results.corrections import COLUMNS, LIST, published_corrections
 from tournament.views.exports import served_table
 from tournament.views.paging import LAST_ID
@@ -103,7 +103,7 @@ class AnnulmentPreview:
     @classmethod
     def of(cls, form: AnnulmentForm) -> AnnulmentPreview:
         action, selection = form.cleaned_data["action"], form.selection
-        chosen = selection.to_annul() if action == ANNUL else selection.to_take_back()
+        chosen = selection.to_annul() if action == ANNUL else selection.to_count_again()
         return cls(action, selection, chosen.count())
 
     @property
@@ -157,7 +157,7 @@ def _do(
     if is_annulment:
         done = annul(preview.selection.games(), reason, now)
     else:
-        done = take_back(preview.selection.games(), now)
+        done = count_again(preview.selection.games(), now)
     what = "annulled" if is_annulment else "counted again"
     messages.success(
         request, f"{done} game{pluralize(done)} {what}. Ratings are computed again in the background."

@@ -20,7 +20,7 @@ from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
-from tournament.services.work.workers import quarantine, release
+from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged
@@ -95,7 +95,7 @@ def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Send a worker games again."""
     worker = _find(request, pk)
     if worker.is_quarantined:
-        release(worker, timezone.now())
+        lift_quarantine(worker, timezone.now())
         record_act(request.user, "released it from quarantine", f"worker {worker}", reverse("workers"))
         messages.success(request, f"{worker} gets games again after a canary game.")
     return redirect("workers")

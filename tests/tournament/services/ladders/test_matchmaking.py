@@ -46,7 +46,7 @@ from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
 from tournament.services.ladders import matchmaking
 from tournament.services.ladders.candidates import candidates_of
-from tournament.services.ladders.matchmaking import make_pair, take_back_stale
+from tournament.services.ladders.matchmaking import cancel_stale, make_pair
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.withdrawal import withdraw
@@ -426,7 +426,7 @@ def test_a_game_that_is_being_played_is_played_to_its_end(deal: Deal) -> None:
     begin_game(job.games[0])
     withdraw(ada, "it is done for")
     for second in range(3):
-        assert take_back_stale() == 0, second
+        assert cancel_stale() == 0, second
     play(job)
     assert the_ladder().games_done == 2
 
@@ -513,7 +513,7 @@ def test_a_game_that_comes_back_to_an_ended_tournament_is_given_up(deal: Deal) -
     assert tend(NOW + 60 * SECOND) == 1
     for game in Game.objects.filter(key__startswith="ladder-duploline/"):
         give_back(Attempt.objects.get(game=game), Attempt.End.LOST, NOW)
-    take_back_stale()
+    cancel_stale()
     ended = Tournament.objects.earliest("id")
     assert set(ended.games.values_list("state", flat=True)) == {Game.State.CANCELLED}
     assert ended.games_total == 0

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import LADDER, add_version, decide_games
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Game, Tournament, TournamentTables
-from tournament.services.annulments import annul, take_back
+from tournament.services.annulments import annul, count_again
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule import stored_tables
@@ -156,7 +156,7 @@ def test_an_annulment_that_is_taken_back_gives_the_tables_as_before() -> None:
     versions, before = entered_versions(cup), shown_tables(cup, entered_versions(cup))
     annul_one(cup.games.done().earliest("id"))
     refresh_tables(timezone.now())
-    take_back(cup.games.all(), timezone.now())
+    count_again(cup.games.all(), timezone.now())
     assert shown_tables(Tournament.objects.get(pk=cup.pk), versions) == before
 
 

@@ -241,7 +241,7 @@ def test_a_released_worker_begins_anew(hear: Hear, deal: Deal, answers: list[Adm
     hear(beat())
     void_all(deal)
     hear(beat())
-    workers.release(Worker.objects.get(), timezone.now())
+    workers.lift_quarantine(Worker.objects.get(), timezone.now())
     hear(beat())
     assert [answer.admitted for answer in answers] == [True, False, True]
     job = deal()[0]
