@@ -22,7 +22,7 @@ from tests.support.sites import SiteData
 from tests.tournament.services.backups.test_backups import FILL
 from tournament import tasks
 from tournament.embedded.plan import ROOT
-from tournament.embedded.up import DiskNews
+from tournament.embedded.up import disk_news
 from tournament.models import Keeper, User
 from tournament.services import calendar, disk
 
@@ -196,7 +196,7 @@ def test_a_read_only_data_folder_is_no_trouble_in_a_container_whose_volumes_can_
 def test_the_console_says_once_that_the_disk_is_full_and_once_that_it_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    news = DiskNews()
+    news = disk_news()
     assert news.take() == []
     with monkeypatch.context() as patched:
         patched.setattr(disk, "LEAST_BYTES", 1 << 62)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tournament.embedded.console import Console, Count, Meter
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
+from tournament.sentences import as_sentence
 from workers.sandbox.levels import Level, describe
 
 LOOK_S = 1.0
@@ -84,7 +86,7 @@ def count_games(workers: int) -> Count:
 
 
 def _watch(instance: Instance, console: Console, workers: int) -> None:
-    meter, news, disk = Meter(), UploadNews(), DiskNews()
+    meter, news, disk = Meter(), upload_news(), disk_news()
     while not instance.supervisor.stopping:
         instance.supervisor.tend()
         for line in [*news.take(), *disk.take()]:
@@ -93,50 +95,49 @@ def _watch(instance: Instance, console: Console, workers: int) -> None:
         instance.supervisor.wait(LOOK_S)
 
 
-class DiskNews:
-    """Reports when the disk of the data folder becomes full or read-only, and when it can be used again."""
+class News:
+    """Lines to print when what ``look`` returns has changed; ``known`` is what it returned before."""
 
-    def __init__(self) -> None:
-        self._was_full = False
-
-    def take(self) -> list[str]:
-        """New lines to print; mostly none."""
-        from tournament.sentences import as_sentence
-        from tournament.services.disk import full_disk
-
-        why = full_disk()
-        if bool(why) == self._was_full:
-            return []
-        self._was_full = bool(why)
-        return [as_sentence(why) if why else "The disk of the data folder can be used again."]
-
-
-class UploadNews:
-    """Reports when uploaded bots begin to be run, or to wait, while the site runs."""
-
-    def __init__(self) -> None:
-        self._known = self._look()
+    def __init__(self, look: Callable[[], object], lines: Callable[[], list[str]], known: object) -> None:
+        self._look, self._lines, self._known = look, lines, known
 
     def take(self) -> list[str]:
-        """New lines to print; mostly none."""
+        """New lines to print; mostly none. None says that nothing is known."""
         now = self._look()
         if now is None or now == self._known:
             return []
         self._known = now
-        return describe_uploads()
+        return self._lines()
 
-    def _look(self) -> tuple[bool, Level | None] | None:
-        """Whether and at which level uploads are run; None while the database does not answer."""
-        from django.db import OperationalError, connection
 
-        from tournament.services.uploads import availability as uploads
+def disk_news() -> News:
+    """Reports when the disk of the data folder becomes full or read-only, and when it can be used again."""
+    from tournament.services.disk import full_disk
 
-        try:
-            state = uploads.look()
-        except OperationalError:
-            connection.close()
-            return None
-        return state.are_run, state.level
+    def lines() -> list[str]:
+        why = full_disk()
+        return [as_sentence(why) if why else "The disk of the data folder can be used again."]
+
+    return News(lambda: bool(full_disk()), lines, known=False)
+
+
+def upload_news() -> News:
+    """Reports when uploaded bots begin to be run, or to wait, while the site runs."""
+    return News(_look_at_uploads, describe_uploads, _look_at_uploads())
+
+
+def _look_at_uploads() -> tuple[bool, Level | None] | None:
+    """Whether and at which level uploads are run; None while the database does not answer."""
+    from django.db import OperationalError, connection
+
+    from tournament.services.uploads import availability as uploads
+
+    try:
+        state = uploads.look()
+    except OperationalError:
+        connection.close()
+        return None
+    return state.are_run, state.level
 
 
 def describe_progress(meter: Meter, workers: int) -> str:

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertNotContains
 
 from tests.support.schedule import make_user
-from tournament.embedded.up import UploadNews, describe_uploads
+from tournament.embedded.up import describe_uploads, upload_news
 from tournament.services.uploads import availability as uploads
 from workers.sandbox.levels import Level, Verdict, Want
 from workers.sandbox.policy import write_verdict
@@ -157,7 +157,7 @@ def test_the_console_tells_when_uploads_begin_to_play_and_when_they_wait_again(
 ) -> None:
     settings.IS_LOCAL = True
     write_verdict(settings.CACHE, Verdict(Level.C, (NO_BUBBLEWRAP,)))
-    news = UploadNews()
+    news = upload_news()
     assert news.take() == []
     found(Level.B)
     assert news.take()[-1].startswith("Uploaded bots are run in a sandbox of level B")
