@@ -322,6 +322,9 @@ CACHES = {
 }
 
 ACCOUNT_ADAPTER = "tournament.views.people.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"reauthenticate": "tournament.views.people.forms.PasswordAgainForm"}
+ACCOUNT_EMAIL_CONFIRMATION_ANONYMOUS_REDIRECT_URL = "/log-in/"
+ACCOUNT_EMAIL_CONFIRMATION_AUTHENTICATED_REDIRECT_URL = "/account/email/"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_SESSION_REMEMBER = True
@@ -354,6 +357,11 @@ ACCOUNT_RATE_LIMITS = {
 }
 MFA_ADAPTER = "tournament.views.people.adapters.SecondFactorAdapter"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "activate_totp": "tournament.views.people.forms.SetUpForm",
+    "authenticate": "tournament.views.people.forms.CodeForm",
+    "reauthenticate": "tournament.views.people.forms.CodeAgainForm",
+}
 MFA_TOTP_ISSUER = "Duarena"
 MFA_TOTP_TOLERANCE = 1
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from allauth.account import views as account_views
+from allauth.mfa.base import views as mfa_views
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as totp
 from django.contrib import admin
 from django.urls import path, re_path
 
@@ -16,7 +20,8 @@ from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, acts, passwords, profiles, second_factor, sessions, tokens
+from tournament.views.people import accounts, acts, passwords, profiles, sessions, tokens
+from tournament.views.requests import takes_get_and_post as page
 from tournament.views.site import (
     annulments,
     documents,
@@ -136,7 +141,7 @@ urlpatterns = [
     path("sign-up/", accounts.sign_up, name="account_signup"),  # its name in allauth, as of all with a "_"
     path("log-in/", accounts.log_in, name="log-in"),
     path("log-in/", accounts.log_in, name="account_login"),
-    path("log-in/code/", second_factor.enter_code, name="mfa_authenticate"),
+    path("log-in/code/", page(mfa_views.authenticate), name="mfa_authenticate"),
     path("log-out/", accounts.log_out, name="log-out"),
     path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
@@ -144,19 +149,23 @@ urlpatterns = [
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/password/", passwords.password_change, name="password-change"),
     path("account/email/", passwords.email, name="account_email"),
-    path("account/email/<path:key>/", passwords.email_confirm, name="account_confirm_email"),
-    path("account/again/", passwords.password_again, name="account_reauthenticate"),
-    path("account/again/code/", second_factor.code_again, name="mfa_reauthenticate"),
-    path("account/second-factor/", second_factor.second_factor, name="mfa_index"),
-    path("account/second-factor/new/", second_factor.set_up, name="mfa_activate_totp"),
-    path("account/second-factor/remove/", second_factor.remove, name="mfa_deactivate_totp"),
-    path("account/recovery-codes/", second_factor.recovery_codes, name="mfa_view_recovery_codes"),
-    path("account/recovery-codes/new/", second_factor.new_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("account/email/<path:key>/", page(account_views.confirm_email), name="account_confirm_email"),
+    path("account/again/", page(account_views.reauthenticate), name="account_reauthenticate"),
+    path("account/again/code/", page(mfa_views.reauthenticate), name="mfa_reauthenticate"),
+    path("account/second-factor/", page(mfa_views.index), name="mfa_index"),
+    path("account/second-factor/new/", page(totp.activate_totp), name="mfa_activate_totp"),
+    path("account/second-factor/remove/", page(totp.deactivate_totp), name="mfa_deactivate_totp"),
+    path("account/recovery-codes/", page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/recovery-codes/new/",
+        page(codes.generate_recovery_codes),
+        name="mfa_generate_recovery_codes",
+    ),
     path("account/sessions/", sessions.sessions, name="sessions"),
     path("account/sessions/end/", sessions.sessions_end, name="sessions-end"),
     path("account/sessions/<int:pk>/end/", sessions.session_end, name="session-end"),
     path("password-reset/", passwords.reset_request, name="account_reset_password"),
-    path("password-reset/sent/", passwords.reset_sent, name="account_reset_password_done"),
+    path("password-reset/sent/", page(account_views.password_reset_done), name="account_reset_password_done"),
     re_path(
         r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
         passwords.reset,

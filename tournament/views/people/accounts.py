@@ -82,7 +82,7 @@ class LogIn(_ToNextPage, account_views.LoginView):
         response = super().form_invalid(form)
         for error in form.errors.as_data().get("password", ()):
             if error.code == THROTTLED:
-                return too_many(response, error.params["seconds"])
+                return too_many(response, (error.params or {})["seconds"])
         return response
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:

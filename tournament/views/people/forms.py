@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from allauth.account import forms as account_forms
 from allauth.account.models import EmailAddress
@@ -23,14 +24,34 @@ PASSWORDS_DIFFER = "The two passwords do not match."
 CODE_HELP = "Six digits from the authenticator app, or one of your recovery codes."
 
 
-class LogInForm(account_forms.LoginForm):
+class _Labelled(forms.Form):
+    """Gives each field of a form of allauth a label and perhaps a help text instead of a placeholder."""
+
+    labels: ClassVar[Mapping[str, str]] = {}
+    help_texts: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("placeholder", None)
+            field.label = self.labels.get(name, field.label)
+            field.help_text = self.help_texts.get(name, field.help_text)
+
+    def replace_difference(self) -> None:
+        """Replace allauth's sentence about a second password that differs from the first."""
+        if self.data.get("password1") != self.data.get("password2") and self.data.get("password2"):
+            self.errors.pop("password2", None)
+            self.add_error("password2", PASSWORDS_DIFFER)
+
+
+class LogInForm(_Labelled, account_forms.LoginForm):
     """A username and a password; errors stand beside the password."""
+
+    labels: ClassVar = {"password": "Password"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs |= {"autocapitalize": "none"}
-        self.fields["password"].label = "Password"
-        _without_placeholders(self)
 
     def add_prefix(self, field_name: str) -> str:
         """The page calls the field "username", whose name is "login" in allauth."""
@@ -44,43 +65,38 @@ class LogInForm(account_forms.LoginForm):
             return dict(self.cleaned_data)
 
 
-class SignUpForm(account_forms.SignupForm):
+class SignUpForm(_Labelled, account_forms.SignupForm):
     """A username and a password; the e-mail address is optional."""
 
     field_order = ("username", "password1", "password2", "email")
+    labels: ClassVar = {"email": "E-mail address (optional)"}
+    help_texts: ClassVar = {
+        "username": f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _",
+        "email": "For a new password if you forget yours, and for notices. Nobody else sees it.",
+    }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        username, email = self.fields["username"], self.fields["email"]
+        username = self.fields["username"]
         username.validators.append(MaxLengthValidator(MAX_USERNAME))
         username.widget.attrs |= {"maxlength": str(MAX_USERNAME), "autocapitalize": "none"}
-        username.help_text = f"Everybody sees it: at most {MAX_USERNAME} letters, digits and @ . + - _"
-        email.label = "E-mail address (optional)"
-        email.help_text = "For a new password if you forget yours, and for notices. Nobody else sees it."
-        _without_placeholders(self)
 
     def clean(self) -> dict[str, Any]:
         data = dict(super().clean() or {})
-        _replace_error(self, "password2", PASSWORDS_DIFFER)
+        self.replace_difference()
         return data
 
 
-class EmailForm(account_forms.AddEmailForm):
+class EmailForm(_Labelled, account_forms.AddEmailForm):
     """The user's e-mail address."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["email"].label = "New address" if self.user.email else "Address"
-        _without_placeholders(self)
+    labels: ClassVar = {"email": "E-mail address"}
 
 
-class ResetRequestForm(account_forms.ResetPasswordForm):
+class ResetRequestForm(_Labelled, account_forms.ResetPasswordForm):
     """The address to which the link for a new password is sent, if a user has confirmed it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["email"].label = "E-mail address"
-        _without_placeholders(self)
+    labels: ClassVar = {"email": "E-mail address"}
 
     def clean_email(self) -> str:
         email = str(super().clean_email())
@@ -111,37 +127,38 @@ class ChangeForm(_RevokesTokens, PasswordChangeForm):
         self.offer_to_revoke(user, initial=False)
 
 
-class ResetForm(_RevokesTokens, account_forms.ResetPasswordKeyForm):
+class ResetForm(_RevokesTokens, _Labelled, account_forms.ResetPasswordKeyForm):
     """A new password after following the link in the mail."""
+
+    labels: ClassVar = {"password1": "New password", "password2": "New password again"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["password1"].label = "New password"
-        self.fields["password2"].label = "New password again"
         if self.user is not None:  # else the link does not work
             self.offer_to_revoke(self.user, initial=True)
-        _without_placeholders(self)
 
     def clean(self) -> dict[str, Any]:
         data = dict(super().clean() or {})
-        _replace_error(self, "password2", PASSWORDS_DIFFER)
+        self.replace_difference()
         return data
 
 
-class PasswordAgainForm(account_forms.ReauthenticateForm):
+class PasswordAgainForm(_Labelled, account_forms.ReauthenticateForm):
     """The password of the user who is logged in."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _without_placeholders(self)
 
-
-class _TakesCodeOnce(forms.Form):
+class _TakesCodeOnce(_Labelled):
     """Accepts a code of the authenticator app once, in any of the forms, for as long as the code is right."""
 
+    labels: ClassVar = {"code": "Code"}
+    help_texts: ClassVar = {"code": CODE_HELP}
     user: User
     authenticator: Authenticator | None = None
     """The means that accepted the code; None before the first code has activated one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
 
     def clean_code(self) -> str:
         code: str = super().clean_code()  # type: ignore[misc]
@@ -154,42 +171,12 @@ class _TakesCodeOnce(forms.Form):
 class CodeForm(_TakesCodeOnce, mfa_forms.AuthenticateForm):
     """The second factor at the log-in."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _prepare_code(self, CODE_HELP)
-
 
 class CodeAgainForm(_TakesCodeOnce, mfa_forms.ReauthenticateForm):
     """The second factor of the user who is logged in."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _prepare_code(self, CODE_HELP)
 
 
 class SetUpForm(_TakesCodeOnce, totp_forms.ActivateTOTPForm):
     """The first code of the authenticator app."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _prepare_code(self, "The six digits that the app shows now.")
-
-
-def _prepare_code(form: forms.Form, help_text: str) -> None:
-    form.fields["code"].label = "Code"
-    form.fields["code"].help_text = help_text
-    form.fields["code"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
-    _without_placeholders(form)
-
-
-def _without_placeholders(form: forms.Form) -> None:
-    """Every field has a label."""
-    for field in form.fields.values():
-        field.widget.attrs.pop("placeholder", None)
-
-
-def _replace_error(form: forms.Form, field: str, sentence: str) -> None:
-    """Replace allauth's sentence about a second password that differs from the first."""
-    if form.data.get("password1") != form.data.get("password2") and form.data.get(field):
-        form.errors.pop(field, None)
-        form.add_error(field, sentence)
+    help_texts: ClassVar = {"code": "The six digits that the app shows now."}

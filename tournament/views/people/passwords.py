@@ -19,13 +19,7 @@ from tournament.models import User
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import remember_device
 from tournament.services.accounts.tokens import revoke_all
-from tournament.views.people.forms import (
-    ChangeForm,
-    EmailForm,
-    PasswordAgainForm,
-    ResetForm,
-    ResetRequestForm,
-)
+from tournament.views.people.forms import ChangeForm, EmailForm, ResetForm, ResetRequestForm
 from tournament.views.requests import takes_get_and_post, too_many
 from tournament.views.unsent import entered, login_required
 
@@ -64,12 +58,6 @@ class ResetRequest(account_views.PasswordResetView):
         return HttpResponseRedirect(str(self.success_url))
 
 
-class ResetSent(account_views.PasswordResetDoneView):
-    """Say that a mail was sent if the address is confirmed; the page is the same if it is not."""
-
-    template_name = "password_reset_sent.html"
-
-
 class Reset(account_views.PasswordResetFromKeyView):
     """Set a new password after following the link; this ends all sessions of the account."""
 
@@ -99,32 +87,12 @@ class Email(account_views.EmailView):
         return kwargs
 
 
-class ConfirmEmail(account_views.ConfirmEmailView):
-    """The page to which the link in a mail leads; its button confirms the address."""
-
-    template_name = "email_confirm.html"
-
-    def get_redirect_url(self) -> str:
-        return str(reverse_lazy("account_email" if self.request.user.is_authenticated else "log-in"))
-
-
-class PasswordAgain(account_views.ReauthenticateView):
-    """Ask for the password before a change of the means to log in."""
-
-    template_name = "again.html"
-    form_class = PasswordAgainForm
-    extra_context = {"title": "Enter your password again", "button": "Continue"}  # noqa: RUF012
-
-
 password_change = never_cache(
     login_required(takes_get_and_post(rate_limit(action="change_password")(PasswordChange.as_view())))
 )
 reset_request = takes_get_and_post(ResetRequest.as_view())
-reset_sent = takes_get_and_post(ResetSent.as_view())
 reset = takes_get_and_post(Reset.as_view())
 email = never_cache(login_required(takes_get_and_post(Email.as_view())))
-email_confirm = takes_get_and_post(ConfirmEmail.as_view())
-password_again = never_cache(login_required(takes_get_and_post(PasswordAgain.as_view())))
 
 
 def _revoke(form: Form, user: User) -> str:
