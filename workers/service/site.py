@@ -59,7 +59,7 @@ GATHER_SECONDS = 1.0
 RENEW_SECONDS = 2.0
 """The longest time between two posts of a slot with a job: the answer may stop the job."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
-"""Pauses before a failed post is repeated; less while a job runs, whose lease must be renewed."""
+"""Pauses before a failed post is repeated; a sixth of a lease at most, if one is known."""
 KEPT_SECONDS = 7 * 24 * 3600
 """Reports that the site has not confirmed for so long are deleted."""
 SPOOL_BYTES = 1_000_000_000
@@ -423,7 +423,7 @@ class Sender:
             return
         if not self._pause:
             log.warning("reports wait: %s", trouble)
-        longest = min(LONGEST_PAUSE_SECONDS, self._lease_s / 6) if self._job else LONGEST_PAUSE_SECONDS
+        longest = min(LONGEST_PAUSE_SECONDS, self._lease_s / 6 or LONGEST_PAUSE_SECONDS)
         self._pause = min(max(FIRST_PAUSE_SECONDS, 2 * self._pause), max(FIRST_PAUSE_SECONDS, longest))
         self._next_try = self._clock() + random.uniform(0.5, 1.0) * self._pause
 
