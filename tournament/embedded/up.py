@@ -95,7 +95,7 @@ def _watch(instance: Instance, console: Console, workers: int) -> None:
         instance.supervisor.wait(LOOK_S)
 
 
-class News:
+class ConsoleNews:
     """Lines to print when what ``look`` returns has changed; ``known`` is what it returned before."""
 
     def __init__(self, look: Callable[[], object], lines: Callable[[], list[str]], known: object) -> None:
@@ -110,7 +110,7 @@ class News:
         return self._lines()
 
 
-def disk_news() -> News:
+def disk_news() -> ConsoleNews:
     """Reports when the disk of the data folder becomes full or read-only, and when it can be used again."""
     from tournament.services.disk import full_disk
 
@@ -118,12 +118,12 @@ def disk_news() -> News:
         why = full_disk()
         return [as_sentence(why) if why else "The disk of the data folder can be used again."]
 
-    return News(lambda: bool(full_disk()), lines, known=False)
+    return ConsoleNews(lambda: bool(full_disk()), lines, known=False)
 
 
-def upload_news() -> News:
+def upload_news() -> ConsoleNews:
     """Reports when uploaded bots begin to be run, or to wait, while the site runs."""
-    return News(_look_at_uploads, describe_uploads, _look_at_uploads())
+    return ConsoleNews(_look_at_uploads, describe_uploads, _look_at_uploads())
 
 
 def _look_at_uploads() -> tuple[bool, Level | None] | None:
