@@ -75,14 +75,31 @@ def build_record(
     event: RecordEvent = NO_EVENT,
     more: Iterable[tuple[str, str]] = (),
 ) -> Record:
-    """A record with all headers that it needs; headers with a default value are left out.
+    """A record with all headers that it needs; see ``build_headers``."""
+    played = tuple(moves)
+    given = sum(move.book for move in played)
+    headers = build_headers(
+        len(played), given, players=players, settings=settings, outcome=outcome, event=event, more=more
+    )
+    return Record(headers, played, outcome.result)
+
+
+def build_headers(
+    plies: int,
+    given: int,
+    *,
+    players: RecordPlayers,
+    settings: RecordSettings,
+    outcome: RecordOutcome,
+    event: RecordEvent = NO_EVENT,
+    more: Iterable[tuple[str, str]] = (),
+) -> tuple[tuple[str, str], ...]:
+    """The headers of a game of ``plies``, the first ones ``given``; those with a default value are left out.
 
     Empty texts become ``?``. The evidence is shortened and cleaned (``clean_text``). ``more`` are further
     headers. Raises ``UnknownGame``; ``format_record`` finds all other errors.
     """
-    played = tuple(moves)
     ladder = find_game(settings.game)
-    given = sum(move.book for move in played)
     is_start = settings.fen is None or settings.fen == str(ladder.position.initial())
     is_usual_limit = settings.ply_limit in (None, ladder.ply_limit)
     headers: list[tuple[str, str | None]] = [
@@ -98,7 +115,7 @@ def build_record(
         ("Termination", str(outcome.termination)),
         ("Reason", str(outcome.reason) if outcome.termination is Termination.RULES else None),
         ("Fault", str(outcome.fault)),
-        ("PlyCount", str(len(played))),
+        ("PlyCount", str(plies)),
         ("PlyLimit", None if is_usual_limit else str(settings.ply_limit)),
         ("TimeControl", settings.time_control),
         ("WhiteVersion", players.white_version or UNKNOWN),
@@ -111,5 +128,4 @@ def build_record(
         ("BlackScore", None if outcome.black_score is None else str(outcome.black_score)),
         ("Evidence", clean_text(outcome.evidence) or None),
     ]
-    known = [(name, value) for name, value in headers if value is not None]
-    return Record((*known, *more), played, outcome.result)
+    return (*((name, value) for name, value in headers if value is not None), *more)

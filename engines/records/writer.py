@@ -54,14 +54,20 @@ def format_record(record: Record) -> str:
     second_moves_first = start.position.side is not start.game.first
     tokens = [move.token for move in record.moves]
     moves = format_moves(tokens, comments, record.result, second_moves_first)
-    lines = "".join([line for _, line in sorted_headers(record.headers)])
-    return f"{lines}\n{moves}"
+    return f"{format_headers(record.headers)}\n{moves}"
 
 
-def sorted_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The names and whole lines of headers in the order of a record. Does not check them."""
+def format_headers(headers: Iterable[tuple[str, str]]) -> str:
+    """The lines of headers in the order of a record. Does not check them."""
     ordered = sorted(headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
-    return [(name, f'[{name} "{_escape(value)}"]\n') for name, value in ordered]
+    return "".join([_line(*header) for header in ordered])
+
+
+@lru_cache(maxsize=256)
+def _line(name: str, value: str) -> str:
+    """Cached: games of one event have most headers in common."""
+    value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{value}"]\n'
 
 
 def format_moves(
@@ -84,10 +90,6 @@ def format_moves(
             pieces.append(f"{number}{token} {{{comment}}}" if needs_number else f"{number}{token}")
     pieces.append(result.value)
     return _fill(" ".join(pieces))
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _check_texts(record: Record) -> None:

@@ -21,6 +21,7 @@ from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.output.state import check_state, write_state
 from workers.match.sandbox import find_sandbox_level
+from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
 from workers.sandbox.policy import policy_for_level
 from workers.strays import adopting_orphans
@@ -55,7 +56,15 @@ def _play(options: MatchOptions) -> int:
     try:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
-        pool = SlotPool(usual_store(), cores, sandbox_level)
+        setup = SlotSetup(
+            usual_store(),
+            sandbox_level=sandbox_level,
+            event=options.event,
+            site=options.site,
+            keeps_lines=options.log is not None,
+            wait_ms=options.wait,
+        )
+        pool = SlotPool(setup, cores)
         sandbox = policy_for_level(sandbox_level).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
         director = Director(options, ledger, books, pool, file, _report(options), game_logs, clock)

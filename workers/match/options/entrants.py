@@ -19,7 +19,7 @@ from workers.jobs import EngineSpec
 from workers.match.options.options import Entrant
 from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
 from workers.match.options.words import Setting, split_pairs
-from workers.play.pool import RestartMode
+from workers.play.runner import RestartMode
 
 LIMITS = ("tc", "st", "nodes", "depth")
 """The keys of a time control: all that are given apply."""

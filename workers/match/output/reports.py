@@ -15,7 +15,6 @@ from workers.match.ledger import Ledger
 from workers.match.output.game_logs import evidence_lines, game_sentence
 from workers.match.output.table import TableRow, format_table, rank_rows, remarks, share
 from workers.match.pace import MatchPace
-from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
@@ -40,7 +39,7 @@ class MatchReport(Protocol):
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None: ...
 
-    def game(self, game: GameResult, played: SlotGame) -> None: ...
+    def game(self, played: SlotGame) -> None: ...
 
     def notice(self, kind: str, sentence: str) -> None:
         """An unusual event; ``kind`` is a word for programs."""
@@ -85,10 +84,10 @@ class LineReport(_ReportBase):
         before = f", {ledger.done} of them already played" if ledger.done else ""
         self._print_now(f"{ledger.total} games{before}")
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
-        self._print(f"{_count(self._ledger)}  {game_sentence(game)}")
-        if game.has_fault:
-            self._print_now(*evidence_lines(game, played))
+    def game(self, played: SlotGame) -> None:
+        self._print(f"{_count(self._ledger)}  {game_sentence(played.game)}")
+        if played.game.has_fault:
+            self._print_now(*evidence_lines(played))
         if self._every and self._ledger.done % self._every == 0:
             self._print_table()
 
@@ -119,9 +118,9 @@ class ScreenReport(LineReport):
         self._shown = 0
         self._refresh_at = 0.0
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
-        if game.has_fault:
-            self.notice("fault", "\n".join((game_sentence(game), *evidence_lines(game, played))))
+    def game(self, played: SlotGame) -> None:
+        if played.game.has_fault:
+            self.notice("fault", "\n".join((game_sentence(played.game), *evidence_lines(played))))
 
     def notice(self, kind: str, sentence: str) -> None:
         self._wipe()
@@ -164,7 +163,8 @@ class EventReport(_ReportBase):
         super().started(ledger, pace)
         self._event_now("started", games=ledger.total, played=ledger.done)
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
+    def game(self, played: SlotGame) -> None:
+        game = played.game
         self._event(
             "game",
             id=game.key,
@@ -174,7 +174,7 @@ class EventReport(_ReportBase):
             result=game.result,
             termination=game.termination,
             fault=game.fault,
-            evidence=list(evidence_lines(game, played)) if game.has_fault else [],
+            evidence=list(evidence_lines(played)) if game.has_fault else [],
             played=self._ledger.done,
             games=self._ledger.total,
         )
