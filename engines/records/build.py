@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engines.records.headers import FIRST_RULES
 from engines.records.model import Record, RecordMove
@@ -16,8 +16,7 @@ UNKNOWN = "?"
 UNKNOWN_DATE = "????.??.??"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPlayers:
+class RecordPlayers(NamedTuple):
     """The names and versions of both players."""
 
     white: str
@@ -26,8 +25,7 @@ class RecordPlayers:
     black_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordSettings:
+class RecordSettings(NamedTuple):
     """What a game was played under: the ladder's code, the time control, the start and the ply limit.
 
     None as ``fen`` is the initial position; None as ``ply_limit`` is the game's own limit.
@@ -39,8 +37,7 @@ class RecordSettings:
     ply_limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOutcome:
+class RecordOutcome(NamedTuple):
     """How a game ended. ``reason`` is only written if the rules ended the game."""
 
     result: Result
@@ -52,8 +49,7 @@ class RecordOutcome:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordEvent:
+class RecordEvent(NamedTuple):
     """The event that a game belongs to, and its key there. ``date`` is ``YYYY.MM.DD``."""
 
     event: str = ""

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engines.records import Fault, Termination
 from engines.rules.base import Result
@@ -16,8 +17,7 @@ HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
 """The points of White, in half points."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameResult:
+class GameResult(NamedTuple):
     """One game with a result; ``white`` and ``black`` are the engines' names.
 
     ``has_moves`` is whether an engine chose a move. ``line`` identifies the start and the moves: two games

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 
 import pytest
 
@@ -68,8 +67,8 @@ def test_copies_of_games_are_counted() -> None:
     scores = scores_of()
     for number, line in enumerate(["a", "a", "b", "a", "c"], 1):
         white, black = ("A", "B") if number % 2 else ("B", "A")
-        scores.add(replace(game_of(f"dogon-kulei/{number}/1/1", white, black), line=line))
-    scores.add(replace(game_of("dogon-kulei/6/1/1", "A", "C"), line="a"))
+        scores.add(game_of(f"dogon-kulei/{number}/1/1", white, black)._replace(line=line))
+    scores.add(game_of("dogon-kulei/6/1/1", "A", "C")._replace(line="a"))
     assert list(remarks(scores, KULEI, rank_rows(scores, KULEI))) == [
         "Copies of other games: 2 of 6, 4 distinct. The interval is too narrow; use more openings."
     ]
