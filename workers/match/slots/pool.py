@@ -17,7 +17,7 @@ from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
 
-from workers.engine.process import REAPER
+from workers.engine.child import REAPER
 from workers.jobs import JobGame
 from workers.match.plan import PlannedPair
 from workers.match.slots.messages import Assignment, IntroducedEngine, SlotNews, SlotSetup

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 from engines.records import Fault
-from workers.engine.process import REAPER, RUNNING
+from workers.engine.child import REAPER, RUNNING
 from workers.jobs import EngineSpec, SideLog
 from workers.match.results import GameResult, line_of
 from workers.match.slots.messages import (
