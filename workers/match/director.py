@@ -229,7 +229,7 @@ class Director:
         self._game_logs.write(played)
         if withdrawn is not None:
             self._report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
-        if result.culprit and self._ledger.failed_starts(result.culprit) >= MOST_FAILED_STARTS:
+        if result.culprit and self._ledger.failed_starts[result.culprit] >= MOST_FAILED_STARTS:
             why = f"{result.culprit} failed {MOST_FAILED_STARTS} times in a row before its first move"
             self._end_with(MatchEnding.FAULT, f"the match ends: {why}")
         if not self._options.recover and result.termination in (Termination.CRASH, Termination.STALL):

@@ -48,7 +48,8 @@ class Ledger:
         self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
         self._withdraw_after = withdraw_after
         self._in_a_row: Counter[str] = Counter()
-        self._failed_starts: Counter[str] = Counter()
+        self.failed_starts: Counter[str] = Counter()
+        """For each engine, the games in a row that it forfeited before any move was chosen."""
         self._plan = plan_pairs(terms)
         self._due: deque[PlannedPair] = deque()
         """Of an event that is paired round by round, the pairs that were not started."""
@@ -91,10 +92,6 @@ class Ledger:
     def left(self) -> int:
         """The number of games still to be played, including the running ones."""
         return sum(self._open.values()) - self.left_out
-
-    def failed_starts(self, name: str) -> int:
-        """The number of games in a row that an engine forfeited before any move was chosen."""
-        return self._failed_starts[name]
 
     def restore(self, games: Iterable[GameResult]) -> None:
         """Add the games of an earlier run, in the order of their record file. Call this first.
@@ -276,9 +273,10 @@ class Ledger:
         if self.test is not None and game.is_failed_start:
             self.test.skip(pair_key(game.key))  # it says nothing about strength
         if self.test is not None and score is not None:
-            self.test.add(pair_key(game.key), score.half_points)
+            self.test.add(pair_key(game.key), score)
         for name in (game.white, game.black):
-            self._failed_starts[name] = self._failed_starts[name] + 1 if _failed(game, name) else 0
+            has_failed = game.is_failed_start and game.culprit == name
+            self.failed_starts[name] = self.failed_starts[name] + 1 if has_failed else 0
             if name != game.culprit:
                 self._in_a_row[name] = 0
         return None if game.culprit is None else self._count_forfeit(game.culprit)
@@ -290,10 +288,6 @@ class Ledger:
             return None
         self.withdrawn.append(name)
         return name
-
-
-def _failed(game: GameResult, name: str) -> bool:
-    return game.is_failed_start and game.culprit == name
 
 
 def _not_in_match(key: str) -> str:

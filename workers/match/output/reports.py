@@ -7,8 +7,9 @@ import json
 import shutil
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from engines.console import format_duration
 from workers.match.ledger import Ledger
@@ -34,24 +35,8 @@ class MatchEnding(enum.StrEnum):
     """An engine does not take an option that was set, and the match is strict."""
 
 
-class MatchReport(Protocol):
+class MatchReport(ABC):
     """Receives the events of a match, in order."""
-
-    def started(self, ledger: Ledger, pace: MatchPace) -> None: ...
-
-    def game(self, played: SlotGame) -> None: ...
-
-    def notice(self, kind: str, sentence: str) -> None:
-        """An unusual event; ``kind`` is a word for programs."""
-
-    def tick(self) -> None:
-        """Called at least once a second."""
-
-    def ended(self, ending: MatchEnding) -> None: ...
-
-
-class _ReportBase:
-    """What all reports have in common."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
@@ -59,8 +44,19 @@ class _ReportBase:
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         self._ledger, self._pace = ledger, pace
 
+    @abstractmethod
+    def game(self, played: SlotGame) -> None: ...
+
+    @abstractmethod
+    def notice(self, kind: str, sentence: str) -> None:
+        """An unusual event; ``kind`` is a word for programs."""
+
     def tick(self) -> None:
+        """Called at least once a second."""
         self._out.flush()
+
+    @abstractmethod
+    def ended(self, ending: MatchEnding) -> None: ...
 
     def _print_now(self, *lines: str) -> None:
         self._print(*lines)
@@ -71,7 +67,7 @@ class _ReportBase:
         self._out.write("".join(f"{line}\n" for line in lines))
 
 
-class LineReport(_ReportBase):
+class LineReport(MatchReport):
     """One line a game; the table every minute, or after ``every`` games if that is not 0, and at the end."""
 
     def __init__(self, out: TextIO | None = None, every: int = 0) -> None:
@@ -156,7 +152,7 @@ class ScreenReport(LineReport):
         self._out.write("\x1b[?7h")
 
 
-class EventReport(_ReportBase):
+class EventReport(MatchReport):
     """One JSON object a line, each with the key ``event``."""
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
@@ -188,9 +184,8 @@ class EventReport(_ReportBase):
             rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
             notes = list(remarks(ledger.scores, ladders, rows))
             copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
-            self._event_now(
-                "table", games=ladders, rows=list(map(_row_values, rows)), copies=copies, remarks=notes
-            )
+            values = [_row_values(rank, row) for rank, row in enumerate(rows, 1)]
+            self._event_now("table", games=ladders, rows=values, copies=copies, remarks=notes)
         if ledger.test is not None:
             test = ledger.test
             self._event_now(
@@ -220,11 +215,11 @@ class EventReport(_ReportBase):
         self._print(json.dumps({"event": event, **values}, ensure_ascii=False))
 
 
-def _row_values(row: TableRow) -> dict[str, Any]:
+def _row_values(rank: int, row: TableRow) -> dict[str, Any]:
     found = row.interval
     games = row.games
     return {
-        "rank": row.rank,
+        "rank": rank,
         "name": row.name,
         "wins": games.wins,
         "draws": games.draws,

@@ -33,6 +33,7 @@ class SlotProcess:
     """One slot's process and the games it was given. The caller must ``end`` it."""
 
     def __init__(self, setup: SlotSetup) -> None:
+        self.core = setup.core
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
@@ -108,7 +109,6 @@ class SlotPool:
     def __init__(self, setup: SlotSetup, cores: Sequence[int | None]) -> None:
         self._setup = setup
         self._free_cores = list(reversed(cores))
-        self._cores: dict[SlotProcess, int | None] = {}
         self.idle: list[SlotProcess] = []
         self.busy: list[SlotProcess] = []
 
@@ -117,9 +117,7 @@ class SlotPool:
         if self.idle:
             slot = self.idle.pop()
         elif self._free_cores:
-            core = self._free_cores.pop()
-            slot = SlotProcess(replace(self._setup, core=core))
-            self._cores[slot] = core
+            slot = SlotProcess(replace(self._setup, core=self._free_cores.pop()))
         else:
             return None
         self.busy.append(slot)
@@ -132,14 +130,15 @@ class SlotPool:
     def discard(self, slot: SlotProcess) -> None:
         """Remove a slot that has ended; another may be started on its core."""
         (self.busy if slot in self.busy else self.idle).remove(slot)
-        self._free_cores.append(self._cores.pop(slot))
+        self._free_cores.append(slot.core)
         slot.end()
 
     def end(self) -> None:
         """End all slots, in parallel, and the reaper that ends them if this process is killed."""
-        for slot in self._cores:
+        slots = [*self.busy, *self.idle]
+        for slot in slots:
             slot.close_input()
-        for slot in list(self._cores):
+        for slot in slots:
             self.discard(slot)
         REAPER.close()
 

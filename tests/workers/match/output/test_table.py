@@ -28,10 +28,10 @@ PLAYED = ("1 1 A B 1-0", "1 2 B A 1/2-1/2", "2 1 C A 0-1", "2 2 A C 1-0", "3 1 B
 
 def test_engines_are_ranked_by_their_share_of_points() -> None:
     rows = rank_rows(scores_of(*PLAYED), KULEI)
-    assert [(row.rank, row.name, row.games) for row in rows] == [
-        (1, "A", Wdl(0, 1, 3)),
-        (2, "C", Wdl(2, 0, 1)),
-        (3, "B", Wdl(2, 1, 0)),
+    assert [(row.name, row.games) for row in rows] == [
+        ("A", Wdl(0, 1, 3)),
+        ("C", Wdl(2, 0, 1)),
+        ("B", Wdl(2, 1, 0)),
     ]
     assert (rows[0].white, rows[0].black) == (Wdl(0, 0, 2), Wdl(0, 1, 1))
 
