@@ -229,26 +229,23 @@ class GameRunner:
         job = self.job
         rules = find_game(job.game)
         start = None if job.fen is None else rules.position.parse(job.fen)
+        white, black = game.white, 1 - game.white
         return GameSetup(
             rules,
             History(rules, start, job.ply_limit),
-            self._controls(game),
-            self._margins_ms(game),
+            (self._control(white), self._control(black)),
+            (self._margin_ms(white), self._margin_ms(black)),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
 
-    def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
-        """White's and Black's."""
-        one, two = (
-            parse_time_control(spec.time_control or self.job.time_control) for spec in self.job.engines
-        )
-        return (two, one) if game.white else (one, two)
+    def _control(self, place: int) -> TimeControl:
+        """The time control of one of the job's engines."""
+        return parse_time_control(self.job.engines[place].time_control or self.job.time_control)
 
-    def _margins_ms(self, game: JobGame) -> tuple[int, int]:
-        """White's and Black's."""
-        one, two = (self.job.margin_ms if margin is None else margin for margin in self.margins_ms)
-        return (two, one) if game.white else (one, two)
+    def _margin_ms(self, place: int) -> int:
+        own = self.margins_ms[place]
+        return self.job.margin_ms if own is None else own
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""
