@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from engines.records.headers import FIRST_RULES, check_headers, start_history
 from engines.records.model import HEADERS, Record, RecordError, RecordMove, are_tokens, is_token
@@ -59,15 +60,15 @@ def format_record(record: Record) -> str:
 
 def format_headers(headers: Iterable[tuple[str, str]]) -> str:
     """The lines of headers in the order of a record. Does not check them."""
-    ordered = sorted(headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
-    return "".join([_line(*header) for header in ordered])
+    lines = sorted([_ranked_line(*header) for header in headers], key=itemgetter(0))
+    return "".join([line for _, line in lines])
 
 
 @lru_cache(maxsize=256)
-def _line(name: str, value: str) -> str:
-    """Cached: games of one event have most headers in common."""
+def _ranked_line(name: str, value: str) -> tuple[int, str]:
+    """A header's place in the order, and its line. Cached: games of one event have most headers in common."""
     value = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'[{name} "{value}"]\n'
+    return _RANK.get(name, len(_RANK)), f'[{name} "{value}"]\n'
 
 
 def format_moves(

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
@@ -173,8 +174,7 @@ class PooledEngine:
             raise Void(f"the bundle of {self.spec.name} is not available: {why}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedGame:
+class FinishedGame(NamedTuple):
     """A game that was played, or is void; times are UTC.
 
     ``white`` and ``black`` format the engines' logs.

@@ -1,6 +1,6 @@
 """The messages between a match and its slots: values that are pickled on two pipes.
 
-Of the games there are many, so they are named tuples, which are pickled faster than dataclasses.
+What there is for each game is a named tuple, which is pickled faster than a dataclass.
 
 Both ends are processes of one installation, and the engines have neither pipe.
 """
@@ -36,8 +36,7 @@ class SlotSetup:
     wait_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """A job for a slot; ``entrants`` are the engines of the job, in its order.
 
     A slot gets several at once: it plays them before it gets more.

@@ -11,8 +11,8 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
+from typing import NamedTuple
 
 from engines.records import Fault
 from workers.engine.child import REAPER, RUNNING
@@ -138,7 +138,7 @@ class SlotWorker:
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
             if not self._setup.keeps_lines and finished.played.fault is Fault.NONE:
-                finished = replace(finished, white=_no_log, black=_no_log)
+                finished = finished._replace(white=_no_log, black=_no_log)
             yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
     def _message(self, held: _PlayedGame) -> SlotGame:
@@ -161,8 +161,7 @@ class SlotWorker:
         return SlotGame(game, record, played.evidence, *logs, ms=round(held.seconds * 1000))
 
 
-@dataclass(frozen=True, slots=True)
-class _PlayedGame:
+class _PlayedGame(NamedTuple):
     """A finished game that was not written yet."""
 
     assignment: Assignment
