@@ -39,10 +39,10 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl
 from workers.engine import process
+from workers.engine.child import REAPER
 from workers.engine.fair_clock import find_clock_method
 from workers.engine.launch import plan_launch
 from workers.engine.players import UgiPlayer
-from workers.engine.process import REAPER
 from workers.engine.sandbox_probe import probe
 from workers.game.referee import EngineMove, GameSetup, MoveRequest, PlayedGame, play_game
 from workers.jobs import EngineSpec

@@ -10,6 +10,7 @@ from engines.records.build import (
     RecordOutcome,
     RecordPlayers,
     RecordSettings,
+    build_headers,
     build_record,
 )
 from engines.records.clocks import CLOCK_FIELD, MARGIN_HEADERS, MARGIN_MS
@@ -32,7 +33,7 @@ from engines.records.model import (
 from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import read_records, read_times
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
-from engines.records.writer import clean_text, format_moves, format_record, sorted_headers
+from engines.records.writer import clean_text, format_headers, format_moves, format_record
 from engines.terminations import Fault, Termination
 
 __all__ = [
@@ -54,10 +55,12 @@ __all__ = [
     "RecordSettings",
     "Source",
     "Termination",
+    "build_headers",
     "build_record",
     "check_rules_version",
     "clean_text",
     "find_disagreements",
+    "format_headers",
     "format_moves",
     "format_note",
     "format_record",
@@ -68,7 +71,6 @@ __all__ = [
     "read_times",
     "replay_record",
     "side_controls",
-    "sorted_headers",
     "start_history",
     "verify_record",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engines.records.headers import FIRST_RULES
 from engines.records.model import Record, RecordMove
@@ -16,8 +16,7 @@ UNKNOWN = "?"
 UNKNOWN_DATE = "????.??.??"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPlayers:
+class RecordPlayers(NamedTuple):
     """The names and versions of both players."""
 
     white: str
@@ -26,8 +25,7 @@ class RecordPlayers:
     black_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordSettings:
+class RecordSettings(NamedTuple):
     """What a game was played under: the ladder's code, the time control, the start and the ply limit.
 
     None as ``fen`` is the initial position; None as ``ply_limit`` is the game's own limit.
@@ -39,8 +37,7 @@ class RecordSettings:
     ply_limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOutcome:
+class RecordOutcome(NamedTuple):
     """How a game ended. ``reason`` is only written if the rules ended the game."""
 
     result: Result
@@ -52,8 +49,7 @@ class RecordOutcome:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordEvent:
+class RecordEvent(NamedTuple):
     """The event that a game belongs to, and its key there. ``date`` is ``YYYY.MM.DD``."""
 
     event: str = ""
@@ -75,14 +71,31 @@ def build_record(
     event: RecordEvent = NO_EVENT,
     more: Iterable[tuple[str, str]] = (),
 ) -> Record:
-    """A record with all headers that it needs; headers with a default value are left out.
+    """A record with all headers that it needs; see ``build_headers``."""
+    played = tuple(moves)
+    given = sum(move.book for move in played)
+    headers = build_headers(
+        len(played), given, players=players, settings=settings, outcome=outcome, event=event, more=more
+    )
+    return Record(headers, played, outcome.result)
+
+
+def build_headers(
+    plies: int,
+    given: int,
+    *,
+    players: RecordPlayers,
+    settings: RecordSettings,
+    outcome: RecordOutcome,
+    event: RecordEvent = NO_EVENT,
+    more: Iterable[tuple[str, str]] = (),
+) -> tuple[tuple[str, str], ...]:
+    """The headers of a game of ``plies``, the first ones ``given``; those with a default value are left out.
 
     Empty texts become ``?``. The evidence is shortened and cleaned (``clean_text``). ``more`` are further
     headers. Raises ``UnknownGame``; ``format_record`` finds all other errors.
     """
-    played = tuple(moves)
     ladder = find_game(settings.game)
-    given = sum(move.book for move in played)
     is_start = settings.fen is None or settings.fen == str(ladder.position.initial())
     is_usual_limit = settings.ply_limit in (None, ladder.ply_limit)
     headers: list[tuple[str, str | None]] = [
@@ -98,7 +111,7 @@ def build_record(
         ("Termination", str(outcome.termination)),
         ("Reason", str(outcome.reason) if outcome.termination is Termination.RULES else None),
         ("Fault", str(outcome.fault)),
-        ("PlyCount", str(len(played))),
+        ("PlyCount", str(plies)),
         ("PlyLimit", None if is_usual_limit else str(settings.ply_limit)),
         ("TimeControl", settings.time_control),
         ("WhiteVersion", players.white_version or UNKNOWN),
@@ -111,5 +124,4 @@ def build_record(
         ("BlackScore", None if outcome.black_score is None else str(outcome.black_score)),
         ("Evidence", clean_text(outcome.evidence) or None),
     ]
-    known = [(name, value) for name, value in headers if value is not None]
-    return Record((*known, *more), played, outcome.result)
+    return (*((name, value) for name, value in headers if value is not None), *more)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from engines.records.headers import FIRST_RULES, check_headers, start_history
 from engines.records.model import HEADERS, Record, RecordError, RecordMove, are_tokens, is_token
@@ -54,14 +55,20 @@ def format_record(record: Record) -> str:
     second_moves_first = start.position.side is not start.game.first
     tokens = [move.token for move in record.moves]
     moves = format_moves(tokens, comments, record.result, second_moves_first)
-    lines = "".join([line for _, line in sorted_headers(record.headers)])
-    return f"{lines}\n{moves}"
+    return f"{format_headers(record.headers)}\n{moves}"
 
 
-def sorted_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The names and whole lines of headers in the order of a record. Does not check them."""
-    ordered = sorted(headers, key=lambda header: _RANK.get(header[0], len(_RANK)))
-    return [(name, f'[{name} "{_escape(value)}"]\n') for name, value in ordered]
+def format_headers(headers: Iterable[tuple[str, str]]) -> str:
+    """The lines of headers in the order of a record. Does not check them."""
+    lines = sorted([_ranked_line(*header) for header in headers], key=itemgetter(0))
+    return "".join([line for _, line in lines])
+
+
+@lru_cache(maxsize=256)
+def _ranked_line(name: str, value: str) -> tuple[int, str]:
+    """A header's place in the order, and its line. Cached: games of one event have most headers in common."""
+    value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return _RANK.get(name, len(_RANK)), f'[{name} "{value}"]\n'
 
 
 def format_moves(
@@ -84,10 +91,6 @@ def format_moves(
             pieces.append(f"{number}{token} {{{comment}}}" if needs_number else f"{number}{token}")
     pieces.append(result.value)
     return _fill(" ".join(pieces))
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _check_texts(record: Record) -> None:

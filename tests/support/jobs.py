@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.support import bad_engines
 from workers.bundles.store import pack_bundle, store_bundle
-from workers.engine.process import PARENT
+from workers.engine.child import PARENT
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import random
@@ -98,7 +97,7 @@ def record_of(
 
 def _taken(group: Any, fields: dict[str, Any]) -> Any:
     """A group of values made of those fields that it has, which are taken out."""
-    names = [field.name for field in dataclasses.fields(group) if field.name in fields]
+    names = [name for name in group._fields if name in fields]
     return group(**{name: fields.pop(name) for name in names})
 
 

@@ -29,16 +29,16 @@ from engines.rules.registry import Variant
 from workers.check.account import EngineAccount
 from workers.check.situations import Situation
 from workers.engine.fair_clock import FairClock
-from workers.engine.launch import Launch
-from workers.engine.players import NOT_UTF_8, NS, READY_SECONDS
-from workers.engine.process import (
+from workers.engine.faults import (
     EngineExited,
     EngineFault,
     EngineFlooded,
     EnginePipeClosed,
-    EngineProcess,
     EngineSilent,
 )
+from workers.engine.launch import Launch
+from workers.engine.players import NOT_UTF_8, NS, READY_SECONDS
+from workers.engine.process import EngineProcess
 from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -127,13 +127,13 @@ class CheckedProcess:
             self._process = EngineProcess(launch, on_wait=on_wait)
         except OSError as error:
             raise CannotCheck(f"cannot start {launch.argv[-1]!r}: {error.strerror}") from None
-        self.account = EngineAccount(self._process.session)
+        self.account = EngineAccount(self._process.child.pid)
         self._clock: FairClock | None = None
         """None where the kernel does not count what the machine withholds."""
         self._asked_ns = self._asked_cpu_ns = 0
         if (counter := self.account.withheld_counter()) is not None:
             self._clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns)
-            self._process.time_with(self._clock)
+            self._process.turns.clock = self._clock
         self._begin_turn()
 
     # Lines
@@ -156,7 +156,7 @@ class CheckedProcess:
             lines.append(line)
             message = parse_engine_line(line) if _ANSWER.search(line) else None
             if isinstance(message, kind):
-                self._process.end_move()
+                self._process.output.end_move()
                 return lines
             if isinstance(message, BestMove):
                 raise CheckFailed("it sent a bestmove without a go", FaultKind.UNSOLICITED)
@@ -189,7 +189,7 @@ class CheckedProcess:
             return None
         except EngineFault as fault:
             raise _failure(fault) from None
-        self.log.received(line, self._process.arrived_ns)
+        self.log.received(line, self._process.output.arrived_ns)
         return line.decode("utf-8", "replace")
 
     # Messages
@@ -260,7 +260,7 @@ class CheckedProcess:
 
     def _charge(self) -> Charge:
         """The times from the last lines sent to the last line received; ends the turn."""
-        arrived_ns = self._process.arrived_ns
+        arrived_ns = self._process.output.arrived_ns
         if self._clock is None:
             return Charge(arrived_ns - self._asked_ns, 0, 0, 0)
         return self._clock.end(arrived_ns)
@@ -275,7 +275,7 @@ class CheckedProcess:
     @property
     def stderr_size(self) -> int:
         """Bytes of standard error since ``begin_log``."""
-        return self._process.stderr_size
+        return self._process.stderr.size
 
     def begin_log(self) -> None:
         """Reset the log of lines and standard error."""
@@ -286,11 +286,11 @@ class CheckedProcess:
         return self._process.take_stderr().decode("utf-8", "replace")
 
     def has_exited(self) -> bool:
-        return self._process.has_exited()
+        return self._process.child.has_exited()
 
     def close_input(self) -> None:
         self._begin_turn()
-        self._process.close_input()
+        self._process.child.close_input()
 
     def exits_within(self, seconds: float) -> bool:
         """Whether the process exits within ``seconds``; its output is dropped."""
@@ -298,11 +298,11 @@ class CheckedProcess:
         try:
             while True:
                 self._process.read_line(deadline_ns, until_exit=True)
-                self._process.end_move()
+                self._process.output.end_move()
         except EngineFlooded as fault:
             raise _failure(fault) from None
         except EngineFault:
-            return self._process.has_exited()
+            return self._process.child.has_exited()
 
     def kill(self) -> None:
         self._process.kill()

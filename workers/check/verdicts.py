@@ -20,7 +20,7 @@ from engines.protocol import (
 from engines.rules.base import IllegalMove, Position, Side, quote
 from engines.rules.registry import GAMES
 from engines.visible import visible
-from workers.engine.process import MAX_STDERR_BYTES
+from workers.engine.output import MAX_STDERR_BYTES
 from workers.sandbox.limits import Limits
 
 MARGIN_MS = 50

@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
 from workers.engine.fair_clock import find_clock_method
+from workers.engine.sandbox_probe import probe
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.ledger import Ledger
 from workers.match.options.dryrun import describe_match
 from workers.match.options.entrants import usual_store
 from workers.match.options.flags import help_text, read_options
-from workers.match.options.options import MatchOptions
+from workers.match.options.options import MatchOptions, MatchTerms
 from workers.match.options.words import MatchError, MatchOptionError
 from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.output.state import check_state, write_state
-from workers.match.sandbox import find_sandbox_level
+from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
+from workers.sandbox.levels import Level, describe, format_want
 from workers.sandbox.policy import policy_for_level
+from workers.sandbox.sandbox import is_visible_inside
 from workers.strays import adopting_orphans
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
@@ -55,7 +59,15 @@ def _play(options: MatchOptions) -> int:
     try:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
-        pool = SlotPool(usual_store(), cores, sandbox_level)
+        setup = SlotSetup(
+            usual_store(),
+            sandbox_level=sandbox_level,
+            event=options.event,
+            site=options.site,
+            keeps_lines=options.log is not None,
+            wait_ms=options.wait,
+        )
+        pool = SlotPool(setup, cores)
         sandbox = policy_for_level(sandbox_level).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
         director = Director(options, ledger, books, pool, file, _report(options), game_logs, clock)
@@ -75,6 +87,27 @@ def _play(options: MatchOptions) -> int:
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
         return STOPPED
     return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
+
+
+def find_sandbox_level(terms: MatchTerms) -> str:
+    """The sandbox level of this machine; prints a warning on standard error if it is B.
+
+    Raises ``MatchOptionError`` if there is no sandbox, or if an engine's program would not exist in it.
+    """
+    for entrant in terms.entrants:
+        spec = entrant.spec
+        if spec.directory is not None and not is_visible_inside(spec.command, Path(spec.directory)):
+            raise MatchOptionError(
+                f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
+                f"it is neither below dir={spec.directory} nor below /usr"
+            )
+    verdict, sandbox = probe("match")
+    if sandbox is None:
+        lacks = "; ".join(map(format_want, verdict.wants))
+        raise MatchOptionError(f"-sandbox: this machine has no sandbox. Missing: {lacks}")
+    if verdict.level is not Level.A:
+        print("\n".join(describe(verdict)), file=sys.stderr)
+    return verdict.level
 
 
 def _warn_of_few_cores(games: int) -> None:

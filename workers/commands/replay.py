@@ -124,7 +124,7 @@ def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | No
         return replay_game(record, engines[0].player, engines[1].player)
     finally:
         for engine in engines:
-            engine.kill()
+            engine.player.kill()
 
 
 def _print_result(record: Record, difference: Difference | None) -> int:

@@ -36,18 +36,11 @@ from engines.protocol import (
     parse_engine_line,
 )
 from engines.records import Termination, note_from_info, note_of_time
+from workers.engine.child import drop_scratch
 from workers.engine.declared import find_unsuited
+from workers.engine.faults import EngineExited, EngineFault, EnginePipeClosed, EngineSilent
 from workers.engine.launch import Launch
-from workers.engine.process import (
-    EngineExited,
-    EngineFault,
-    EngineFlooded,
-    EngineOverLimit,
-    EnginePipeClosed,
-    EngineProcess,
-    EngineSilent,
-    drop_scratch,
-)
+from workers.engine.process import EngineProcess
 from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -113,7 +106,7 @@ class UgiPlayer:
 
     def prepare(self) -> None:
         self._log = Conversation()
-        if self._process is not None and self._process.has_exited():
+        if self._process is not None and self._process.child.has_exited():
             self.close()
         try:
             if self._process is None:
@@ -122,11 +115,10 @@ class UgiPlayer:
             else:
                 self._process.on_wait = self._on_wait
                 self._process.begin_game()
-                self._process.wake()
             self._begin_game()
             self._is_playing = True
         except EngineSilent as fault:
-            raise self._limit_verdict() or Forfeit(Termination.STALL, str(fault)) from None
+            raise self._limit_verdict() or _verdict(fault) from None
         except EngineFault as fault:
             raise _verdict(fault) from None
 
@@ -141,26 +133,26 @@ class UgiPlayer:
             if asked is None:
                 if process.has_spoken():
                     self._refuse_early_answers(process)
-                process.begin_question()
+                process.turns.begin_question()
                 asked = Pending(turn.question, time.monotonic_ns(), turn.question)
             self._log.sent(asked.question, asked.asked_ns)
             return self._read_answer(process, asked, allowance_ns)
         except EngineSilent as silence:
-            charge = process.charge_silence()
+            charge = process.turns.charge(time.monotonic_ns(), is_answered=False)
             raise self._limit_verdict() or _silence_verdict(silence, allowance_ns, charge) from None
         except EngineFault as fault:
             raise _verdict(fault) from None
 
     def finish(self, winner: Winner, reason: str) -> None:
         is_playing, self._is_playing = self._is_playing, False
-        if not is_playing or self._process is None or self._process.has_exited():
+        if not is_playing or self._process is None or self._process.child.has_exited():
             return
         self._process.on_wait = _go_on
         try:
             self._send([GameOver(winner, reason)], _seconds_from_now(GAMEOVER_SECONDS))
         except EngineFault:
             return  # the next request to the engine reports the fault
-        self._process.rest(suspend=True)  # until the next game
+        self._process.turns.end(suspend=True)  # until the next game
 
     # Methods for the owner
 
@@ -184,9 +176,9 @@ class UgiPlayer:
             self._drop_scratch(keep=restarts)
             return
         process.on_wait = _go_on
-        process.wake()
+        process.turns.begin()
         try:
-            if not process.has_exited():
+            if not process.child.has_exited():
                 deadline_ns = _seconds_from_now(QUIT_SECONDS)
                 process.write(_encoded(Quit()), deadline_ns)
                 process.wait(deadline_ns)
@@ -238,12 +230,12 @@ class UgiPlayer:
         if seed_option is not None and self.seed is not None:
             messages.append(SetOption(SEED_OPTION, str(fit_seed(self.seed, seed_option))))
         self._request([*messages, UgiNewGame(), IsReady()], ReadyOk, "readyok")
-        self._running.end_move()
-        self._running.rest(suspend=True)  # the opponent may need long to get ready
+        self._running.output.end_move()
+        self._running.turns.end(suspend=True)  # the opponent may need long to get ready
 
     def _limit_verdict(self) -> Forfeit | Void | None:
         """The sandbox limit that kept the engine from answering, as a verdict; None if there is none."""
-        over = None if self._process is None else self._process.limit_reached()
+        over = None if self._process is None else self._process.child.limit_reached()
         return None if over is None else _verdict(over)
 
     @property
@@ -276,7 +268,7 @@ class UgiPlayer:
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
         """Whether the answer is among the next lines; lines after it are put back."""
         lines = self._running.read_lines(deadline_ns)
-        arrived_ns = self._running.arrived_ns
+        arrived_ns = self._running.output.arrived_ns
         for index, line in enumerate(lines):
             message = _parsed(line) if self._matters(line) else None
             if isinstance(message, BestMove):
@@ -286,7 +278,7 @@ class UgiPlayer:
                 self._declared[message.name] = message
             if isinstance(message, kind):
                 self._log.received(b"\n".join(lines[: index + 1]), arrived_ns)
-                self._running.put_back(lines[index + 1 :])
+                self._running.output.put_back(lines[index + 1 :])
                 return True
         self._log.received(b"\n".join(lines), arrived_ns)
         return False
@@ -298,10 +290,10 @@ class UgiPlayer:
     # Moving
 
     def _refuse_early_answers(self, process: EngineProcess) -> None:
-        lines = process.drain()
+        lines = process.output.take()
         if lines:
-            self._log.received(b"\n".join(lines), process.arrived_ns)
-        if _first_move([*lines, process.unfinished]) is not None:
+            self._log.received(b"\n".join(lines), process.output.arrived_ns)
+        if _first_move([*lines, process.output.unfinished]) is not None:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
     def _read_answer(self, process: EngineProcess, asked: Pending, allowance_ns: int) -> EngineMove:
@@ -309,18 +301,18 @@ class UgiPlayer:
         earlier: list[bytes] = []
         answer = process.ask(asked, asked.asked_ns + allowance_ns)
         while (found := _first_move(lines := next(answer))) is None:
-            self._log.received(b"\n".join(lines), process.arrived_ns)
+            self._log.received(b"\n".join(lines), process.output.arrived_ns)
             earlier += lines
         index, move = found
-        self._log.received(b"\n".join(lines[: index + 1]), process.arrived_ns)
-        process.put_back(lines[index + 1 :])
-        process.end_move()
+        self._log.received(b"\n".join(lines[: index + 1]), process.output.arrived_ns)
+        process.output.put_back(lines[index + 1 :])
+        process.output.end_move()
         earlier += lines[:index]
-        charge = process.charge(asked.asked_ns)
-        used_ns = process.arrived_ns - asked.asked_ns if charge is None else charge.used_ns
+        charge = process.turns.charge(max(process.output.arrived_ns, asked.asked_ns))
+        used_ns = process.output.arrived_ns - asked.asked_ns if charge is None else charge.used_ns
         if charge is not None and charge.is_void(allowance_ns):
             raise Void(_void_sentence(charge))
-        cpu_ns = process.rest()
+        cpu_ns = process.turns.end()
         cpu_ms = None if cpu_ns is None else round(cpu_ns / NS_PER_MS)
         ms = round(used_ns / NS_PER_MS)
         note = note_from_info(last_info(earlier), ms, cpu_ms) if earlier else note_of_time(ms, cpu_ms)
@@ -375,9 +367,5 @@ def _encoded(message: ServerMessage) -> bytes:
 
 def _verdict(fault: EngineFault) -> Forfeit | Void:
     """Whose fault the end of an engine is: a failed sandbox is the server's fault."""
-    if isinstance(fault, EngineOverLimit):
-        if fault.termination is Termination.VOID:
-            return Void(str(fault))
-        return Forfeit(fault.termination, str(fault))
-    termination = Termination.FLOOD if isinstance(fault, EngineFlooded) else Termination.CRASH
-    return Forfeit(termination, str(fault))
+    is_void = fault.termination is Termination.VOID
+    return Void(str(fault)) if is_void else Forfeit(fault.termination, str(fault))

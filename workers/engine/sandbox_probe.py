@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.records import Termination
+from workers.engine.faults import EngineFault
 from workers.engine.launch import plan_launch
-from workers.engine.process import EngineFault, EngineOverLimit, EngineProcess
+from workers.engine.process import EngineProcess
 from workers.jobs import EngineSpec
 from workers.sandbox import probe_engine
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
@@ -133,7 +134,7 @@ def _try_to_escape(sandbox: Sandbox) -> list[Want]:
 
 def _try_memory(sandbox: Sandbox) -> list[Want]:
     run = _run(sandbox, "eat", str(EXCESS * sandbox.limits.memory))
-    if isinstance(run.fault, EngineOverLimit) and run.fault.termination is Termination.MEMORY:
+    if run.fault is not None and run.fault.termination is Termination.MEMORY:
         return []
     lack = f"a memory limit that works: an engine exceeded it, with the result: {run.line or run.fault}"
     return [Want(lack, AGAIN, may_pass=True)]

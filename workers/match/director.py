@@ -9,22 +9,21 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from types import FrameType
 
 from engines.records import Fault, Termination
-from workers.engine.players import READY_SECONDS
-from workers.jobs import GameJob, JobGame
+from workers.jobs import GameJob
 from workers.match.book import Book
 from workers.match.ledger import Ledger
-from workers.match.options.options import Entrant, MatchOptions
+from workers.match.options.options import MatchOptions
 from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
 from workers.match.output.reports import MatchEnding, MatchReport
 from workers.match.pace import GameDurations, MatchPace
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
-from workers.match.results import GameResult
-from workers.match.slots.messages import Assignment, IntroducedEngine, PairTerms, SlotGame
+from workers.match.slots.messages import Assignment, IntroducedEngine, SlotGame
 from workers.match.slots.pool import SlotPool, SlotProcess
 from workers.match.starts import EngineStarts
 
@@ -66,24 +65,6 @@ class StopRequest:
         self.level += 1
 
 
-def _result_of(pair: PlannedPair, played: SlotGame, white: str, black: str) -> GameResult:
-    return GameResult(
-        key=played.key,
-        ladder=pair.ladder,
-        white=white,
-        black=black,
-        result=played.result,
-        termination=played.termination,
-        fault=played.fault,
-        has_moves=played.chosen > 0,
-        line=played.line,
-    )
-
-
-def _ready_seconds(entrant: Entrant) -> int:
-    return READY_SECONDS if entrant.startup_seconds is None else entrant.startup_seconds
-
-
 class Director:
     """Plays one match, from its first game or from where an earlier run stopped."""
 
@@ -115,8 +96,8 @@ class Director:
         self._aborts = False
         """Whether running games are aborted through it."""
         self._starts = EngineStarts(options.terms.entrants)
-        self._pair_terms: dict[tuple[str, int, int], PairTerms] = {}
-        """By ladder and both engines."""
+        self._jobs: dict[tuple[str, int, int], GameJob] = {}
+        """By ladder and both engines; without games and a start."""
         self._pace = MatchPace(time.monotonic(), options.concurrency)
         self._durations = GameDurations()
 
@@ -178,20 +159,19 @@ class Director:
         return pairs
 
     def _assignment(self, pair: PlannedPair) -> Assignment:
-        place = (pair.ladder, pair.first, pair.second)
-        terms = self._pair_terms.get(place)
-        if terms is None:
-            terms = self._pair_terms[place] = self._terms_of(*place)
+        entrants, place = self._options.terms.entrants, (pair.ladder, pair.first, pair.second)
+        if place not in self._jobs:
+            self._jobs[place] = self._job_of(*place)
         start = self._books[pair.ladder].start(pair.opening)
-        return Assignment(terms, str(pair.round), pair.games, start.moves, start.fen)
+        job = replace(self._jobs[place], games=pair.games, opening=start.moves, fen=start.fen)
+        return Assignment(job, str(pair.round), (entrants[pair.first], entrants[pair.second]))
 
-    def _terms_of(self, ladder: str, first: int, second: int) -> PairTerms:
-        options, terms = self._options, self._options.terms
-        one, two = terms.entrants[first], terms.entrants[second]
-        job = GameJob(
+    def _job_of(self, ladder: str, first: int, second: int) -> GameJob:
+        terms = self._options.terms
+        return GameJob(
             job=str(uuid.uuid4()),
             game=ladder,
-            engines=(one.spec, two.spec),
+            engines=(terms.entrants[first].spec, terms.entrants[second].spec),
             games=(),
             time_control=terms.time_control,
             ply_limit=terms.ply_limit,
@@ -200,19 +180,6 @@ class Director:
             draw=terms.draw,
             resign=terms.resign,
         )
-        return PairTerms(
-            job=job,
-            restart=(one.restart, two.restart),
-            margins_ms=(self._margin_ms(one), self._margin_ms(two)),
-            ready_seconds=(_ready_seconds(one), _ready_seconds(two)),
-            event=options.event,
-            site=options.site,
-            keeps_lines=options.log is not None,
-            wait_ms=options.wait,
-        )
-
-    def _margin_ms(self, entrant: Entrant) -> int:
-        return self._options.terms.margin_ms if entrant.margin_ms is None else entrant.margin_ms
 
     # Reading results
 
@@ -232,39 +199,37 @@ class Director:
         if news is None:
             self._lose(slot)
             return
-        for message in news:
-            for engine in message.introduced:
-                self._welcome(engine)
-            are_written = all(game.fault == Fault.NONE for game in message.games)
-            if are_written:
-                self._file.append(*(game.record for game in message.games))
-            for game in message.games:
-                self._add(slot, game, is_written=are_written)
-            if message.is_over:
-                self._give_back(slot, lost=False)
-                self._pool.release(slot)
+        if isinstance(news, IntroducedEngine):
+            self._welcome(news)
+            return
+        are_written = all(played.game.fault == Fault.NONE for played in news.games)
+        if are_written:
+            self._file.append(*(played.record for played in news.games))
+        for played in news.games:
+            self._add(slot, played, is_written=are_written)
+        if news.is_over:
+            self._give_back(slot, lost=False)
+            self._pool.release(slot)
 
     def _add(self, slot: SlotProcess, played: SlotGame, *, is_written: bool) -> None:
         """Count a game; ``is_written``: it had no fault, and its record is in the file already."""
         pair, game = slot.games.popleft()
+        result = played.game
         self._durations.add(pair.ladder, (pair.first, pair.second), played.ms / 1000)
-        white, black = self._ledger.players(pair, game)
-        result = _result_of(pair, played, white, black)
-        if failure := self._starts.explain_failure(result, played):
+        if failure := self._starts.explain_failure(played):
             self._ledger.give_back(pair, [game], lost=False)
             self._abort(MatchEnding.FAULT, failure)
             return
         self._pace.games += 1
-        if result.is_void:
-            self._add_void(pair, game, result, played)
-            return
-        if not is_written:
+        is_given_up = result.is_void and self._ledger.void(pair, game, played.evidence)
+        if is_given_up or not (result.is_void or is_written):
             self._file.append(played.record)
-        withdrawn = self._ledger.record(result)
-        self._show(result, played)
+        withdrawn = None if result.is_void else self._ledger.record(result)
+        self._report.game(played)
+        self._game_logs.write(played)
         if withdrawn is not None:
             self._report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
-        if result.culprit and self._ledger.failed_starts(result.culprit) >= MOST_FAILED_STARTS:
+        if result.culprit and self._ledger.failed_starts[result.culprit] >= MOST_FAILED_STARTS:
             why = f"{result.culprit} failed {MOST_FAILED_STARTS} times in a row before its first move"
             self._end_with(MatchEnding.FAULT, f"the match ends: {why}")
         if not self._options.recover and result.termination in (Termination.CRASH, Termination.STALL):
@@ -289,15 +254,6 @@ class Director:
                 self._abort(MatchEnding.REFUSED, f"the match ends: -strict: {sentence}")
             else:
                 self._report.notice("option", f"warning: {sentence}; it was set all the same")
-
-    def _add_void(self, pair: PlannedPair, game: JobGame, result: GameResult, played: SlotGame) -> None:
-        if self._ledger.void(pair, game, played.evidence):
-            self._file.append(played.record)
-        self._show(result, played)
-
-    def _show(self, result: GameResult, played: SlotGame) -> None:
-        self._report.game(result, played)
-        self._game_logs.write(result, played)
 
     def _lose(self, slot: SlotProcess) -> None:
         """A slot has ended, unexpectedly or because the match stops it."""

@@ -5,7 +5,7 @@ Pairings are those of the site (``workers.pairing``). Engines are seeded in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workers.match.options.options import Format, MatchTerms
@@ -45,7 +45,6 @@ class EventPlan:
         self._players = len(terms.entrants)
         self._length = Length(terms.games // GAMES_A_PAIR, EXTRA_PAIRS)
         self._meetings: dict[Place, _Meeting] = {}
-        self._number = 0
 
     @property
     def total(self) -> int:
@@ -143,7 +142,6 @@ class EventPlan:
         longest = self._length.pairs + self._length.extra
         for pair in range(begun, meeting.pairs):
             yield PlannedPair(
-                number=self._number,
                 ladder=ladder,
                 round=number,
                 first=meeting.first - 1,
@@ -151,12 +149,6 @@ class EventPlan:
                 opening=(number - 1) * longest + pair,
                 games=games_of_pair("/".join(map(str, place)), pair, GAMES_A_PAIR, self._terms),
             )
-            self._number += 1
 
     def _name(self, player: int) -> str:
         return self._terms.entrants[player - 1].name
-
-
-def first_pairs(terms: MatchTerms) -> Sequence[PlannedPair]:
-    """The pairs that are known before the first game."""
-    return EventPlan(terms).take_due()

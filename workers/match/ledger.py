@@ -7,7 +7,7 @@ not restored.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from engines.visible import visible
@@ -48,12 +48,11 @@ class Ledger:
         self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
         self._withdraw_after = withdraw_after
         self._in_a_row: Counter[str] = Counter()
-        self._failed_starts: Counter[str] = Counter()
+        self.failed_starts: Counter[str] = Counter()
+        """For each engine, the games in a row that it forfeited before any move was chosen."""
         self._plan = plan_pairs(terms)
-        self._due: deque[PlannedPair] = deque()
-        """Of an event that is paired round by round, the pairs that were not started."""
-        self._returned: deque[PlannedPair] = deque()
-        self._played: set[str] = set()
+        self._waiting: deque[PlannedPair] = deque()
+        """Before the rest of the plan: pairs that were returned, and of an event those that are due."""
         self._voids: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
         self._take_due()
@@ -92,84 +91,60 @@ class Ledger:
         """The number of games still to be played, including the running ones."""
         return sum(self._open.values()) - self.left_out
 
-    def failed_starts(self, name: str) -> int:
-        """The number of games in a row that an engine forfeited before any move was chosen."""
-        return self._failed_starts[name]
-
     def restore(self, games: Iterable[GameResult]) -> None:
         """Add the games of an earlier run, in the order of their record file. Call this first.
 
         Raises ``MatchOptionError`` for a game that is not in this match, or that occurs twice.
         """
-        found: dict[str, tuple[str, str]] = {}
         results: dict[str, GameResult] = {}
         for game in games:
-            players = (game.white, game.black)
-            if game.key in found:
+            if game.key in results:
                 raise MatchOptionError(f"game {game.key} is in the record file twice")
             if not is_game_key(game.key, game.ladder):
                 raise MatchOptionError(_not_in_match(game.key))
-            if not set(players) <= set(self.scores.names):
-                raise MatchOptionError(_of_another_match(game.key, players))
-            if game.is_void and self._event is None:  # a game that was given up is played again
-                continue
-            found[game.key] = players
-            if not game.is_void:
-                self.done += 1
-            results[game.key] = game
-        if self._event is not None:
-            self._restore_event(results)
-            return
-        for game in results.values():
-            self._count(game)
-        self._check_players(found)
-        self._played = set(found)
+            if not {game.white, game.black} <= set(self.scores.names):
+                raise MatchOptionError(_of_another_match(game))
+            if self._event is not None or not game.is_void:  # a game that was given up is played again
+                results[game.key] = game
+                self.done += not game.is_void
+        if self._event is None:
+            for game in results.values():
+                self._count(game)
+        self._waiting.extendleft(reversed(self._take_out(results)))
 
-    def _restore_event(self, results: Mapping[str, GameResult]) -> None:
-        """Play through the rounds with the results; voids stay given up: later pairs depend on them."""
-        left = dict(results)
-        waiting: deque[PlannedPair] = deque()
-        while self._due:
-            pair = self._due.popleft()
+    def _take_out(self, results: dict[str, GameResult]) -> list[PlannedPair]:
+        """Go through the plan up to the last of these games; returns the games in between that are open.
+
+        The games of an event are counted here, because later pairs depend on them; its voids stay given up.
+        Raises ``MatchOptionError`` unless each game is planned with these engines.
+        """
+        open_pairs = []
+        while results and (pair := self._next_planned()) is not None:
             missing = []
             for game in pair.games:
-                result = left.pop(game.key, None)
+                result = results.pop(game.key, None)
                 if result is None:
                     missing.append(game)
                 elif (result.white, result.black) != self.players(pair, game):
-                    raise MatchOptionError(_of_another_match(game.key, (result.white, result.black)))
+                    raise MatchOptionError(_of_another_match(result))
                 elif result.is_void:
                     self._give_up(pair, game, "it was given up before")
-                else:
+                elif self._event is not None:
                     self._count(result)
             if missing:
-                waiting.append(replace(pair, games=tuple(missing)))
+                open_pairs.append(replace(pair, games=tuple(missing)))
             self._take_due()
-        self._due = waiting
-        if left:
-            raise MatchOptionError(_not_in_match(min(left)))
-
-    def _check_players(self, played: Mapping[str, tuple[str, str]]) -> None:
-        """Raise ``MatchOptionError`` unless each game, by its key, is planned with these engines."""
-        found = dict(played)
-        for pair in plan_pairs(self.terms):
-            if not found:
-                return
-            for game in pair.games:
-                players = found.pop(game.key, None)
-                if players is not None and players != self.players(pair, game):
-                    raise MatchOptionError(_of_another_match(game.key, players))
-        if found:
-            raise MatchOptionError(_not_in_match(min(found)))
+        if results:
+            raise MatchOptionError(_not_in_match(min(results)))
+        return open_pairs
 
     def next_pair(self) -> PlannedPair | None:
         """The pair to play next, now counted as running; None if no game is left to start."""
-        if self.is_decided:
-            return None
-        pair = self._next_returned() or self._next_planned()
-        if pair is not None:
-            self._running[self._names(pair)] += len(pair.games)
-        return pair
+        while not self.is_decided and (pair := self._next_planned()) is not None:
+            if not self._is_left_out(pair):
+                self._running[self._names(pair)] += len(pair.games)
+                return pair
+        return None
 
     def players(self, pair: PlannedPair, game: JobGame) -> tuple[str, str]:
         """The names of White and Black."""
@@ -205,7 +180,7 @@ class Ledger:
             self._give_up(pair, games[0], why)
             games = games[1:]
         if games:
-            self._returned.append(replace(pair, games=tuple(games)))
+            self._waiting.append(replace(pair, games=tuple(games)))
         self._take_due()
         return give_up
 
@@ -215,24 +190,8 @@ class Ledger:
         self._skip(pair)
         self._add_to_event(game.key, HALVES)
 
-    def _next_returned(self) -> PlannedPair | None:
-        while self._returned:
-            pair = self._returned.popleft()
-            if not self._is_left_out(pair):
-                return pair
-        return None
-
     def _next_planned(self) -> PlannedPair | None:
-        while self._due:
-            pair = self._due.popleft()
-            if not self._is_left_out(pair):
-                return pair
-        for pair in self._plan:
-            open_games = tuple(game for game in pair.games if game.key not in self._played)
-            self._played.difference_update(game.key for game in pair.games)
-            if open_games and not self._is_left_out(replaced := replace(pair, games=open_games)):
-                return replaced
-        return None
+        return self._waiting.popleft() if self._waiting else next(self._plan, None)
 
     def _is_left_out(self, pair: PlannedPair) -> bool:
         """Whether one of the two engines is withdrawn; then the test skips the pair."""
@@ -250,7 +209,7 @@ class Ledger:
         """Add the pairs of an event that have become due."""
         for pair in [] if self._event is None else self._event.take_due():
             self._open[self._names(pair)] += len(pair.games)
-            self._due.append(pair)
+            self._waiting.append(pair)
 
     def _add_to_event(self, key: str, points: tuple[int, int]) -> None:
         """Add the half points of a meeting's players to the event, if the match is one."""
@@ -276,9 +235,10 @@ class Ledger:
         if self.test is not None and game.is_failed_start:
             self.test.skip(pair_key(game.key))  # it says nothing about strength
         if self.test is not None and score is not None:
-            self.test.add(pair_key(game.key), score.half_points)
+            self.test.add(pair_key(game.key), score)
         for name in (game.white, game.black):
-            self._failed_starts[name] = self._failed_starts[name] + 1 if _failed(game, name) else 0
+            has_failed = game.is_failed_start and game.culprit == name
+            self.failed_starts[name] = self.failed_starts[name] + 1 if has_failed else 0
             if name != game.culprit:
                 self._in_a_row[name] = 0
         return None if game.culprit is None else self._count_forfeit(game.culprit)
@@ -292,13 +252,10 @@ class Ledger:
         return name
 
 
-def _failed(game: GameResult, name: str) -> bool:
-    return game.is_failed_start and game.culprit == name
-
-
 def _not_in_match(key: str) -> str:
     return f"game {visible(key)} is not in this match: it has other games or fewer rounds"
 
 
-def _of_another_match(key: str, players: tuple[str, str]) -> str:
-    return f"game {visible(key)} is from another match: {visible(' and '.join(players))} played it"
+def _of_another_match(game: GameResult) -> str:
+    players = visible(f"{game.white} and {game.black}")
+    return f"game {visible(game.key)} is from another match: {players} played it"

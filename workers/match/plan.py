@@ -26,12 +26,9 @@ _PLACE = re.compile("[1-9][0-9]{0,8}")
 class PlannedPair:
     """One or two games with one opening, colours usually reversed.
 
-    Engines are indices into the match's entrants.
-
-    ``number`` counts the pairs of the match from 0; ``opening`` is a number in the ladder's book.
+    Engines are indices into the match's entrants; ``opening`` is a number in the ladder's book.
     """
 
-    number: int
     ladder: str
     round: int
     first: int
@@ -71,11 +68,9 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
         return
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
-    number = 0
     for meeting in plan_meetings(dict.fromkeys(terms.ladders, table), terms.rounds):
         for pair in range(pairs_each):
             yield PlannedPair(
-                number=number,
                 ladder=meeting.ladder,
                 round=meeting.round,
                 first=meeting.first - 1,
@@ -83,7 +78,6 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
                 opening=meeting.cycle * pairs_each + pair,
                 games=_games(meeting, pair, terms),
             )
-            number += 1
 
 
 def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:

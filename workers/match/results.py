@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engines.records import Fault, Termination
-from engines.rules.base import Result
+from engines.rules.base import Result, Side
 from workers.match.plan import pair_key
 from workers.statistics import Pentanomial, Wdl
 
@@ -16,8 +16,7 @@ HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
 """The points of White, in half points."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameResult:
+class GameResult(NamedTuple):
     """One game with a result; ``white`` and ``black`` are the engines' names.
 
     ``has_moves`` is whether an engine chose a move. ``line`` identifies the start and the moves: two games
@@ -61,16 +60,6 @@ class GameResult:
         return points if name == self.white else 2 - points
 
 
-@dataclass(frozen=True, slots=True)
-class PairResult:
-    """The result of both games of a pair: the points of ``name`` against ``other``, 0 to 4 half points."""
-
-    key: str
-    name: str
-    other: str
-    half_points: int
-
-
 def line_of(fen: str | None, tokens: Iterable[str]) -> str:
     """As ``GameResult.line``: a digest of the start and the moves of a game; None is the initial position."""
     text = f"{fen or ''}\n{' '.join(tokens)}"
@@ -91,8 +80,11 @@ class Scores:
         self._pairs: Counter[tuple[str, str, str, int]] = Counter()
         self._halves: dict[str, GameResult] = {}
 
-    def add(self, game: GameResult) -> PairResult | None:
-        """Count a game; returns its pair if the game completes it, else None."""
+    def add(self, game: GameResult) -> int | None:
+        """Count a game; if it completes its pair, returns the half points (0 to 4) of the engine named first.
+
+        None if it does not.
+        """
         self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
         if game.culprit is not None:
             self.forfeits[game.ladder, game.culprit] += 1
@@ -105,7 +97,7 @@ class Scores:
         one, two = sorted((game.white, game.black), key=self.names.index)
         points = game.half_points(one) + other.half_points(one)
         self._pairs[game.ladder, one, two, points] += 1
-        return PairResult(key, one, two, points)
+        return points
 
     def _count_copy(self, game: GameResult) -> None:
         line = (game.ladder, frozenset((game.white, game.black)), game.line)
@@ -113,20 +105,12 @@ class Scores:
             self.copies[game.ladder] += line in self._lines
             self._lines.add(line)
 
-    def as_white(self, ladders: Sequence[str], name: str) -> Wdl:
-        """The games of ``name`` with White."""
+    def games(self, ladders: Sequence[str], name: str, side: Side) -> Wdl:
+        """The games of ``name`` with this colour, from its own side."""
         counts = [0, 0, 0]
-        for (ladder, white, _, points), count in self._games.items():
-            if ladder in ladders and white == name:
-                counts[points] += count
-        return Wdl(*counts)
-
-    def as_black(self, ladders: Sequence[str], name: str) -> Wdl:
-        """The games of ``name`` with Black, from its own side."""
-        counts = [0, 0, 0]
-        for (ladder, _, black, points), count in self._games.items():
-            if ladder in ladders and black == name:
-                counts[2 - points] += count
+        for (ladder, white, black, points), count in self._games.items():
+            if ladder in ladders and name == (white if side is Side.WHITE else black):
+                counts[points if side is Side.WHITE else 2 - points] += count
         return Wdl(*counts)
 
     def pairs(self, ladders: Sequence[str], name: str) -> Pentanomial:

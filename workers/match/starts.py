@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from workers.jobs import BOTH_UNABLE
 from workers.match.options.options import Entrant
 from workers.match.output.game_logs import evidence_lines
-from workers.match.results import GameResult
 from workers.match.slots.messages import IntroducedEngine, SlotGame
 
 
@@ -29,11 +28,12 @@ class EngineStarts:
                 self._known.add(sentence)
                 yield sentence
 
-    def explain_failure(self, result: GameResult, played: SlotGame) -> str:
+    def explain_failure(self, played: SlotGame) -> str:
         """A report on the engines that cannot be started: their commands, the exit code, standard error.
 
         Empty unless a game could not begin because of engines that never answered ``ugiok`` in this run.
         """
+        result = played.game
         if result.is_void and played.evidence.startswith(BOTH_UNABLE):
             failed = [result.white, result.black]
         else:
@@ -42,7 +42,7 @@ class EngineStarts:
             return ""
         commands = [_command_line(one) for one in self._entrants if one.name in failed]
         reason = f"the match ends: {' and '.join(failed)} never answered ugiok"
-        return "\n".join((reason, *commands, *evidence_lines(result, played)))
+        return "\n".join((reason, *commands, *evidence_lines(played)))
 
 
 def _command_line(entrant: Entrant) -> str:

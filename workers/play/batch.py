@@ -51,7 +51,7 @@ def play_batch(
                         if callbacks.is_stopping():
                             raise
                         for engine in both:
-                            engine.kill()  # the next game starts it again
+                            engine.player.kill()  # the next game starts it again
                 left.popleft()
     except Stopped:
         pass

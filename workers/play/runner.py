@@ -7,12 +7,14 @@ a void report, never a lost game. Independent of Celery: reports and progress go
 from __future__ import annotations
 
 import datetime
+import enum
 import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
@@ -115,8 +117,19 @@ Introduction = Callable[[EngineSpec, Sequence[str]], None]
 """Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
 
 
+class RestartMode(enum.StrEnum):
+    """When an engine's process is restarted, except after a fault, which always restarts it."""
+
+    ON = "on"
+    """Before every game."""
+    AUTO = "auto"
+    """When a job without it begins: at most two engines run at a time."""
+    OFF = "off"
+    """Never: it keeps running until the pool is cleared."""
+
+
 class PooledEngine:
-    """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` it.
+    """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` its player.
 
     Its process starts with its first game and is kept from game to game and from job to job.
     ``ready_seconds`` None is the usual time limit for its start.
@@ -127,10 +140,13 @@ class PooledEngine:
         spec: EngineSpec,
         ladder: str,
         worker: WorkerContext,
+        restart: RestartMode = RestartMode.AUTO,
         ready_seconds: int | None = None,
         on_introduced: Introduction = lambda spec, unsuited: None,
     ) -> None:
-        self._spec = spec
+        self.spec = spec
+        self.ladder = ladder
+        self.restart = restart
         self._worker = worker
         self.on_wait: Callable[[], None] = lambda: None
         """Called repeatedly while the engine thinks; may raise to abort the game."""
@@ -148,29 +164,17 @@ class PooledEngine:
         stderr, conversation = self.player.take_stderr(), self.player.conversation
         return lambda: SideLog(stderr=stderr, lines=conversation.text())
 
-    def close(self, *, restarts: bool = False) -> None:
-        """End the engine: send ``quit``, then kill it. It starts again with its next game.
-
-        ``restarts``: that is soon, and its scratch folder may be kept.
-        """
-        self.player.close(restarts=restarts)
-
-    def kill(self) -> None:
-        """Kill the engine at once. It starts again with its next game."""
-        self.player.kill()
-
     def _plan(self) -> Launch:
         try:
-            return self._worker.plan(self._spec, self.player.scratch)
+            return self._worker.plan(self.spec, self.player.scratch)
         except Refused as refused:
             raise Void(str(refused)) from None
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error  # the evidence is public: no paths
-            raise Void(f"the bundle of {self._spec.name} is not available: {why}") from error
+            raise Void(f"the bundle of {self.spec.name} is not available: {why}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedGame:
+class FinishedGame(NamedTuple):
     """A game that was played, or is void; times are UTC.
 
     ``white`` and ``black`` format the engines' logs.
@@ -188,7 +192,7 @@ class FinishedGame:
 class GameRunner:
     """Plays the games of one job with ``engines``, which are in the order of the job's engines.
 
-    So are ``margins_ms``; None is the job's margin for both.
+    So are ``margins_ms``; None is the job's margin.
     """
 
     job: GameJob
@@ -197,7 +201,7 @@ class GameRunner:
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
-    margins_ms: tuple[int, int] | None = None
+    margins_ms: tuple[int | None, int | None] = (None, None)
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
@@ -225,26 +229,23 @@ class GameRunner:
         job = self.job
         rules = find_game(job.game)
         start = None if job.fen is None else rules.position.parse(job.fen)
+        white, black = game.white, 1 - game.white
         return GameSetup(
             rules,
             History(rules, start, job.ply_limit),
-            self._controls(game),
-            self._margins_ms(game),
+            (self._control(white), self._control(black)),
+            (self._margin_ms(white), self._margin_ms(black)),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
 
-    def _controls(self, game: JobGame) -> tuple[TimeControl, TimeControl]:
-        """White's and Black's."""
-        one, two = (
-            parse_time_control(spec.time_control or self.job.time_control) for spec in self.job.engines
-        )
-        return (two, one) if game.white else (one, two)
+    def _control(self, place: int) -> TimeControl:
+        """The time control of one of the job's engines."""
+        return parse_time_control(self.job.engines[place].time_control or self.job.time_control)
 
-    def _margins_ms(self, game: JobGame) -> tuple[int, int]:
-        """White's and Black's."""
-        one, two = self.margins_ms or (self.job.margin_ms, self.job.margin_ms)
-        return (two, one) if game.white else (one, two)
+    def _margin_ms(self, place: int) -> int:
+        own = self.margins_ms[place]
+        return self.job.margin_ms if own is None else own
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""
@@ -282,7 +283,7 @@ def _kill_faulty(played: PlayedGame, white: PooledEngine, black: PooledEngine) -
     void = played.fault is Fault.INFRASTRUCTURE
     for side, engine in ((Side.WHITE, white), (Side.BLACK, black)):
         if void or played.fault is Fault.of(side):
-            engine.kill()
+            engine.player.kill()
 
 
 def report_of(finished: FinishedGame, worker: WorkerContext) -> GameReport:

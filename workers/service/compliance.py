@@ -18,7 +18,7 @@ from engines.visible import visible, visible_lines
 from workers.bundles.manifest import BundleError
 from workers.bundles.store import forget_dropped
 from workers.check import CannotCheck, check_engine
-from workers.engine.process import REAPER
+from workers.engine.child import REAPER
 from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Finding
 from workers.play.runner import PROGRESS_SECONDS, Stopped, WorkerContext
 from workers.reaper import remove_scratch

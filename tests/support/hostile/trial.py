@@ -28,7 +28,7 @@ from tests.support.hostile.scene import Scene, digest, scene_in, survivors
 from tests.support.jobs import job_of, play_job
 from tests.support.sandboxes import bad_engine_in
 from tests.support.unpack_archive import peak_kib
-from workers.engine.process import REAPER
+from workers.engine.child import REAPER
 from workers.jobs import EngineSpec, GameReport
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
 from workers.sandbox.levels import Level

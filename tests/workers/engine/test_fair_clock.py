@@ -22,8 +22,8 @@ from workers.engine.fair_clock import (
     FairClock,
     find_clock_method,
 )
+from workers.engine.faults import EngineSilent
 from workers.engine.players import _silence_verdict
-from workers.engine.process import EngineSilent
 from workers.game.charges import Charge
 from workers.game.referee import Forfeit, Void
 from workers.sandbox.sandbox import Sandbox

@@ -13,17 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import processes_with, wait_until
-from workers.engine import process
+from workers.engine import output
+from workers.engine.faults import EngineExited, EngineFault, EngineFlooded, EnginePipeClosed, EngineSilent
 from workers.engine.launch import Launch
-from workers.engine.process import (
-    Ends,
-    EngineExited,
-    EngineFault,
-    EngineFlooded,
-    EnginePipeClosed,
-    EngineProcess,
-    EngineSilent,
-)
+from workers.engine.output import StandardError
+from workers.engine.process import EngineProcess
 from workers.reaper import NO_GROUP, Reaper
 
 Start = Callable[..., EngineProcess]
@@ -58,6 +52,12 @@ def soon() -> int:
     return in_ms(10_000)
 
 
+def drain(engine: EngineProcess) -> list[bytes]:
+    """All complete lines that have arrived."""
+    engine.has_spoken()
+    return engine.output.take()
+
+
 def read_on(engine: EngineProcess) -> None:
     while True:
         engine.read_line(soon())
@@ -71,12 +71,12 @@ def test_lines_go_in_and_out(start: Start) -> None:
 
 def test_a_line_in_pieces_is_one_line_and_its_time_is_that_of_its_end(start: Start) -> None:
     engine = start("printf a; read x; printf 'b\\n'")
-    while not engine.unfinished:
-        assert engine.drain() == []
+    while not engine.output.unfinished:
+        assert drain(engine) == []
     engine.write(b"\n", soon())
     before = time.monotonic_ns()
     assert engine.read_line(soon()) == b"ab"
-    assert before <= engine.arrived_ns <= time.monotonic_ns()
+    assert before <= engine.output.arrived_ns <= time.monotonic_ns()
 
 
 def test_output_does_not_move_a_deadline(start: Start) -> None:
@@ -103,12 +103,12 @@ def test_an_end_is_described_with_its_code_or_signal(start: Start, script: str, 
     with pytest.raises(EngineExited) as caught:
         engine.read_line(soon())
     assert str(caught.value) == sentence
-    assert engine.has_exited()
+    assert engine.child.has_exited()
 
 
 def test_output_before_the_end_is_read_first(start: Start) -> None:
     engine = start("echo bestmove c1+; exit 1")
-    assert wait_until(engine.has_exited)
+    assert wait_until(engine.child.has_exited)
     assert engine.read_line(soon()) == b"bestmove c1+"
     with pytest.raises(EngineExited):
         engine.read_line(soon())
@@ -130,7 +130,7 @@ def test_a_long_write_and_a_long_answer_do_not_block_each_other(start: Start) ->
 @pytest.mark.parametrize("script", ["exec <&-; sleep 100", "exit 0"])
 def test_a_write_to_a_closed_input_fails_at_the_next_read(start: Start, script: str) -> None:
     engine = start(script)
-    wait_until(lambda: engine.has_exited() or not script.startswith("exit"))
+    wait_until(lambda: engine.child.has_exited() or not script.startswith("exit"))
     for _ in range(5):
         engine.write(b"isready\n" * 1000, soon())
     with pytest.raises(EngineFault):
@@ -152,7 +152,7 @@ def test_output_is_counted_for_each_move(start: Start, lines: str) -> None:
     engine = start(f"{much}; read x; {much}; {lines}")
     while engine.read_line(soon()) != b"end":
         pass
-    engine.end_move()
+    engine.output.end_move()
     engine.write(b"\n", soon())
     with pytest.raises(EngineFlooded, match="more than 1024 KiB of output in one move"):
         read_on(engine)
@@ -160,7 +160,7 @@ def test_output_is_counted_for_each_move(start: Start, lines: str) -> None:
 
 def test_output_while_the_opponent_thinks_counts_toward_the_next_move(start: Start) -> None:
     engine = start(f"{SAY.format(60_000)}; read x; {SAY.format(1_000_000)}; read x")
-    assert wait_until(lambda: engine.has_spoken() and engine.drain()[-1:] == [b"end"])
+    assert wait_until(lambda: engine.has_spoken() and drain(engine)[-1:] == [b"end"])
     engine.write(b"\n", soon())
     with pytest.raises(EngineFlooded, match="more than 1024 KiB of output in one move"):
         read_on(engine)
@@ -169,7 +169,7 @@ def test_output_while_the_opponent_thinks_counts_toward_the_next_move(start: Sta
 def test_standard_error_is_counted_for_each_game_and_both_ends_are_kept(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "MAX_STDERR_BYTES", 1 << 20)
+    monkeypatch.setattr(output, "MAX_STDERR_BYTES", 1 << 20)
     say = "printf first >&2; head -c $n /dev/zero >&2; printf last >&2; echo end"
     engine = start(f"while read n; do {say}; done")
     for _ in range(2):
@@ -185,8 +185,9 @@ def test_standard_error_is_counted_for_each_game_and_both_ends_are_kept(
         engine.read_line(soon())
 
 
-def test_ends_keep_what_there_is_of_a_short_stream() -> None:
-    ends = Ends(4)
+def test_all_of_a_short_stream_is_kept_and_both_ends_of_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "KEPT_STDERR_BYTES", 4)
+    ends = StandardError()
     for chunk in (b"ab", b"cde", b"", b"fg"):
         ends.add(chunk)
     assert ends.joined() == b"abcdefg"
@@ -199,11 +200,11 @@ def test_draining_never_waits_and_keeps_what_is_unfinished(start: Start) -> None
     lines: list[bytes] = []
 
     def has_begun_the_third() -> bool:
-        lines.extend(engine.drain())
-        return bool(engine.unfinished)
+        lines.extend(drain(engine))
+        return bool(engine.output.unfinished)
 
     assert wait_until(has_begun_the_third)
-    assert (lines, engine.unfinished) == ([b"one", b"two"], b"thr")
+    assert (lines, engine.output.unfinished) == ([b"one", b"two"], b"thr")
 
 
 def test_the_caller_may_end_any_wait_even_while_the_engine_writes(start: Start) -> None:
@@ -223,7 +224,7 @@ def test_killing_ends_the_whole_group_and_may_be_repeated(start: Start) -> None:
     engine.kill()
     engine.kill()
     assert wait_until(lambda: not processes_with(mark))
-    assert engine.has_exited()
+    assert engine.child.has_exited()
 
 
 @pytest.mark.parametrize("script", ["cat", "exit 1", "sleep 100 & exit 0"])
@@ -302,6 +303,6 @@ def test_waiting_for_the_end_takes_no_longer_than_it_may(start: Start) -> None:
     polite, rude = start("read x; exit 0"), start("while :; do echo x; sleep 0.01; done")
     polite.write(b"quit\n", soon())
     polite.wait(soon())
-    assert polite.has_exited()
+    assert polite.child.has_exited()
     rude.wait(in_ms(50))
-    assert not rude.has_exited()
+    assert not rude.child.has_exited()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,9 @@ OPTIONS = (
 )
 
 
-def failed(evidence: str = "no ugiok within 10 seconds") -> SlotGame:
+def failed(**game: Any) -> SlotGame:
     log = SideLog(stderr="no such file: net.bin\n")
-    game = game_of(FIRST, "A", "B")
-    return SlotGame(FIRST, "", game.result, "stall", "black", evidence, 0, log, log, 5)
+    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log, 5)
 
 
 def starts() -> EngineStarts:
@@ -32,8 +32,7 @@ def starts() -> EngineStarts:
 
 
 def test_an_engine_that_never_started_is_reported_with_command_and_standard_error() -> None:
-    game = game_of(FIRST, "A", "B", termination="stall", fault="black", has_moves=False)
-    report = starts().explain_failure(game, failed())
+    report = starts().explain_failure(failed(termination="stall", fault="black", has_moves=False))
     assert report.splitlines()[:3] == [
         "the match ends: B never answered ugiok",
         "  the command of B: /bin/bot '--x y' (in /d)",
@@ -45,11 +44,9 @@ def test_an_engine_that_never_started_is_reported_with_command_and_standard_erro
 def test_an_engine_that_once_started_or_that_lost_later_is_not_reported() -> None:
     known = starts()
     list(known.add(IntroducedEngine("B", ())))
-    at_start = game_of(FIRST, "A", "B", termination="stall", fault="black", has_moves=False)
-    assert known.explain_failure(at_start, failed()) == ""
-    later = game_of(FIRST, "A", "B", termination="crash", fault="black")
-    assert starts().explain_failure(later, failed()) == ""
-    assert starts().explain_failure(game_of(FIRST, "A", "B"), failed()) == ""
+    assert known.explain_failure(failed(termination="stall", fault="black", has_moves=False)) == ""
+    assert starts().explain_failure(failed(termination="crash", fault="black")) == ""
+    assert starts().explain_failure(failed()) == ""
 
 
 def test_an_option_that_does_not_suit_is_named_once() -> None:

@@ -36,7 +36,7 @@ FAULTS = [
     ("closes its output", "go:2 close 1", "60+0", "time forfeit", "no answer: it closed its output"),
     (
         "closes its input",
-        rf"go:2 also {ANSWER}\n go:2 close 0",
+        rf"go:2 shut 0 go:2 also {ANSWER}\n go:2 hang -",
         "60+0",
         "time forfeit",
         "no answer: it closed its input",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hostile.removals import remove_protections
 from workers.engine import sandbox_probe
-from workers.engine.process import EngineFault
+from workers.engine.faults import EngineFault
 from workers.engine.sandbox_probe import ProbeRun, _failure, _try_memory, _try_to_escape
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.sandbox import Sandbox

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from workers.match.book import Book, make_books
-from workers.match.events import EventPlan, first_pairs
-from workers.match.options.options import ROUND_BY_ROUND, Entrant, Format, MatchOptions, MatchTerms
-from workers.match.plan import PlannedPair, count_games, plan_pairs
+from workers.match.ledger import Ledger
+from workers.match.options.options import Entrant, Format, MatchOptions, MatchTerms
+from workers.match.plan import PlannedPair
 
 SHOWN_PAIRS = 10
 
@@ -18,25 +18,20 @@ SHOWN_PAIRS = 10
 def describe_match(options: MatchOptions) -> Iterator[str]:
     """Lines of TOML with the first games as comments; with ``-json``, every game as a JSON object a line."""
     terms = options.terms
-    books = make_books(terms)
+    books, ledger = make_books(terms), Ledger(terms)
+    planned = iter(ledger.next_pair, None)
     if options.json:
-        for pair in _planned(terms):
+        for pair in planned:
             yield from _game_values(terms, books, pair)
         return
     yield from _toml(options)
-    total = EventPlan(terms).total if terms.format in ROUND_BY_ROUND else count_games(terms).total()
-    yield f"# {total} games:"
-    for pair in islice(_planned(terms), SHOWN_PAIRS):
+    yield f"# {ledger.total} games:"
+    for pair in islice(planned, SHOWN_PAIRS):
         for game in pair.games:
             white, black = terms.entrants[pair.white_of(game)], terms.entrants[pair.black_of(game)]
             start = books[pair.ladder].start(pair.opening)
             where = " ".join(filter(None, (start.fen, *start.moves)))
             yield f"#   {game.key}  {white.name} - {black.name}  {where}".rstrip()
-
-
-def _planned(terms: MatchTerms) -> Iterable[PlannedPair]:
-    """All pairs that are known before the match."""
-    return first_pairs(terms) if terms.format in ROUND_BY_ROUND else plan_pairs(terms)
 
 
 def _game_values(terms: MatchTerms, books: dict[str, Book], pair: PlannedPair) -> Iterator[str]:

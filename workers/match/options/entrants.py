@@ -13,13 +13,13 @@ from pathlib import Path
 
 from engines.rules.base import quote
 from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
-from workers.bundles.store import BundleError, Manifest, inspect_bundle, store_bundle
+from workers.bundles.store import BundleError, inspect_bundle, store_bundle
 from workers.engine.launch import explain_no_program, find_engine_program
 from workers.jobs import EngineSpec
 from workers.match.options.options import Entrant
 from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
 from workers.match.options.words import Setting, split_pairs
-from workers.play.pool import RestartMode
+from workers.play.runner import RestartMode
 
 LIMITS = ("tc", "st", "nodes", "depth")
 """The keys of a time control: all that are given apply."""
@@ -141,7 +141,9 @@ def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: 
         setting.refuse(f"{path} cannot be read: {error.strerror}")
     except BundleError as error:
         setting.refuse(f"{path} is not a valid bundle: {error}")
-    _check_ladders(setting, manifest, ladders)
+    for code in ladders:
+        if code not in manifest.games:
+            setting.refuse(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
     try:
         sha256 = store_bundle(store, data)
     except OSError as error:
@@ -153,12 +155,6 @@ def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: 
         bundle=sha256,
         options=manifest.options,
     )
-
-
-def _check_ladders(setting: Setting, manifest: Manifest, ladders: Sequence[str]) -> None:
-    for code in ladders:
-        if code not in manifest.games:
-            setting.refuse(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
 
 
 def _name(setting: Setting, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workers.jobs import DrawRule, EngineSpec, ResignRule
-from workers.play.pool import RestartMode
+from workers.play.runner import RestartMode
 from workers.sequential import Sprt
 
 

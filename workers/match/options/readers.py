@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -124,7 +124,7 @@ def read_openings(setting: Setting) -> Openings:
         return Openings(plies=read_number(setting, plies, 0, MAX_OPENING_PLIES))
     if not any(word.startswith("file=") for word in setting.words):
         setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
-    pairs = {key: values[-1] for key, values in split_pairs(setting, ("file", "order", "start")).items()}
+    pairs = _keys(setting, needed=("file",), also=("order", "start"))
     return Openings(
         file=Path(pairs["file"]),
         order=_choice(setting, pairs.get("order", Order.SEQUENTIAL), Order),
@@ -133,11 +133,7 @@ def read_openings(setting: Setting) -> Openings:
 
 
 def read_sprt(setting: Setting) -> Sprt:
-    known = ("elo0", "elo1", "alpha", "beta", "model")
-    pairs = {key: values[-1] for key, values in split_pairs(setting, known).items()}
-    for key in ("elo0", "elo1"):
-        if key not in pairs:
-            setting.refuse(f"{key}= is missing")
+    pairs = _keys(setting, needed=("elo0", "elo1"), also=("alpha", "beta", "model"))
     numbers = {key: _real(setting, key, value) for key, value in pairs.items() if key != "model"}
     test = Sprt(**numbers, model=_choice(setting, pairs.get("model", Model.NORMALIZED), Model))
     try:
@@ -148,21 +144,19 @@ def read_sprt(setting: Setting) -> Sprt:
 
 
 def read_draw(setting: Setting) -> DrawRule:
-    return DrawRule(*_counts(setting, movenumber=1, movecount=1, score=0))
+    pairs = _keys(setting, needed=("movenumber", "movecount", "score"))
+    least = {"movenumber": 1, "movecount": 1, "score": 0}
+    return DrawRule(*(read_number(setting, pairs[key], least[key], MAX_NUMBER) for key in least))
 
 
 def read_resign(setting: Setting) -> ResignRule:
     """``twosided=false``: the score of the losing engine is enough."""
-    others = tuple(word for word in setting.words if not word.startswith("twosided="))
-    words = [word.partition("=")[2] for word in setting.words if word.startswith("twosided=")]
-    for word in words:
-        if word not in _SWITCH_WORDS:
-            setting.refuse(f"twosided={quote(word)} is neither true nor false")
-    moves, score = _counts(Setting(setting.flag, others, setting.place), movecount=1, score=1)
-    return ResignRule(moves, score, two_sided=not words or _SWITCH_WORDS[words[-1]])
-
-
-_SWITCH_WORDS = {"true": True, "on": True, "false": False, "off": False}
+    pairs = _keys(setting, needed=("movecount", "score"), also=("twosided",))
+    moves, score = (read_number(setting, pairs[key], 1, MAX_NUMBER) for key in ("movecount", "score"))
+    word = pairs.get("twosided", "true")
+    if word not in ("true", "on", "false", "off"):  # a TOML file's true is on
+        setting.refuse(f"twosided={quote(word)} is neither true nor false")
+    return ResignRule(moves, score, two_sided=word in ("true", "on"))
 
 
 def read_cpus(setting: Setting) -> tuple[int, ...]:
@@ -182,13 +176,13 @@ def read_cpus(setting: Setting) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _counts(setting: Setting, **least: int) -> Iterator[int]:
-    """A whole number for each key, in the order of ``least``, which has the smallest allowed values."""
-    pairs = split_pairs(setting, tuple(least))
-    for key in least:
+def _keys(setting: Setting, needed: Sequence[str], also: Sequence[str] = ()) -> dict[str, str]:
+    """The last value of each key; a key of ``also`` may be missing."""
+    pairs = split_pairs(setting, (*needed, *also))
+    for key in needed:
         if key not in pairs:
             setting.refuse(f"{key}= is missing")
-        yield read_number(setting, pairs[key][-1], least[key], MAX_NUMBER)
+    return {key: values[-1] for key, values in pairs.items()}
 
 
 def _real(setting: Setting, key: str, text: str) -> float:

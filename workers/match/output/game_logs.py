@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engines.visible import visible, visible_lines
-from workers.jobs import SideLog
 from workers.match.options.words import MatchError, MatchOptionError
 from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
@@ -30,13 +29,14 @@ class GameLogs:
             except OSError as error:
                 raise MatchOptionError(f"-log {folder}: cannot be created: {error.strerror}") from None
 
-    def write(self, game: GameResult, played: SlotGame) -> None:
+    def write(self, played: SlotGame) -> None:
         """Write the logs of a game; raises ``MatchError`` if a file cannot be written."""
+        game = played.game
         if game.has_fault:
-            lines = (game_sentence(game), *evidence_lines(game, played))
+            lines = (game_sentence(game), *evidence_lines(played))
             _write(self._faults, "a", (f"{line}\n" for line in lines))
         if self._folder is not None:
-            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(game, played))
+            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(played))
 
 
 def _write(path: Path, mode: str, parts: Iterable[str]) -> None:
@@ -52,24 +52,24 @@ def game_sentence(game: GameResult) -> str:
     return f"{game.key}  {game.white} - {game.black}  {game.result}  {game.termination}"
 
 
-def evidence_lines(game: GameResult, played: SlotGame) -> Iterator[str]:
+def evidence_lines(played: SlotGame) -> Iterator[str]:
     """The evidence, and the last lines of the engine at fault, or of both engines for a void."""
     yield f"  {visible(played.evidence)}"
-    for name, log in ((game.white, played.white), (game.black, played.black)):
-        if game.is_void or game.culprit == name:
-            yield from _last_lines(name, log)
-
-
-def _last_lines(name: str, log: SideLog) -> Iterator[str]:
-    for title, text in (("lines", log.lines), ("standard error", log.stderr)):
-        if lines := text.splitlines()[-SHOWN_LINES:]:
+    for name, title, text in _logs(played):
+        if text and (played.game.is_void or played.game.culprit == name):
             yield f"  the last {title} of {name}:"
-            yield from (f"    {visible(line)}" for line in lines)
+            yield from (f"    {visible(line)}" for line in text.splitlines()[-SHOWN_LINES:])
 
 
-def _whole(game: GameResult, played: SlotGame) -> Iterator[str]:
-    yield f"{game_sentence(game)}\n"
-    for name, log in ((game.white, played.white), (game.black, played.black)):
-        for title, text in (("lines", log.lines), ("standard error", log.stderr)):
-            if text:
-                yield f"\n{title} of {name}\n{visible_lines(text)}"
+def _whole(played: SlotGame) -> Iterator[str]:
+    yield f"{game_sentence(played.game)}\n"
+    for name, title, text in _logs(played):
+        if text:
+            yield f"\n{title} of {name}\n{visible_lines(text)}"
+
+
+def _logs(played: SlotGame) -> Iterator[tuple[str, str, str]]:
+    """Each log with its engine's name and a title."""
+    for name, log in ((played.game.white, played.white), (played.game.black, played.black)):
+        yield name, "lines", log.lines
+        yield name, "standard error", log.stderr

@@ -7,15 +7,15 @@ import json
 import shutil
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from engines.console import format_duration
 from workers.match.ledger import Ledger
 from workers.match.output.game_logs import evidence_lines, game_sentence
 from workers.match.output.table import TableRow, format_table, rank_rows, remarks, share
 from workers.match.pace import MatchPace
-from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
@@ -35,24 +35,8 @@ class MatchEnding(enum.StrEnum):
     """An engine does not take an option that was set, and the match is strict."""
 
 
-class MatchReport(Protocol):
+class MatchReport(ABC):
     """Receives the events of a match, in order."""
-
-    def started(self, ledger: Ledger, pace: MatchPace) -> None: ...
-
-    def game(self, game: GameResult, played: SlotGame) -> None: ...
-
-    def notice(self, kind: str, sentence: str) -> None:
-        """An unusual event; ``kind`` is a word for programs."""
-
-    def tick(self) -> None:
-        """Called at least once a second."""
-
-    def ended(self, ending: MatchEnding) -> None: ...
-
-
-class _ReportBase:
-    """What all reports have in common."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
@@ -60,8 +44,19 @@ class _ReportBase:
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         self._ledger, self._pace = ledger, pace
 
+    @abstractmethod
+    def game(self, played: SlotGame) -> None: ...
+
+    @abstractmethod
+    def notice(self, kind: str, sentence: str) -> None:
+        """An unusual event; ``kind`` is a word for programs."""
+
     def tick(self) -> None:
+        """Called at least once a second."""
         self._out.flush()
+
+    @abstractmethod
+    def ended(self, ending: MatchEnding) -> None: ...
 
     def _print_now(self, *lines: str) -> None:
         self._print(*lines)
@@ -72,7 +67,7 @@ class _ReportBase:
         self._out.write("".join(f"{line}\n" for line in lines))
 
 
-class LineReport(_ReportBase):
+class LineReport(MatchReport):
     """One line a game; the table every minute, or after ``every`` games if that is not 0, and at the end."""
 
     def __init__(self, out: TextIO | None = None, every: int = 0) -> None:
@@ -85,10 +80,10 @@ class LineReport(_ReportBase):
         before = f", {ledger.done} of them already played" if ledger.done else ""
         self._print_now(f"{ledger.total} games{before}")
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
-        self._print(f"{_count(self._ledger)}  {game_sentence(game)}")
-        if game.has_fault:
-            self._print_now(*evidence_lines(game, played))
+    def game(self, played: SlotGame) -> None:
+        self._print(f"{_count(self._ledger)}  {game_sentence(played.game)}")
+        if played.game.has_fault:
+            self._print_now(*evidence_lines(played))
         if self._every and self._ledger.done % self._every == 0:
             self._print_table()
 
@@ -119,9 +114,9 @@ class ScreenReport(LineReport):
         self._shown = 0
         self._refresh_at = 0.0
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
-        if game.has_fault:
-            self.notice("fault", "\n".join((game_sentence(game), *evidence_lines(game, played))))
+    def game(self, played: SlotGame) -> None:
+        if played.game.has_fault:
+            self.notice("fault", "\n".join((game_sentence(played.game), *evidence_lines(played))))
 
     def notice(self, kind: str, sentence: str) -> None:
         self._wipe()
@@ -157,14 +152,15 @@ class ScreenReport(LineReport):
         self._out.write("\x1b[?7h")
 
 
-class EventReport(_ReportBase):
+class EventReport(MatchReport):
     """One JSON object a line, each with the key ``event``."""
 
     def started(self, ledger: Ledger, pace: MatchPace) -> None:
         super().started(ledger, pace)
         self._event_now("started", games=ledger.total, played=ledger.done)
 
-    def game(self, game: GameResult, played: SlotGame) -> None:
+    def game(self, played: SlotGame) -> None:
+        game = played.game
         self._event(
             "game",
             id=game.key,
@@ -174,7 +170,7 @@ class EventReport(_ReportBase):
             result=game.result,
             termination=game.termination,
             fault=game.fault,
-            evidence=list(evidence_lines(game, played)) if game.has_fault else [],
+            evidence=list(evidence_lines(played)) if game.has_fault else [],
             played=self._ledger.done,
             games=self._ledger.total,
         )
@@ -188,9 +184,8 @@ class EventReport(_ReportBase):
             rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
             notes = list(remarks(ledger.scores, ladders, rows))
             copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
-            self._event_now(
-                "table", games=ladders, rows=list(map(_row_values, rows)), copies=copies, remarks=notes
-            )
+            values = [_row_values(rank, row) for rank, row in enumerate(rows, 1)]
+            self._event_now("table", games=ladders, rows=values, copies=copies, remarks=notes)
         if ledger.test is not None:
             test = ledger.test
             self._event_now(
@@ -220,11 +215,11 @@ class EventReport(_ReportBase):
         self._print(json.dumps({"event": event, **values}, ensure_ascii=False))
 
 
-def _row_values(row: TableRow) -> dict[str, Any]:
+def _row_values(rank: int, row: TableRow) -> dict[str, Any]:
     found = row.interval
     games = row.games
     return {
-        "rank": row.rank,
+        "rank": rank,
         "name": row.name,
         "wins": games.wins,
         "draws": games.draws,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engines.rules.base import Side
 from workers.intervals import EloInterval, interval
 from workers.match.results import Scores
 from workers.statistics import Counts, Pentanomial, Wdl
@@ -14,7 +15,6 @@ from workers.statistics import Counts, Pentanomial, Wdl
 class TableRow:
     """One engine against all opponents; ``white`` and ``black`` are its games by colour, from its side."""
 
-    rank: int
     name: str
     white: Wdl
     black: Wdl
@@ -38,24 +38,18 @@ class TableRow:
 
 def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
     """A row for each engine, sorted by its share of points; ties are in the order of the engines."""
-    rows = [_row(scores, ladders, name, name in withdrawn) for name in scores.names]
-    rows.sort(key=lambda row: -share(row.games))
-    return [
-        TableRow(rank, row.name, row.white, row.black, row.pairs, row.forfeits, row.is_withdrawn)
-        for rank, row in enumerate(rows, 1)
+    rows = [
+        TableRow(
+            name=name,
+            white=scores.games(ladders, name, Side.WHITE),
+            black=scores.games(ladders, name, Side.BLACK),
+            pairs=scores.pairs(ladders, name),
+            forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
+            is_withdrawn=name in withdrawn,
+        )
+        for name in scores.names
     ]
-
-
-def _row(scores: Scores, ladders: Sequence[str], name: str, is_withdrawn: bool) -> TableRow:
-    return TableRow(
-        rank=0,
-        name=name,
-        white=scores.as_white(ladders, name),
-        black=scores.as_black(ladders, name),
-        pairs=scores.pairs(ladders, name),
-        forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
-        is_withdrawn=is_withdrawn,
-    )
+    return sorted(rows, key=lambda row: -share(row.games))
 
 
 def points(games: Wdl) -> float:
@@ -76,7 +70,7 @@ def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
 
     ``low`` and ``high`` are the ends of a 95 % interval; ``white`` is the score in the games with White.
     """
-    cells = [TITLES, *map(_cells, rows)]
+    cells = [TITLES, *(_cells(rank, row) for rank, row in enumerate(rows, 1))]
     widths = [max(len(line[column]) for line in cells) for column in range(len(TITLES))]
     for line in cells:
         columns = enumerate(zip(line, widths, strict=True))
@@ -110,14 +104,14 @@ def _sum(parts: Sequence[Wdl]) -> Wdl:
     return Wdl(*(sum(cells) for cells in zip(*(part.cells for part in parts), strict=True)))
 
 
-def _cells(row: TableRow) -> tuple[str, ...]:
+def _cells(rank: int, row: TableRow) -> tuple[str, ...]:
     games = row.games
     name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
     if not games.games:
-        return (str(row.rank), name, "0", *[""] * (len(TITLES) - 3))
+        return (str(rank), name, "0", *[""] * (len(TITLES) - 3))
     found = row.interval
     return (
-        str(row.rank),
+        str(rank),
         name,
         str(games.games),
         f"{points(games):.1f}",

@@ -6,7 +6,6 @@ No slot survives the match, even if the match is killed.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -14,23 +13,17 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 
-from workers.engine.process import REAPER
+from workers.engine.child import REAPER
 from workers.jobs import JobGame
 from workers.match.plan import PlannedPair
-from workers.match.slots.messages import (
-    Assignment,
-    BatchWriter,
-    MessageReader,
-    SlotNews,
-    SlotSetup,
-    read_news,
-)
+from workers.match.slots.messages import Assignment, IntroducedEngine, SlotNews, SlotSetup
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
-READ_BYTES = 64 * 1024
 EXIT_SECONDS = 5.0
 """The time limit for a slot to end its engines and exit."""
 TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -40,40 +33,43 @@ class SlotProcess:
     """One slot's process and the games it was given. The caller must ``end`` it."""
 
     def __init__(self, setup: SlotSetup) -> None:
+        self.core = setup.core
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
-        self._batches = BatchWriter()
-        self._messages = MessageReader()
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "workers.match.slots.slot", json.dumps(setup.to_json())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "TMPDIR": self._scratch},
-            bufsize=0,
-            start_new_session=True,  # Ctrl-C goes to the match only, which then stops its slots
-        )
+        stdin, self._to_slot = Pipe(duplex=False)
+        self._from_slot, stdout = Pipe(duplex=False)
+        with stdin, stdout:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workers.match.slots.slot"],
+                stdin=stdin.fileno(),
+                stdout=stdout.fileno(),
+                env={**os.environ, "TMPDIR": self._scratch},
+                start_new_session=True,  # Ctrl-C goes to the match only, which then stops its slots
+            )
         REAPER.watch(self._scratch, self._process.pid)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._send(setup)
 
     def fileno(self) -> int:
-        return self._stdout.fileno()
+        return self._from_slot.fileno()
 
     def give(self, pairs: Sequence[PlannedPair], assignments: Sequence[Assignment]) -> None:
         """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
-        with contextlib.suppress(BrokenPipeError):
-            self._stdin.write(self._batches.write(assignments))
+        self._send(assignments)
 
-    def read(self) -> list[SlotNews] | None:
-        """The messages that have arrived; None if the slot has ended. Call it when ``fileno`` is readable."""
-        chunk = os.read(self.fileno(), READ_BYTES)
-        if not chunk:
+    def _send(self, message: object) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._to_slot.send(message)
+
+    def read(self) -> SlotNews | IntroducedEngine | None:
+        """The next message; None if the slot has ended. Call it when ``fileno`` is readable."""
+        try:
+            message: SlotNews | IntroducedEngine = self._from_slot.recv()
+        except (EOFError, OSError):
             return None
-        return [read_news(values) for values in self._messages.read(chunk)]
+        return message
 
     def finish(self) -> None:
         """Ask it to exit after the current game."""
@@ -92,7 +88,7 @@ class SlotProcess:
 
     def close_input(self) -> None:
         """Close its input: it exits when it has finished its games."""
-        self._stdin.close()
+        self._to_slot.close()
 
     def end(self) -> None:
         """Wait a few seconds until it has exited, then kill it. May be repeated."""
@@ -101,7 +97,7 @@ class SlotProcess:
             self._process.wait(EXIT_SECONDS)
         self.kill()
         self._process.wait()
-        self._stdout.close()
+        self._from_slot.close()
         end_strays(self._scratch)
         remove_scratch(self._scratch)
         REAPER.forget(self._scratch)
@@ -110,11 +106,9 @@ class SlotProcess:
 class SlotPool:
     """All slots of a match, each started when it is first needed; at most one for each entry of ``cores``."""
 
-    def __init__(self, store: Path, cores: Sequence[int | None], sandbox_level: str = "") -> None:
-        self._store = store
-        self._sandbox_level = sandbox_level
+    def __init__(self, setup: SlotSetup, cores: Sequence[int | None]) -> None:
+        self._setup = setup
         self._free_cores = list(reversed(cores))
-        self._cores: dict[SlotProcess, int | None] = {}
         self.idle: list[SlotProcess] = []
         self.busy: list[SlotProcess] = []
 
@@ -123,9 +117,7 @@ class SlotPool:
         if self.idle:
             slot = self.idle.pop()
         elif self._free_cores:
-            core = self._free_cores.pop()
-            slot = SlotProcess(SlotSetup(str(self._store), str(self._store), core, self._sandbox_level))
-            self._cores[slot] = core
+            slot = SlotProcess(replace(self._setup, core=self._free_cores.pop()))
         else:
             return None
         self.busy.append(slot)
@@ -138,14 +130,15 @@ class SlotPool:
     def discard(self, slot: SlotProcess) -> None:
         """Remove a slot that has ended; another may be started on its core."""
         (self.busy if slot in self.busy else self.idle).remove(slot)
-        self._free_cores.append(self._cores.pop(slot))
+        self._free_cores.append(slot.core)
         slot.end()
 
     def end(self) -> None:
         """End all slots, in parallel, and the reaper that ends them if this process is killed."""
-        for slot in self._cores:
+        slots = [*self.busy, *self.idle]
+        for slot in slots:
             slot.close_input()
-        for slot in list(self._cores):
+        for slot in slots:
             self.discard(slot)
         REAPER.close()
 

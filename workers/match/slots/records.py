@@ -1,4 +1,4 @@
-"""The records of a slot's games. What two games of the same engines have in common is formatted once."""
+"""The records of a slot's games."""
 
 from __future__ import annotations
 
@@ -14,32 +14,14 @@ from engines.records import (
     RecordOutcome,
     RecordPlayers,
     RecordSettings,
-    Termination,
-    build_record,
+    build_headers,
+    format_headers,
     format_moves,
     format_record,
-    sorted_headers,
 )
-from workers.game.seeds import SEED_HEADER, seed_header
-from workers.jobs import EngineSpec, GameJob, JobGame
-from workers.match.slots.messages import Assignment, PairTerms
+from workers.game.seeds import seed_header
+from workers.match.slots.messages import Assignment
 from workers.play.runner import FinishedGame
-
-DIFFERENT = (
-    "Date",
-    "Round",
-    "Result",
-    "Termination",
-    "Reason",
-    "PlyCount",
-    "GameId",
-    "OpeningPlies",
-    "WhiteScore",
-    "BlackScore",
-    SEED_HEADER,
-)
-"""The headers in which two games of the same engines with the same colours differ."""
-
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -47,115 +29,72 @@ Headers = tuple[tuple[str, str], ...]
 class RecordWriter:
     """Writes records. ``environment`` are the headers for the sandbox and the clock of the slot."""
 
-    def __init__(self, environment: Headers) -> None:
+    def __init__(self, event: str, site: str, environment: Headers = ()) -> None:
+        self._event = event
+        self._site = site
         self._environment = environment
-        self._patterns: dict[tuple[int, int], tuple[str, PairTerms]] = {}
-        """By the ``id`` of terms, which are kept here, and the index of White's engine: the headers.
-
-        They have ``%s`` for the line of each different one.
-        """
+        self._checked: set[tuple[str, int]] = set()
+        """The job and the index of White's engine."""
 
     def text(self, assignment: Assignment, finished: FinishedGame) -> str:
         """The record of a game.
 
-        ``format_record`` checks the first ordinary game of the terms; the next ones differ from it in their
+        ``format_record`` checks the first ordinary game of a job. The next ones differ from it in their
         moves, which the rules have checked, and in headers with values of our own.
         """
-        played, white = finished.played, finished.game.white
-        if played.fault is not Fault.NONE or played.evidence or assignment.fen is not None:
-            return format_record(build_match_record(assignment, finished, self._environment))
-        key = id(assignment.terms), white
-        if key not in self._patterns:
-            record = build_match_record(assignment, finished, self._environment)
-            text = format_record(record)
-            self._patterns[key] = _pattern_of(record), assignment.terms
-            return text
-        pattern, _ = self._patterns[key]
-        moves = format_moves(played.kept.tokens, played.kept.comments(), played.result)
-        return f"{pattern % _different_lines(assignment, finished)}\n{moves}"
+        played, job = finished.played, assignment.job
+        headers = self._headers(assignment, finished)
+        colours = job.job, finished.game.white
+        is_ordinary = played.fault is Fault.NONE and not played.evidence and job.fen is None
+        if is_ordinary and colours in self._checked:
+            moves = format_moves(played.kept.tokens, played.kept.comments(), played.result)
+            return f"{format_headers(headers)}\n{moves}"
+        if is_ordinary:
+            self._checked.add(colours)
+        return format_record(Record(headers, played.moves, played.result))
+
+    def _headers(self, assignment: Assignment, finished: FinishedGame) -> Headers:
+        job, game, played = assignment.job, finished.game, finished.played
+        white, black = job.engines[game.white], job.engines[1 - game.white]
+        controls = [spec.time_control or job.time_control for spec in (white, black)]
+        is_even = controls[0] == controls[1]
+        odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
+        return build_headers(
+            len(played.kept),
+            len(played.kept) - played.kept.count_chosen(),
+            players=RecordPlayers(white.name, black.name, white.version, black.version),
+            settings=RecordSettings(
+                job.game, controls[0] if is_even else job.time_control, job.fen, job.ply_limit
+            ),
+            outcome=RecordOutcome(
+                result=played.result,
+                termination=played.termination,
+                fault=played.fault,
+                reason=played.reason,
+                white_score=played.white_score,
+                black_score=played.black_score,
+                evidence=played.evidence,
+            ),
+            event=RecordEvent(
+                event=self._event,
+                site=self._site,
+                date=f"{finished.started:%Y.%m.%d}",
+                round_name=assignment.round,
+                game_id=game.key,
+            ),
+            more=(
+                *odds,
+                *_margins(assignment, game.white),
+                *self._environment,
+                seed_header(job.seed, game.key),
+            ),
+        )
 
 
-def _pattern_of(record: Record) -> str:
-    """The headers of a record, ``%s`` in place of the line of each different one."""
-    values = dict(record.headers) | dict.fromkeys(DIFFERENT, "")
-    return "".join(
-        "%s" if name in DIFFERENT else line.replace("%", "%%")
-        for name, line in sorted_headers(values.items())
-    )
-
-
-def _different_lines(assignment: Assignment, finished: FinishedGame) -> tuple[str, ...]:
-    """The lines of the ``DIFFERENT`` headers; empty for one that is left out."""
-    game, played = finished.game, finished.played
-    given = len(played.kept) - played.kept.count_chosen()
-    is_by_rules = played.termination is Termination.RULES
-    _, seed = seed_header(assignment.terms.job.seed, game.key)
-    white, black = played.white_score, played.black_score
-    return (
-        f'[Date "{finished.started:%Y.%m.%d}"]\n',
-        f'[Round "{assignment.round}"]\n',
-        f'[Result "{played.result.value}"]\n',
-        f'[Termination "{played.termination.value}"]\n',
-        f'[Reason "{played.reason.value}"]\n' if is_by_rules else "",
-        f'[PlyCount "{len(played.kept)}"]\n',
-        f'[GameId "{game.key}"]\n',
-        f'[OpeningPlies "{given}"]\n' if given else "",
-        "" if white is None else f'[WhiteScore "{white}"]\n',
-        "" if black is None else f'[BlackScore "{black}"]\n',
-        f'[{SEED_HEADER} "{seed}"]\n',
-    )
-
-
-def build_match_record(assignment: Assignment, finished: FinishedGame, environment: Headers) -> Record:
-    """The record of any game of a match."""
-    terms, played = assignment.terms, finished.played
-    job = terms.job
-    white, black = _sides(job, finished.game)
-    controls = [spec.time_control or job.time_control for spec in (white, black)]
-    is_even = controls[0] == controls[1]
-    odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
-    return build_record(
-        played.moves,
-        players=RecordPlayers(white.name, black.name, white.version, black.version),
-        settings=RecordSettings(
-            game=job.game,
-            time_control=controls[0] if is_even else job.time_control,
-            fen=assignment.fen,
-            ply_limit=job.ply_limit,
-        ),
-        outcome=RecordOutcome(
-            result=played.result,
-            termination=played.termination,
-            fault=played.fault,
-            reason=played.reason,
-            white_score=played.white_score,
-            black_score=played.black_score,
-            evidence=played.evidence,
-        ),
-        event=RecordEvent(
-            event=terms.event,
-            site=terms.site,
-            date=f"{finished.started:%Y.%m.%d}",
-            round_name=assignment.round,
-            game_id=finished.game.key,
-        ),
-        more=(
-            *odds,
-            *_margins(terms, finished.game),
-            *environment,
-            seed_header(job.seed, finished.game.key),
-        ),
-    )
-
-
-def _margins(terms: PairTerms, game: JobGame) -> Iterator[tuple[str, str]]:
+def _margins(assignment: Assignment, white: int) -> Iterator[tuple[str, str]]:
     """Headers for margins other than the usual one, so that the times can be verified."""
-    one, two = terms.margins_ms
-    for name, margin_ms in zip(MARGIN_HEADERS, (two, one) if game.white else (one, two), strict=True):
+    sides = assignment.entrants[white], assignment.entrants[1 - white]
+    for name, entrant in zip(MARGIN_HEADERS, sides, strict=True):
+        margin_ms = assignment.job.margin_ms if entrant.margin_ms is None else entrant.margin_ms
         if margin_ms != MARGIN_MS:
             yield name, str(margin_ms)
-
-
-def _sides(job: GameJob, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
-    one, two = job.engines
-    return (two, one) if game.white else (one, two)

@@ -14,7 +14,7 @@ from workers.match.options.dryrun import describe_match
 from workers.match.options.flags import help_text
 from workers.match.options.options import Format, MatchOptions, Openings, Order
 from workers.match.options.words import MatchOptionError
-from workers.play.pool import RestartMode
+from workers.play.runner import RestartMode
 from workers.sequential import Sprt
 from workers.statistics import Model
 

@@ -25,8 +25,7 @@ LADDERS = "duovallis dualma dogon-kulei dogon-gagara duploline"
 
 
 def told_of(game: GameResult) -> SlotGame:
-    log = SideLog()
-    return SlotGame(game.key, "", game.result, game.termination, game.fault, "it hung", 1, log, log, 5)
+    return SlotGame(game, "", "it hung", SideLog(), SideLog(), 5)
 
 
 class Shown:
@@ -55,7 +54,7 @@ class Shown:
         game = game_of(key, "A", "B", result, **more)
         self.ledger.next_pair()
         self.ledger.record(game)
-        self.report.game(game, told_of(game))
+        self.report.game(told_of(game))
         self.look()
 
 

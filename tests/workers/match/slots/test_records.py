@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engines.records import BOOK, Fault, Termination, format_record
+from engines.records import BOOK, Fault, Termination
 from engines.rules.base import Reason, Result
 from tests.support.bad_engines import LINE
 from tests.support.jobs import job_of
 from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
-from workers.jobs import EngineSpec, JobGame, SideLog
+from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
+from workers.match.options.options import Entrant
 from workers.match.slots import records
-from workers.match.slots.messages import Assignment, PairTerms
-from workers.match.slots.records import RecordWriter, build_match_record
-from workers.play.pool import RestartMode
+from workers.match.slots.messages import Assignment
+from workers.match.slots.records import RecordWriter
 from workers.play.runner import FinishedGame
 
 INFO = b"info depth 3 score cp 12 nodes 900 pv d1+ d2-\n"
 DATE = datetime.datetime(2026, 11, 22, 23, 59, tzinfo=datetime.UTC)
 ENVIRONMENT = (("Walls", "level B, SIGSTOP"), ("Clock", "run delay"))
-TERMS = PairTerms(
-    job_of(
-        EngineSpec('A "the \\ first" 100%', "1", ("a",)),
-        EngineSpec("B", "2", ("b",), time_control="1+0"),
-        games=0,
-    ),
-    (RestartMode.AUTO, RestartMode.AUTO),
-    (50, 70),
-    (10, 10),
-    "Event 5%d",
-    "?",
-    keeps_lines=False,
+JOB = job_of(
+    EngineSpec('A "the \\ first" 100%', "1", ("a",)),
+    EngineSpec("B", "2", ("b",), time_control="1+0"),
+    games=0,
 )
+ENTRANTS = (Entrant(JOB.engines[0]), Entrant(JOB.engines[1], margin_ms=70))
 
 
 def played_game(given: int = 0, result: Result = Result.DRAW, **more: Any) -> PlayedGame:
@@ -70,15 +64,22 @@ GAMES = [
 ]
 
 
+def games_of(
+    jobs: Sequence[GameJob], games: Sequence[PlayedGame]
+) -> Iterator[tuple[Assignment, FinishedGame]]:
+    """Each game in turn for each job, colours alternating."""
+    for number, played in enumerate(games):
+        for job in jobs:
+            game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
+            assignment = Assignment(replace(job, games=(game,)), str(number), ENTRANTS)
+            yield assignment, FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
+
+
 @pytest.mark.parametrize("first", GAMES)
 def test_later_records_have_the_same_text_as_the_whole_writer_gives(first: PlayedGame) -> None:
-    writer = RecordWriter(ENVIRONMENT)
-    terms = [TERMS, replace(TERMS, event="Another"), TERMS]
-    for number, played in enumerate([first, *GAMES, *GAMES, first]):
-        game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
-        assignment = Assignment(terms[number // 6], str(number), (game,))
-        finished = FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
-        whole = format_record(build_match_record(assignment, finished, ENVIRONMENT))
+    writer = RecordWriter("Event 5%d", "?", ENVIRONMENT)
+    for assignment, finished in games_of([JOB, replace(JOB, job="another")], [first, *GAMES, *GAMES, first]):
+        whole = RecordWriter("Event 5%d", "?", ENVIRONMENT).text(assignment, finished)
         assert writer.text(assignment, finished) == whole
 
 
@@ -88,16 +89,10 @@ def test_a_comment_of_an_opening_move_is_the_word_book() -> None:
     assert [move.book for move in kept.records()[:3]] == [True, True, False]
 
 
-def test_the_whole_writer_is_needed_once_for_each_colour_of_each_terms(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_whole_writer_is_needed_once_for_each_colour_of_each_job(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
     monkeypatch.setattr(records, "format_record", checked.append)
-    writer, swapped = RecordWriter(()), replace(TERMS, margins_ms=(70, 50))
-    for number in range(20):
-        for terms in (TERMS, swapped):
-            game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
-            writer.text(
-                Assignment(terms, "1", (game,)), FinishedGame(game, GAMES[0], DATE, DATE, SideLog, SideLog)
-            )
+    writer = RecordWriter("", "")
+    for assignment, finished in games_of([JOB, replace(JOB, job="another")], [GAMES[0]] * 20):
+        writer.text(assignment, finished)
     assert len(checked) == 4
