@@ -139,7 +139,12 @@ def _show(post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime
         if is_new:
             name = f"{worker.name}/{post.slot}"
             Attempt.objects.filter(pk=attempt.pk).update(started_at=now, worker=name)
-        LiveGame.objects.update_or_create(game_id=attempt.game_id, defaults=shown)
+        LiveGame.objects.bulk_create(
+            [LiveGame(game_id=attempt.game_id, **shown)],
+            update_conflicts=True,
+            unique_fields=["game"],
+            update_fields=[*shown],
+        )
     return len(moves)
 
 
