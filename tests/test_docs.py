@@ -349,8 +349,8 @@ def test_every_option_of_a_match_that_is_named_exists() -> None:
 # Settings
 
 SETTING = re.compile(r"\bDUARENA_[A-Z_]+\b")
-NO_SETTINGS = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_LADDER_", "DUARENA_TAKES"}
-"""Variables that one of our programs sets for another, and a prefix of several settings."""
+NO_SETTINGS = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_TAKES"}
+"""Variables that one of our programs sets for another."""
 TEST_SETTINGS = {"DUARENA_TESTS"}
 """Variables that only the tests read."""
 

@@ -80,6 +80,8 @@ ELSEWHERE = (
 
 REMOVED = {
     "DUARENA_LADDER_PLIES": "set the opening plies of a ladder in the administration",
+    "DUARENA_LADDER_TIME": "set the time control of a ladder in the administration",
+    "DUARENA_RECORDS": "files of records are in downloads/ in the data folder",
     "DUARENA_KEY": "workers need DUARENA_TOKEN, a worker token",
     "DUARENA_WORKER_MESSAGES": "workers send requests over HTTP, whose number is limited",
     **dict.fromkeys(

@@ -88,12 +88,8 @@ BUNDLES = _folder(
     "folder of the bots' zips; workers need to read it",
     "`bundles/` in the data folder",
 )
-RECORDS = _folder(
-    "DUARENA_RECORDS",
-    DATA / "downloads",
-    "folder of the files of records for downloads",
-    "`downloads/` in the data folder",
-)
+RECORDS = DATA / "downloads"
+"""The files of records for downloads."""
 CACHE = _folder(
     "DUARENA_CACHE",
     DATA / "cache",
@@ -132,7 +128,8 @@ LADDER_GAMES = whole(
     "games an hour that a ladder's matchmaker may start on idle workers; `0`: none",
     shown="30 with `./arena up` and in containers, else 0",
 )
-LADDER_TIME_CONTROL = text("DUARENA_LADDER_TIME", "5+0.05", "the time control of those games")
+LADDER_TIME_CONTROL = "5+0.05"
+"""The time control of a ladder's games, unless staff sets another."""
 LADDER_OPENING_PLIES = 4
 """First plies of a ladder's game that are drawn at random for each pair, unless staff sets another number."""
 

@@ -27,7 +27,6 @@ NODES: Final = "nodes=2000"
 """The time control: a limit of nodes, so that a seed gives the same games under any load."""
 LADDER_SETTINGS: Final = {
     "DUARENA_LADDER_GAMES": "36000",  # an hour: more than can be played, so that workers are never idle
-    "DUARENA_LADDER_TIME": NODES,
     "DUARENA_TRUST_UPLOADS": "1",  # the bots are those of this project
 }
 """The settings of a site whose ladders play."""
@@ -43,10 +42,12 @@ def start_event(terms: Terms) -> None:
 
 def _enter_ladders(versions: Sequence[BotVersion]) -> None:
     """Activate each version, with an owner of its own: bots of one owner never meet."""
-    from tournament.models import Bot, Ladder, User
+    from tournament.models import Bot, Ladder, Matchmaking, User
     from tournament.services.bots.activity import activate
 
     Ladder.objects.ensure()
+    Matchmaking.objects.ensure()
+    Matchmaking.objects.update(time_control=NODES)
     for number, version in enumerate(versions, 1):
         owner = User.objects.create_user(f"owner-{number}")
         Bot.objects.filter(pk=version.bot_id).update(owner=owner)

@@ -42,7 +42,7 @@ class Meter:
         self._clock = clock
         self._seen: deque[tuple[float, int]] = deque()
 
-    def line(self, count: Count, *, bar: bool = False) -> str:
+    def line(self, count: Count) -> str:
         now = self._clock()
         self._seen.append((now, count.done))
         while now - self._seen[0][0] > WINDOW_S:
@@ -51,8 +51,7 @@ class Meter:
         if not count.complete:
             words.append(f"{count.running} running")
             words += self._pace(count)
-        line = ", ".join(words)
-        return f"{draw_bar(count)} {line}" if bar else line
+        return ", ".join(words)
 
     def _pace(self, count: Count) -> list[str]:
         (then, before), (now, done) = self._seen[0], self._seen[-1]

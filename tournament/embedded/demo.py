@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING
 
 from engines.console import format_duration
 from engines.rules.registry import GAMES
-from tournament.embedded.console import Console, Count, Meter
+from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.lock import instance_lock
+from tournament.embedded.up import disk_news, watch
 from tournament.known_database import MARKER
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 15 * 60.0
 """Time limit: several times what two slow cores take."""
-LOOK_S = 0.5
 
 
 class DemoFailed(Exception):
@@ -46,7 +46,7 @@ def demo(options: Options, console: Console) -> int:
     with running_instance(options, console, _prepare) as instance:
         tournament = _tournament()
         console.say(f"{tournament.games_total} games on five ladders, watched at {instance.address.url}")
-        _play(instance, console, tournament)
+        _play(instance, console, options.workers, tournament)
         files = _fetch_records(instance, options.data / "records", tournament.ladders)
         _print_tables(console, tournament)
         _verify(console, files)
@@ -86,30 +86,22 @@ def _tournament() -> Tournament:
     return Tournament.objects.get()
 
 
-def _play(instance: Instance, console: Console, tournament: Tournament) -> None:
-    """Show the progress until all is played; raises ``DemoFailed``."""
+def _play(instance: Instance, console: Console, workers: int, tournament: Tournament) -> None:
+    """Watch the site until all games are played; raises ``DemoFailed``."""
     deadline = time.monotonic() + DEADLINE_S
-    meter = Meter()
-    while not tournament.is_over:
-        instance.supervisor.tend()
-        _show(console, meter, tournament)
-        if instance.supervisor.stopping:
-            raise DemoFailed("stopped before all games were played")
-        if time.monotonic() > deadline:
+
+    def is_over() -> bool:
+        tournament.refresh_from_db()
+        if not tournament.is_over and time.monotonic() > deadline:
             done, total = tournament.games_done, tournament.games_total
             raise DemoFailed(f"only {done} of {total} games were played in {format_duration(DEADLINE_S)}")
-        instance.supervisor.wait(LOOK_S)
-        tournament.refresh_from_db()
-    _show(console, meter, tournament)
-    console.end_progress()
+        return tournament.is_over
+
+    watch(instance, console, workers, [disk_news()], is_done=is_over)
+    if not tournament.is_over:
+        raise DemoFailed("stopped before all games were played")
+    console.say(f"{tournament.games_done}/{tournament.games_total} games are played.")
     _check_played(tournament)
-
-
-def _show(console: Console, meter: Meter, tournament: Tournament) -> None:
-    from tournament.embedded.up import count_games
-
-    running = count_games(len(os.sched_getaffinity(0))).running
-    console.progress(meter.line(Count(tournament.games_done, tournament.games_total, running), bar=True))
 
 
 def _check_played(tournament: Tournament) -> None:

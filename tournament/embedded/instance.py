@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management import call_command
 
 from tournament.embedded.console import Console
@@ -47,53 +48,32 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
     with (
         instance_lock(options.data) as lock,
         socket_folder(options.data) as sockets,
-        ExitStack() as listening,
+        listen(options.host, options.port) as listener,
     ):
-        listener = listening.enter_context(listen(options.host, options.port))
-        address = _configure(options, console, listener.getsockname()[1])
-        logs = options.data / "logs"
-        supervisor = Supervisor(logs=logs, folder=ROOT, say=console.say, lock=lock)
-        with supervisor.listening():
+        address = Address(options.host, listener.getsockname()[1])
+        if address.port != options.port:
+            console.say(f"Port {options.port} is taken: using {address.port}.")
+        export(options, address, os.environ)
+        supervisor = Supervisor(logs=options.data / "logs", folder=ROOT, say=console.say, lock=lock)
+        with supervisor.listening(), supervisor:
             try:
                 _start_redis(supervisor, sockets, options.data)
                 open_database(options.data, console)
-                _collect_static_files()
+                # Those of earlier versions stay.
+                call_command("collectstatic", verbosity=0, interactive=False)
                 _clear(scratch_folder(options.data))
                 prepare()
-                planned = services(
+                for service in services(
                     address,
                     workers=options.workers,
                     data=options.data,
-                    token=_worker_token(),
+                    token=settings.WORKER_TOKEN or make_worker_token(),
                     listener=listener.fileno(),
-                )
-                for service in planned:
+                ):
                     supervisor.start(service)
                 yield Instance(supervisor, address)
             finally:
                 console.end_progress()
-                supervisor.stop()
-
-
-def _configure(options: Options, console: Console, port: int) -> Address:
-    """Set the environment variables that the settings read."""
-    address = Address(options.host, port)
-    if address.port != options.port:
-        console.say(f"Port {options.port} is taken: using {address.port}.")
-    export(options, address, os.environ)
-    return address
-
-
-def _worker_token() -> str:
-    """The token of the workers of this machine: that of the settings, or a new one at each start."""
-    from django.conf import settings
-
-    return settings.WORKER_TOKEN or make_worker_token()
-
-
-def _collect_static_files() -> None:
-    """Write the static files with hashed names; those of earlier versions stay."""
-    call_command("collectstatic", verbosity=0, interactive=False)
 
 
 def _clear(folder: Path) -> None:

@@ -9,7 +9,7 @@ import secrets
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ PLAYERS_NICENESS = 5
 queue up, and then all slots wait for it. Where the kernel gives each session its share of a core
 (``sched(7)``, autogroups) this has no effect: the keeper, in its own session, gets as much as an engine.
 """
+ALONE = ("--without-gossip", "--without-mingle")
+"""The record keeper exchanges no messages with other workers of Celery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Address:
 
 def services(
     address: Address, *, workers: int, data: Path, token: str, listener: int | None = None
-) -> Iterator[Service]:
+) -> list[Service]:
     """All services but Redis, in the order of starting: workers start last and stop first.
 
     ``token`` is the worker token with which the site's own workers ask it for work; only they and the site
@@ -60,47 +62,39 @@ def services(
     its own.
     """
     where = f"--bind={address.bind}" if listener is None else f"--descriptor={listener}"
-    pulse = data / "pulses" / "site"
-    touched = Touched(pulse)
-    yield Service(
-        "site",
-        (sys.executable, "-m", "tournament.http", where),
-        descriptors=() if listener is None else (listener,),
-        environment={
-            FOLDER: str(scratch_folder(data) / "metrics"),
-            PULSE: str(pulse),
-            "DUARENA_WORKER_TOKEN": token,
-        },
-        ready=lambda: is_up(address),
-        alive=lambda: touched() and fetch_status(address.url + "/healthz") != 0,
-    )
+    own = {
+        "TMPDIR": str(scratch_folder(data)),  # what killed engines leave there is deleted at the next start
+        "DUARENA_SITE": address.url,
+        "DUARENA_TOKEN": token,
+    }
     planned = (
         Service(
-            "beat", _celery("tournament", "beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")
+            "site",
+            (sys.executable, "-m", "tournament.http", where),
+            descriptors=() if listener is None else (listener,),
+            environment={FOLDER: str(scratch_folder(data) / "metrics"), "DUARENA_WORKER_TOKEN": token},
+            ready=lambda: is_up(address),
+            alive=lambda: fetch_status(address.url + "/healthz") != 0,
         ),
+        Service("beat", _celery("beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")),
         Service(
             "keeper",
-            _celery("tournament", "worker", "--queues=look", "--pool=solo", "--hostname=keeper@%h"),
+            _celery("worker", "--queues=look", "--pool=solo", "--hostname=keeper@%h", *ALONE),
         ),
-        Service(
-            "players",
-            _worker("games", f"--slots={workers}"),
-            final=TokenRevoked.exit_status,
-            environment=_worker_environment(address, data, token),
-            patience_s=8.0,  # to give back the games being played
-        ),
-        Service(
-            "validators",  # idle except for new bots, which need not wait for a tournament
-            _worker("validation"),
-            final=TokenRevoked.exit_status,
-            environment=_worker_environment(address, data, token),
-            patience_s=8.0,
-        ),
+        _worker("players", "games", own, f"--slots={workers}"),
+        _worker("validators", "validation", own),  # idle except for new bots, which need not wait
     )
-    for service in planned:
-        pulse = data / "pulses" / service.name
-        environment = {**service.environment, PULSE: str(pulse)}
-        yield replace(service, environment=environment, alive=Touched(pulse))
+    return [_with_pulse(service, data / "pulses" / service.name) for service in planned]
+
+
+def _with_pulse(service: Service, pulse: Path) -> Service:
+    """The service with the file that it touches while it is well, beside its own check."""
+    touched, responds = Touched(pulse), service.alive
+    return replace(
+        service,
+        environment={**service.environment, PULSE: str(pulse)},
+        alive=lambda: touched() and responds(),
+    )
 
 
 def make_worker_token() -> str:
@@ -113,28 +107,19 @@ def scratch_folder(data: Path) -> Path:
     return data / "scratch"
 
 
-def _celery(package: str, *arguments: str) -> tuple[str, ...]:
-    common = ("--without-gossip", "--without-mingle") if "worker" in arguments else ()
-    return (
-        sys.executable,
-        "-m",
-        "celery",
-        "--app",
-        f"{package}.celery",
-        *arguments,
-        "--loglevel=INFO",
-        *common,
-    )
+def _celery(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "celery", "--app", "tournament.celery", *arguments, "--loglevel=INFO")
 
 
-def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
+def _worker(name: str, queue: str, environment: Mapping[str, str], *arguments: str) -> Service:
     niceness = f"--nice={PLAYERS_NICENESS}"
-    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments)
-
-
-def _worker_environment(address: Address, data: Path, token: str) -> dict[str, str]:
-    """With a folder for engines' files; the next start of the site deletes what killed engines leave."""
-    return {"TMPDIR": str(scratch_folder(data)), "DUARENA_SITE": address.url, "DUARENA_TOKEN": token}
+    return Service(
+        name,
+        (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments),
+        final=TokenRevoked.exit_status,
+        environment=environment,
+        patience_s=8.0,  # to give back the games being played
+    )
 
 
 def is_up(address: Address) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from tournament.embedded.console import Console, Count, Meter
@@ -24,8 +25,7 @@ def up(options: Options, console: Console) -> int:
         console.say(f"Duarena is at {instance.address.url}   (Ctrl-C stops it)")
         console.say(f"Logs are in {options.data / 'logs'}; for an administrator: {options.admin_command}")
         console.say("\n".join(describe_uploads()))
-        _watch(instance, console, options.workers)
-        console.end_progress()
+        watch(instance, console, options.workers, [upload_news(), disk_news()])
         console.say(f"Stopping; games being played are played again by the next `{options.restart_command}`.")
     console.say("Everything has stopped.")
     return 0
@@ -85,14 +85,23 @@ def count_games(workers: int) -> Count:
     return Count(sums["done"] or 0, sums["total"] or 0, min(claimed, workers))
 
 
-def _watch(instance: Instance, console: Console, workers: int) -> None:
-    meter, news, disk = Meter(), upload_news(), disk_news()
-    while not instance.supervisor.stopping:
+def watch(
+    instance: Instance,
+    console: Console,
+    workers: int,
+    news: Sequence[News],
+    *,
+    is_done: Callable[[], bool] = lambda: False,
+) -> None:
+    """Tend the services and show news and progress until a signal to stop, or until ``is_done``."""
+    meter = Meter()
+    while not instance.supervisor.stopping and not is_done():
         instance.supervisor.tend()
-        for line in [*news.take(), *disk.take()]:
+        for line in chain.from_iterable(one.take() for one in news):
             console.say(line)
         console.progress(describe_progress(meter, workers))
         instance.supervisor.wait(LOOK_S)
+    console.end_progress()
 
 
 class ConsoleNews:

@@ -53,7 +53,7 @@ class MatchmakingQuerySet(models.QuerySet["Matchmaking"]):
 class Matchmaking(models.Model):
     """A ladder's matchmaker: its settings, and the pairs it has made.
 
-    Empty settings use the site's defaults (``DUARENA_LADDER_…`` in the environment).
+    Empty settings use the site's defaults (``LADDER_…`` in the settings).
     """
 
     ladder = models.OneToOneField(

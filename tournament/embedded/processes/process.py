@@ -35,8 +35,8 @@ class Service:
     """An exit code after which it is not started again."""
     ready: Callable[[], bool] = lambda: True
     """Whether it works; called again until it returns True."""
-    alive: Callable[[], bool] | None = None
-    """Whether it responds; called every few seconds, and returns within some. None: not checked."""
+    alive: Callable[[], bool] = lambda: True
+    """Whether it responds; called every few seconds, and returns within some."""
 
 
 class Guarded:

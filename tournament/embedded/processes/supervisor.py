@@ -40,17 +40,9 @@ class NotReady(Exception):
 @dataclass(slots=True)
 class _Kept:
     process: Guarded
+    silence: Silence
     failures: int = 0
     restart_at: float | None = None
-    silence: Silence | None = None
-    """None for a service that is not checked."""
-
-    def check(self, now: float) -> bool:
-        """Whether it has been silent for too long."""
-        if self.silence is None:
-            return False
-        self.silence.check(now)
-        return self.silence.is_too_long
 
 
 class Supervisor:
@@ -89,7 +81,7 @@ class Supervisor:
 
         Raises ``NotReady``, also after a signal to stop.
         """
-        kept = _Kept(self._launch(service), silence=_silence(service))
+        kept = _Kept(self._launch(service), Silence(service.alive))
         self._kept.append(kept)
         progress, deadline = _Progress(kept.process), time.monotonic() + READY_S
         while not service.ready():
@@ -118,20 +110,18 @@ class Supervisor:
         now = time.monotonic()
         for kept in self._kept:
             if kept.restart_at is None:
-                if kept.check(now):
+                kept.silence.check(now)
+                if kept.silence.is_too_long:
                     self._end_silent(kept)
                 if kept.process.exit_code is not None:
                     self._note_failure(kept, now)
             if kept.restart_at is not None and now >= kept.restart_at:
                 kept.restart_at = None
-                kept.process, kept.silence = (
-                    self._launch(kept.process.service),
-                    _silence(kept.process.service),
-                )
+                service = kept.process.service
+                kept.process, kept.silence = self._launch(service), Silence(service.alive)
             rotate(kept.process.log)
 
     def _end_silent(self, kept: _Kept) -> None:
-        assert kept.silence is not None
         name = kept.process.service.name
         self._say(f"{name} has not responded for {kept.silence.seconds:.0f} s and is killed")
         kept.process.kill()
@@ -220,10 +210,6 @@ def _processor_seconds(process: int) -> float:
     except OSError:
         return 0.0
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def _silence(service: Service) -> Silence | None:
-    return None if service.alive is None else Silence(service.alive)
 
 
 def _describe(code: int | None) -> str:
