@@ -89,7 +89,7 @@ def watch(
     instance: Instance,
     console: Console,
     workers: int,
-    news: Sequence[News],
+    news: Sequence[ConsoleNews],
     *,
     is_done: Callable[[], bool] = lambda: False,
 ) -> None:
