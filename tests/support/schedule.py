@@ -149,8 +149,15 @@ def take_all() -> list[Batch]:
     """What the slots of all workers get until nothing is left, or each has ``ASKS_A_SLOT`` batches."""
     workers = list(Worker.objects.given_jobs().order_by("name"))
     slots = [(worker, slot) for worker in workers for slot in range(worker.slots - worker.held)]
-    free = (each for each in slots * ASKS_A_SLOT if len(held_by(*each)) < ASKS_A_SLOT)
-    return [batch for worker, slot in free if (batch := ask(worker, slot))]
+    batches: list[Batch] = []
+    served = set(workers)
+    for worker, slot in slots * ASKS_A_SLOT:
+        if worker in served and len(held_by(worker, slot)) < ASKS_A_SLOT:
+            if batch := ask(worker, slot):
+                batches.append(batch)
+            else:
+                served.remove(worker)
+    return batches
 
 
 def post(job: str, *, now: datetime | None = None, **content: Any) -> PostAnswer:
