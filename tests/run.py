@@ -347,10 +347,11 @@ class Children:
                 return
             if ended is None:
                 return
-            if ended.si_pid in running:
-                running[ended.si_pid].poll()
+            step = running.get(ended.si_pid)
+            if step is not None and step.returncode is None:
+                step.poll()
                 self.ended[ended.si_pid] = time.monotonic()
-            else:
+            else:  # an orphan, which may have the number of a step that has ended
                 os.waitpid(ended.si_pid, 0)
 
 

@@ -95,6 +95,29 @@ def running(folder: Path, source: str) -> Iterator[subprocess.Popen[str]]:
             run.kill()
 
 
+REUSED = """
+import os, subprocess
+from tests.run import Children
+children = Children()
+step = subprocess.Popen(["true"])
+step.wait()
+orphan = os.fork()
+if orphan == 0:
+    os._exit(0)
+os.waitid(os.P_PID, orphan, os.WEXITED | os.WNOWAIT)
+step.pid = orphan
+children.reap({orphan: step})
+print(children.ended, os.path.exists(f"/proc/{orphan}"))
+"""
+
+
+def test_an_orphan_with_the_number_of_an_ended_step_is_reaped() -> None:
+    """Process numbers come again after 32,768 others, while a step that has ended is still remembered."""
+    command = (sys.executable, "-c", REUSED)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert run.stdout == "{} False\n", run.stderr
+
+
 @pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["tests"]])
 def test_an_unknown_argument_is_refused_with_status_2(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
