@@ -22,12 +22,15 @@ from tournament.services.work.attempts import give_back
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Slots post something every few seconds, so a lease expires only after several missed posts."""
 
+RENEWED_BELOW = LEASE * 2 / 3
+"""A lease is renewed once a third is used."""
+
 log = logging.getLogger("tournament.leases")
 
 
 def is_over_soon(attempt: Attempt, now: datetime) -> bool:
-    """Whether a post about the attempt's job renews its lease: a third is used."""
-    return attempt.lease_until is not None and attempt.lease_until < now + LEASE * 2 / 3
+    """Whether a post about the attempt's job renews its lease."""
+    return attempt.lease_until is not None and attempt.lease_until < now + RENEWED_BELOW
 
 
 def renew(job: uuid.UUID, now: datetime) -> None:
@@ -37,7 +40,7 @@ def renew(job: uuid.UUID, now: datetime) -> None:
     the clocks of its job have run out.
     """
     unreported = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
-    soon = now + LEASE * 2 / 3
+    soon = now + RENEWED_BELOW
     for ends_by in unreported.filter(lease_until__lt=soon).order_by().values_list("ends_by", flat=True)[:1]:
         with transaction.atomic():
             in_order(unreported).update(lease_until=min(now + LEASE, ends_by or now + LEASE))
