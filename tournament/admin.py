@@ -412,7 +412,6 @@ admin.site.register(
         models.Pairing,
         models.PreemptedGame,
         models.RatingEvent,
-        models.ScheduleStep,
         models.SlotUse,
         models.TournamentTables,
         models.Turn,

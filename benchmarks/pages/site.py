@@ -35,9 +35,14 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
-from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
+from tournament.services.schedule.pairings import (
+    PlannedPairing,
+    make_games,
+    openings_of,
+    pairing_seed,
+    store_pairings,
+)
 from tournament.services.schedule.rounds import advance_all
-from tournament.services.schedule.steps import take_step
 from tournament.services.schedule.tournaments import TournamentTerms, create, start
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
@@ -214,8 +219,8 @@ class SiteFiller:
     def _run(self, event: Event) -> None:
         tournament = self._create(event)
         start(tournament)
-        while step := tournament.steps.select_related("tournament").order_by("id").first():
-            take_step(step)
+        while make_games(tournament):
+            pass
         if not tournament.is_staged:
             self.player.play(tournament, round(event.played * tournament.games_total) or None)
             return

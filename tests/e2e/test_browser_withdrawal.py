@@ -12,7 +12,7 @@ from tests.e2e.log_ins import log_in
 from tests.support.filled_site import LADDER, Site, add_version, round_robin
 from tournament.models import BotVersion, Game
 from tournament.services.calendar import tend
-from tournament.services.schedule import steps, tournaments
+from tournament.services.schedule import pairings, tournaments
 
 PICTURES = os.environ.get("DUARENA_PICTURES", "")
 """A folder for pictures of the pages; empty for none."""
@@ -63,9 +63,8 @@ def test_an_owner_stops_a_validation(site: Site, page: Page) -> None:
 def test_the_page_follows_the_making_of_a_large_schedule(
     site: Site, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "PAIRINGS_A_STEP", 2)
-    for module in (steps, tournaments):
-        monkeypatch.setattr(module, "GAMES_A_STEP", 4)
+    monkeypatch.setattr(pairings, "PAIRINGS_AT_ONCE", 2)
+    monkeypatch.setattr(tournaments, "GAMES_AT_ONCE", 4)
     large = round_robin(site.owner, "Large", [site.white, site.black], 5, [LADDER])
     tournaments.start(large)
     page.goto(large.get_absolute_url())

@@ -148,7 +148,7 @@ def test_a_version_withdrawn_in_the_administration_plays_no_more(staff: Client) 
     version.refresh_from_db()
     assert (version.state, version.state_reason) == ("withdrawn", "it floods")
     assert not version.activities.exists()
-    assert models.ScheduleStep.objects.filter(version=version).exists()
+    assert version.has_games_to_end
     assert staff.post(address, {**fields, "state": "valid"}).status_code == 302
     version.refresh_from_db()
     assert (version.state, version.activities.exists()) == ("valid", True)

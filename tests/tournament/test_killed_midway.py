@@ -37,7 +37,6 @@ from tournament.models import (
     Ladder,
     Matchmaking,
     Pairing,
-    ScheduleStep,
     Tournament,
     Turn,
 )
@@ -148,7 +147,7 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
 ) -> None:
     tournament = make_event(kind, bots=4)
     play_all(deal)
-    tend_and_die("rounds", "schedule_pairings", first)
+    tend_and_die("rounds", "store_pairings", first)
     tournament.refresh_from_db()
     assert tournament.games_total == tournament.games_done == Game.objects.count()
     assert (tend(), tend()) == (1, 0)
@@ -159,21 +158,19 @@ def test_a_round_is_made_once_though_its_maker_is_killed(
 
 
 @pytest.mark.parametrize(
-    ("function", "first"), [("plan_cycles", AFTER), ("insert_pairings", BEFORE), ("insert_pairings", AFTER)]
+    ("function", "first"), [("plan_cycles", AFTER), ("_insert_pairings", BEFORE), ("_insert_pairings", AFTER)]
 )
 def test_a_large_schedule_is_made_once_though_its_maker_is_killed(
     monkeypatch: pytest.MonkeyPatch, function: str, first: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(tournaments, "take_steps_of", lambda tournament: None)
+        patch.setattr(tournaments, "make_games", lambda tournament: None)
         tournament = make_event(Kind.ROUND_ROBIN, bots=4, pairs=500)
     assert tournament.games_total == 6000
-    if function == "insert_pairings":
-        assert tend() == 1
-    tend_and_die("steps", function, first)
+    tend_and_die("pairings", function, first)
     assert not Game.objects.exists()
-    while ScheduleStep.objects.exists():
-        assert tend()
+    while tend():
+        pass
     assert Game.objects.count() == 2 * Pairing.objects.count() == 6000
 
 

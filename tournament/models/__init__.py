@@ -21,7 +21,6 @@ from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
-from tournament.models.steps import ScheduleStep
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker, WorkerName
@@ -59,7 +58,6 @@ __all__ = [
     "Pairing",
     "PreemptedGame",
     "RatingEvent",
-    "ScheduleStep",
     "SlotUse",
     "Token",
     "Tournament",

@@ -140,6 +140,8 @@ class BotVersion(models.Model):
     """The tournament of this version against itself that decides whether it may play."""
     forfeits = models.PositiveIntegerField(default=0)
     """The number of its latest recorded games in a row that it lost by its own fault, without validations."""
+    has_games_to_end = models.BooleanField(default=False)
+    """Withdrawn, and its open games are not ended yet, see ``services.schedule.walkovers``."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BotVersionQuerySet.as_manager()
@@ -154,6 +156,13 @@ class BotVersion(models.Model):
                 condition=models.Q(state__in=["waiting", "validating", "valid", "refused", "withdrawn"]),
                 name="version_state_known",
             ),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["has_games_to_end"],
+                condition=models.Q(has_games_to_end=True),
+                name="version_games_to_end",
+            )
         ]
 
     def __str__(self) -> str:

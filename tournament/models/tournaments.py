@@ -103,6 +103,8 @@ class Tournament(models.Model):
     revision = models.PositiveIntegerField(default=0)
     """Counts annulments and annulments taken back, which change its tables."""
     games_total = models.PositiveIntegerField(default=0)
+    games_to_make = models.PositiveIntegerField(default=0)
+    """Those of the total that have no rows yet, see ``services.schedule.pairings.make_games``."""
     games_done = models.PositiveIntegerField(default=0)
     """Games with a result, and halted ones. When it reaches the total, the tournament is over or its next
     round is due; a ladder's tournament only waits for its next pair.
@@ -138,7 +140,14 @@ class Tournament(models.Model):
                 name="tournament_done_within_total",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["state"], name="tournament_state")]
+        indexes: ClassVar = [
+            models.Index(fields=["state"], name="tournament_state"),
+            models.Index(
+                fields=["games_to_make"],
+                condition=models.Q(games_to_make__gt=0),
+                name="tournament_games_to_make",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

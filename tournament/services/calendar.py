@@ -12,21 +12,19 @@ from contextlib import suppress
 from django.db import transaction
 from django.utils import timezone
 
-from tournament.models import Tournament
+from tournament.models import BotVersion, Tournament
 from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.limits import LimitError, check_running
+from tournament.services.schedule.pairings import make_games
 from tournament.services.schedule.publishing import tell_waiting
 from tournament.services.schedule.rounds import advance_all
-from tournament.services.schedule.steps import first_steps, take_step
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
+from tournament.services.schedule.walkovers import give_to_opponents
 from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.work.leases import end_leases
 from tournament.services.work.workers import sweep_workers
-
-STEPS_AT_ONCE = 2
-"""Steps of large schedules a run: the record keeper does nothing else meanwhile."""
 
 log = logging.getLogger("tournament.calendar")
 
@@ -34,7 +32,8 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
-    steps = _close_due(now) + _start_due(now) + advance_all() + _take_steps() + tend_tests()
+    steps = _close_due(now) + _start_due(now) + advance_all() + _make_games() + tend_tests()
+    _end_games_of_withdrawn()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 
@@ -81,20 +80,25 @@ def _wait(tournament: Tournament, why: str) -> bool:
     return False
 
 
-def _take_steps() -> int:
-    """Take some steps of large schedules; a step that raises does not stop the others."""
-    taken = 0
-    for step in first_steps():
+def _make_games() -> bool:
+    """Make some games of the schedule with the fewest left: the record keeper does nothing else meanwhile."""
+    for tournament in Tournament.objects.filter(games_to_make__gt=0).order_by("games_to_make", "id"):
         try:
-            taken += take_step(step)
+            return make_games(tournament)
         except TournamentError as error:
-            assert step.tournament is not None
-            _give_up(step.tournament, f"its games could not be made: {str(error).partition(': ')[2]}")
+            _give_up(tournament, f"its games could not be made: {str(error).partition(': ')[2]}")
         except Exception:
-            log.exception("the step %s of a schedule cannot be taken", step)
-        if taken == STEPS_AT_ONCE:
-            break
-    return taken
+            log.exception("the games of tournament %s cannot be made", tournament.slug)
+    return False
+
+
+def _end_games_of_withdrawn() -> None:
+    """End the games of withdrawn versions that were made, or left by a killed process, since."""
+    for pk in BotVersion.objects.filter(has_games_to_end=True).order_by("pk").values_list("pk", flat=True):
+        try:
+            give_to_opponents(pk)
+        except Exception:
+            log.exception("the games of version %d cannot be ended", pk)
 
 
 def _give_up(tournament: Tournament, why: str) -> None:

@@ -37,7 +37,6 @@ from tournament.services.fair_share import (
     used_today,
 )
 from tournament.services.results import keeper
-from tournament.services.schedule.steps import take_steps_of
 from tournament.services.schedule.tournaments import pause, set_priority
 from tournament.services.work.leases import LEASE, door_is_open
 from workers.jobs import Batch
@@ -116,7 +115,6 @@ def test_an_owner_with_two_games_plays_at_once_beside_one_with_twenty_thousand(
     worker: Worker, ada: User, bob: User
 ) -> None:
     large = make_tournament(owner=ada, bots=5, pairs=1000, name="Large")
-    take_steps_of(large)
     while Game.objects.filter(tournament=large).count() < 20_000:
         calendar.tend()
     for batch in take(worker, range(4)):

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import Q
 
 from engines.records import Fault
-from tournament.models import BotVersion, Game, ScheduleStep, Tournament
+from tournament.models import BotVersion, Game, Tournament
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import FORFEITED, tell_forfeiting, tell_reinstated, tell_withdrawn
-from tournament.services.schedule.steps import take_step
+from tournament.services.schedule.walkovers import give_to_opponents
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
@@ -55,12 +55,11 @@ def withdraw(version: BotVersion, reason: str, feed_text: str = FORFEITED) -> bo
     everybody. False if the version was not valid.
     """
     valid = BotVersion.objects.valid().filter(pk=version.pk)
-    if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason):
+    if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason, has_games_to_end=True):
         return False
     deactivate(version)
-    step = ScheduleStep.objects.create(kind=ScheduleStep.Kind.WITHDRAW, version=version)
-    # Not in this transaction, which may hold other tournaments' locks; if it fails, the beat takes the step.
-    transaction.on_commit(partial(take_step, step), robust=True)
+    # Not in this transaction, which may hold other tournaments' locks; if it fails, the beat does it.
+    transaction.on_commit(partial(give_to_opponents, version.pk), robust=True)
     tell_withdrawn(version, reason, feed_text)
     return True
 

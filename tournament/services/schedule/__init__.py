@@ -1,6 +1,6 @@
 """Tournaments with their rounds, pairings and entries, from the draft to the last result.
 
-Begin with `tournaments.py`. `steps` makes large schedules part by part; `tables` has the standings of every
+Begin with `tournaments.py`. `pairings` makes large schedules in parts; `tables` has the standings of every
 format. The formats themselves are pure functions in `workers.pairing`; ladder games are in
 `tournament.services.ladders`.
 """

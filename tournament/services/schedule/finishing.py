@@ -36,11 +36,12 @@ def count_finished(tournament_id: int, games: int = 1) -> None:
 
 
 def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
-    """Cancel the games that wait, stop and cancel those that are played; returns how many.
+    """Cancel the games that wait, stop and cancel those that are played, make no more; returns how many.
 
     Part of the caller's transaction, which has locked the tournament or changed its state.
     """
     end_attempts(Attempt.objects.filter(game__tournament=tournament), Attempt.End.CANCELLED, now)
+    Tournament.objects.filter(pk=tournament.pk).update(games_to_make=0)
     waiting = Game.objects.filter(tournament=tournament, state=Game.State.WAITING)
     return waiting.update(state=Game.State.CANCELLED)
 

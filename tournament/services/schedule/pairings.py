@@ -1,6 +1,8 @@
 """Plans pairings from a tournament's entries, and stores pairings with their games in bulk.
 
-Schedules of many games are stored in steps, see ``steps``.
+A schedule of many games is made in parts, each a short transaction, because SQLite lets one transaction write
+at a time. The plan depends on the tournament alone, so the next part begins after the stored pairings, and a
+process that is killed makes no game twice.
 """
 
 from __future__ import annotations
@@ -8,17 +10,24 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from django.db import transaction
 from django.db.models import F, Max
 
 from engines.rules.registry import find_game
 from tournament.models import BotVersion, Game, Pairing, Tournament
+from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import delete_rows, insert_from, insert_rows
-from tournament.services.schedule.terms import TournamentError, players_of
+from tournament.services.locks import lock_tournament
+from tournament.services.schedule.terms import TournamentError, meetings, players_of
 from workers.game.openings import Opening, OpeningError, draw_openings
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
 from workers.pairing.meetings import plan_meetings
+
+PAIRINGS_AT_ONCE = 2_500
+"""A quarter of a second on SQLite, during which others cannot write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +96,63 @@ def check_openings(tournament: Tournament) -> None:
 
 
 def store_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
-    """Store pairings with their games; returns how many games. Part of the caller's transaction.
-
-    Only for as many as one transaction may store, see ``steps``.
-    """
-    total = insert_pairings(tournament, planned, games_a_pair)
+    """Store pairings with their games; returns how many games. Part of the caller's transaction."""
+    total = _insert_pairings(tournament, planned, games_a_pair)
     Tournament.objects.filter(pk=tournament.pk).update(games_total=F("games_total") + total)
     tournament.games_total += total
     return total
 
 
-def insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
+def queue_cycles(tournament: Tournament, cycles: int) -> None:
+    """Have the games of ``cycles`` more cycles made by ``make_games``, which is called after the transaction.
+
+    Part of the transaction that locks the tournament; its ``pairs`` include them.
+    """
+    games = GAMES_A_PAIR * cycles * _pairings_a_cycle(tournament)
+    Tournament.objects.filter(pk=tournament.pk).update(
+        games_total=F("games_total") + games, games_to_make=F("games_to_make") + games
+    )
+    tournament.games_total += games
+    tournament.games_to_make += games
+
+
+def make_games(tournament: Tournament) -> bool:
+    """Make the next games of the cycles that are queued; False if none are, or others made them meanwhile.
+
+    Outside a transaction: the openings are drawn before it begins, which takes up to seconds. Raises
+    ``TournamentError`` if they cannot be drawn.
+    """
+    tournament = Tournament.objects.get(pk=tournament.pk)
+    made = tournament.pairings.count()
+    most = min(PAIRINGS_AT_ONCE, tournament.games_to_make // GAMES_A_PAIR)
+    if not most:
+        return False
+    first, skipped = divmod(made, _pairings_a_cycle(tournament))
+    cycles = -(-(skipped + most) // _pairings_a_cycle(tournament))
+    planned = list(islice(plan_cycles(tournament, first, cycles), skipped, skipped + most))
+    with transaction.atomic():
+        locked = lock_tournament(tournament.pk)
+        if locked.games_to_make != tournament.games_to_make or locked.pairings.count() != made:
+            return False
+        games = _insert_pairings(locked, planned, GAMES_A_PAIR)
+        Tournament.objects.filter(pk=locked.pk).update(games_to_make=F("games_to_make") - games)
+        note_withdrawn(planned)
+    return True
+
+
+def note_withdrawn(planned: Iterable[PlannedPairing]) -> None:
+    """Have the new games of withdrawn versions ended, see ``walkovers``."""
+    players = {player for pairing in planned for player in (pairing.first, pairing.second)}
+    withdrawn = BotVersion.objects.filter(pk__in=players, state=BotVersion.State.WITHDRAWN)
+    withdrawn.update(has_games_to_end=True)
+
+
+def _pairings_a_cycle(tournament: Tournament) -> int:
+    players = players_of(entered_versions(tournament), tournament.ladders).values()
+    return sum(meetings(tournament.kind, len(entered)) for entered in players)
+
+
+def _insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:
     """Store pairings with games that are part of the tournament's ``games_total``; returns how many games."""
     last = tournament.pairings.aggregate(last=Max("id"))["last"] or 0
     rows = (
@@ -119,11 +174,10 @@ def insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], g
 
 def drop_pairings(tournament: Tournament) -> None:
     """Delete all games of a tournament that has not begun; part of the caller's transaction."""
-    tournament.steps.all().delete()
     delete_rows(Game.objects.filter(tournament=tournament))  # such games have no other rows
     delete_rows(tournament.pairings.all())
-    Tournament.objects.filter(pk=tournament.pk).update(games_total=0)
-    tournament.games_total = 0
+    Tournament.objects.filter(pk=tournament.pk).update(games_total=0, games_to_make=0)
+    tournament.games_total = tournament.games_to_make = 0
 
 
 def _store_games(tournament: Tournament, after: int, games_a_pair: int) -> int:

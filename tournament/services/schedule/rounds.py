@@ -16,18 +16,19 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.models.tournaments import STAGED
+from tournament.models.tournaments import GAMES_A_PAIR, STAGED
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
 from tournament.services.schedule.meetings import match_length, played_meetings
 from tournament.services.schedule.pairings import (
     PlannedPairing,
+    note_withdrawn,
     openings_of,
     pairing_seed,
+    store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
-from tournament.services.schedule.steps import schedule_pairings
 from workers.pairing.knockout import draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import swiss_round
@@ -70,7 +71,8 @@ def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequenc
         return False
     if planned:
         tell_rounds(tournament, finished)
-        schedule_pairings(tournament, planned)
+        store_pairings(tournament, planned, GAMES_A_PAIR)
+        note_withdrawn(planned)
     else:
         finish(tournament)
     return True

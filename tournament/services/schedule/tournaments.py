@@ -13,22 +13,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
-from tournament.models.tournaments import UNLISTED
+from tournament.models.tournaments import GAMES_A_PAIR, UNLISTED
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
+from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
+    PAIRINGS_AT_ONCE,
     PlannedPairing,
     check_openings,
     drop_pairings,
     entered_versions,
+    make_games,
     pairing_seed,
+    queue_cycles,
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.slugs import draft_slug, name_slug, publish_slug
-from tournament.services.schedule.steps import GAMES_A_STEP, cancel_games, queue_cycles, take_steps_of
 from tournament.services.schedule.terms import (
     MAX_PAIRS,
     MAX_PRIORITY,
@@ -61,19 +64,21 @@ __all__ = [
 ]
 
 VALIDATION_TIME_CONTROL = "2+0.1"
+GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
+"""A draft with more games gets them at its start."""
 Kind, State = Tournament.Kind, Tournament.State
 
 
 def create(owner: User | None, terms: TournamentTerms) -> Tournament:
     """Store a draft; raises ``TournamentError`` and stores nothing.
 
-    Stores its games too, if they are known and not more than ``GAMES_A_STEP``; otherwise, and if rounds are
+    Stores its games too, if they are known and not more than ``GAMES_AT_ONCE``; otherwise, and if rounds are
     paired from results or bots are entered until a deadline, games are made at the start. Each pair is two
     games from one opening with both colours. The same seed gives the same openings for any players.
     """
     tournament = _create(owner, checked_terms(terms))
     try:
-        take_steps_of(tournament)
+        make_games(tournament)
     except TournamentError:
         tournament.delete()
         raise
@@ -88,8 +93,8 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     check_openings(tournament)
     players = players_of(terms.versions, terms.ladders)
     is_known = tournament.has_cycles and terms.entry_until is None
-    if is_known and count_games(terms.kind, players, terms.pairs, terms.rounds) <= GAMES_A_STEP:
-        queue_cycles(tournament, 0, terms.pairs)
+    if is_known and count_games(terms.kind, players, terms.pairs, terms.rounds) <= GAMES_AT_ONCE:
+        queue_cycles(tournament, terms.pairs)
     return tournament
 
 
@@ -147,7 +152,7 @@ def start(tournament: Tournament) -> None:
     _start(tournament)
     if tournament.is_staged:
         advance(tournament.pk)
-    take_steps_of(tournament)
+    make_games(tournament)
     tournament.refresh_from_db()
 
 
@@ -231,7 +236,7 @@ def extend(tournament: Tournament, more: int) -> None:
     beat makes them.
     """
     _extend(tournament, more)
-    take_steps_of(tournament)
+    make_games(tournament)
     tournament.refresh_from_db()
 
 
@@ -244,7 +249,7 @@ def _extend(tournament: Tournament, more: int) -> None:
         "only a tournament that was started, and not cancelled, can be extended",
     )
     check_running(locked)
-    versions, cycles = entered_versions(locked), locked.pairs
+    versions = entered_versions(locked)
     if locked.kind == Tournament.Kind.SWISS:
         check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
         locked.rounds += more
@@ -256,7 +261,7 @@ def _extend(tournament: Tournament, more: int) -> None:
     check_players(locked.kind, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
     check_stored(locked, versions)
     if locked.has_cycles:
-        queue_cycles(locked, cycles, more)
+        queue_cycles(locked, more)
     if locked.state != State.PAUSED:
         locked.state, locked.finished_at = State.RUNNING, None
     locked.save(update_fields=["state", "finished_at", "rounds", "pairs"])
@@ -280,10 +285,10 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     if not alive.update(**ended):
         tournament.refresh_from_db()
         raise TournamentError(f"state: {tournament.name!r} is {tournament.state} already")
-    if was_draft and tournament.games_total <= GAMES_A_STEP:
+    if was_draft and tournament.games_total <= GAMES_AT_ONCE:
         drop_pairings(tournament)
     else:
-        cancel_games(tournament, now)
+        cancel_open_games(tournament, now)
     tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
 
@@ -313,7 +318,7 @@ def _make_games(tournament: Tournament) -> None:
     if tournament.is_staged:
         tournament.seeds = seed_players(tournament, players)
     else:
-        queue_cycles(tournament, 0, tournament.pairs)
+        queue_cycles(tournament, tournament.pairs)
 
 
 def _store(owner: User | None, terms: TournamentTerms) -> Tournament:

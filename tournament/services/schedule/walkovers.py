@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
-from tournament.services.locks import lock_tournament
+from tournament.services.locks import lock_row, lock_tournament
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.stopping import end_attempts
 
@@ -21,15 +21,19 @@ Kind, State = Tournament.Kind, Tournament.State
 OPEN = [Game.State.WAITING, Game.State.CLAIMED]
 
 
-def give_to_opponents(version: BotVersion, most: int) -> bool:
-    """End up to ``most`` open games of a withdrawn version in each tournament; True if none is left.
+def give_to_opponents(pk: int) -> None:
+    """End the open games of a version if it is still withdrawn, in a transaction for each tournament.
 
-    Those that are played are stopped, all at once. May be repeated.
+    Those that are played are stopped. Repeated by the beat until none is left.
     """
-    left = list(_tournaments_of(version))
-    for pk in left:
-        _end_games(pk, version, most)
-    return not left or not _tournaments_of(version)
+    version = BotVersion.objects.select_related("bot").get(pk=pk)
+    if version.state == BotVersion.State.WITHDRAWN:
+        for tournament in _tournaments_of(version):
+            _end_games(tournament, version)
+    with transaction.atomic():
+        version = lock_row(BotVersion.objects.all(), pk)  # of two at once, the maker of games is second
+        if version.state != BotVersion.State.WITHDRAWN or not _tournaments_of(version):
+            BotVersion.objects.filter(pk=pk).update(has_games_to_end=False)
 
 
 def _tournaments_of(version: BotVersion) -> list[int]:
@@ -41,7 +45,7 @@ def _tournaments_of(version: BotVersion) -> list[int]:
 
 
 @transaction.atomic
-def _end_games(pk: int, version: BotVersion, most: int) -> None:
+def _end_games(pk: int, version: BotVersion) -> None:
     tournament = lock_tournament(pk)
     if tournament.is_version_test:
         # The next beat looks at the test, and ends it.
@@ -49,17 +53,16 @@ def _end_games(pk: int, version: BotVersion, most: int) -> None:
         return
     played = Attempt.objects.filter(_of(version, "game__"), game__tournament=tournament)
     end_attempts(played, Attempt.End.CANCELLED, timezone.now())
-    waiting = tournament.games.filter(_of(version), state=Game.State.WAITING).order_by("id")
-    games = list(waiting.values_list("pk", flat=True)[:most])
+    waiting = tournament.games.filter(state=Game.State.WAITING)
     if tournament.is_endless:
-        tournament.games.filter(pk__in=games).update(state=Game.State.CANCELLED)
-        Tournament.objects.filter(pk=pk).update(games_total=F("games_total") - len(games))
+        games = waiting.filter(_of(version)).update(state=Game.State.CANCELLED)
+        Tournament.objects.filter(pk=pk).update(games_total=F("games_total") - games)
         return
-    for side, fault in (("white", Fault.WHITE), ("black", Fault.BLACK)):
-        lost = tournament.games.filter(pk__in=games, **{side: version})
-        lost.update(state=Game.State.HALTED, fault=fault, evidence=f"{version} is withdrawn")
+    lost = {"state": Game.State.HALTED, "evidence": f"{version} is withdrawn"}
+    games = waiting.filter(white=version).update(fault=Fault.WHITE, **lost)
+    games += waiting.filter(black=version).update(fault=Fault.BLACK, **lost)
     if games:
-        count_finished(pk, len(games))
+        count_finished(pk, games)
 
 
 def _of(version: BotVersion, path: str = "") -> Q:

@@ -10,7 +10,7 @@ from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import charge, checked_seconds
 from tournament.services.locks import lock, lock_row, lock_tournaments
-from tournament.services.schedule.steps import cancel_games
+from tournament.services.schedule.finishing import cancel_open_games
 
 State = BotVersion.State
 
@@ -57,4 +57,4 @@ def _cancel_games(pk: int, reason: str, now: datetime.datetime) -> None:
     alive = Tournament.objects.filter(pk=pk, state__in=[Tournament.State.RUNNING, Tournament.State.PAUSED])
     ended = {"state": Tournament.State.CANCELLED, "state_reason": reason, "finished_at": now}
     if alive.update(**ended):
-        cancel_games(Tournament.objects.get(pk=pk), now)
+        cancel_open_games(Tournament.objects.get(pk=pk), now)

@@ -19,7 +19,6 @@ from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.sentences import isolated
-from tournament.services.schedule.steps import games_to_make
 from tournament.services.schedule.stored_tables import find_stored, shown_tables
 from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.exports import table_links
@@ -93,8 +92,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     tournament = find_tournament(request, slug)
     if tournament.is_version_test or tournament.slug != slug:
         return redirect(tournament)
-    unmade = games_to_make(tournament)
-    seen = _seen(tournament, unmade)
+    seen = _seen(tournament)
     if unchanged(request, seen):
         return HttpResponse(status=204)
     if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
@@ -112,7 +110,6 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
-        "unmade": unmade,
         "winners": winners(tournament, tables),
         "is_large": is_large and tournament.has_cycles,
         "is_full": is_full,
@@ -137,12 +134,12 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "tournament.html", context)
 
 
-def _seen(tournament: Tournament, unmade: int) -> str:
+def _seen(tournament: Tournament) -> str:
     """Changes with the games and with the stored tables, which may lag behind them."""
     stored = find_stored(tournament)
     shown = [tournament.state, tournament.games_done, tournament.games_total, tournament.revision]
-    if unmade:
-        shown.append(f"{unmade}-unmade")
+    if tournament.games_to_make:
+        shown.append(f"{tournament.games_to_make}-unmade")
     if stored is not None:
         shown.append(f"{stored.games_done}-{stored.revision}-stored")
     return "-".join(map(str, shown))

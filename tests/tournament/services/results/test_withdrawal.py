@@ -18,7 +18,7 @@ from tests.support.schedule import (
     play_short,
     post,
 )
-from tournament.models import Attempt, BotVersion, Game, ScheduleStep, Tournament, VersionTest
+from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import reinstate, withdraw
@@ -146,7 +146,7 @@ def test_a_version_test_of_a_withdrawn_version_ends_with_the_next_beat(
     assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
     assert {game.attempt for game in job.games} <= set(post(job.job).stop)
     tend()
-    assert not ScheduleStep.objects.exists()
+    assert not BotVersion.objects.filter(has_games_to_end=True).exists()
 
 
 def test_the_beat_ends_the_games_if_the_process_that_withdrew_the_version_was_killed(deal: Deal) -> None:
@@ -155,7 +155,7 @@ def test_the_beat_ends_the_games_if_the_process_that_withdrew_the_version_was_ki
     assert event.games.filter(state=Game.State.WAITING).exists()
     tend()
     assert deal() == []
-    assert not ScheduleStep.objects.exists()
+    assert not BotVersion.objects.filter(has_games_to_end=True).exists()
 
 
 def test_a_version_reinstated_before_the_beat_plays_on(deal: Deal) -> None:
@@ -164,18 +164,5 @@ def test_a_version_reinstated_before_the_beat_plays_on(deal: Deal) -> None:
     withdraw(ada, "it lost 5 games in a row")
     reinstate(ada)
     tend()
-    assert not ScheduleStep.objects.exists()
+    assert not BotVersion.objects.filter(has_games_to_end=True).exists()
     assert len(deal()) == 1
-
-
-def test_many_games_are_ended_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    event = make_event(Kind.ROUND_ROBIN, bots=2, pairs=5)
-    withdraw(entered_versions(event)[0], "it lost 5 games in a row")
-    monkeypatch.setattr("tournament.services.schedule.steps.GAMES_A_STEP", 4)
-    halted = []
-    while ScheduleStep.objects.exists():
-        tend()
-        halted.append(event.games.filter(state=Game.State.HALTED).count())
-    assert halted == [4, 8, 10]
-    event.refresh_from_db()
-    assert event.state == State.FINISHED

@@ -18,7 +18,7 @@ from tests.support.schedule import (
     make_worker,
     play_all,
 )
-from tournament.models import Attempt, BotVersion, Game, Pairing, ScheduleStep, Tournament
+from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
@@ -217,8 +217,8 @@ def test_a_hundred_thousand_games_are_made_in_seconds_and_never_held_in_memory()
     tracemalloc.start()
     try:
         tournament = make_tournament(versions=versions, pairs=10, opening_plies=4)
-        while ScheduleStep.objects.exists():
-            assert tend()
+        while tend():
+            pass
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""Large schedules are made, extended and cancelled in steps, each game once."""
+"""Large schedules are made and extended in parts, each game once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 
 from tests.support.filled_site import LADDER, fill_site, round_robin
-from tests.support.schedule import make_event, make_tournament, make_version, play_short
-from tournament.models import Game, ScheduleStep, Tournament
-from tournament.services.calendar import STEPS_AT_ONCE, tend
+from tests.support.schedule import make_tournament, make_version, play_short
+from tournament.models import Game, Tournament
+from tournament.services.calendar import tend
 from tournament.services.results import keeper
-from tournament.services.schedule import steps, tournaments
-from tournament.services.schedule.steps import first_steps, take_step
+from tournament.services.schedule import pairings, tournaments
+from tournament.services.schedule.pairings import make_games
 from tournament.services.schedule.tournaments import TournamentError, cancel, extend, pause, start
 from workers.jobs import GameJob
 
@@ -25,18 +25,17 @@ FIELDS = ("ladder", "round", "number", "first", "second", "opening", "seed")
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four games a step."""
-    monkeypatch.setattr(steps, "PAIRINGS_A_STEP", 2)
-    for module in (steps, tournaments):
-        monkeypatch.setattr(module, "GAMES_A_STEP", 4)
+    """Four games at once."""
+    monkeypatch.setattr(pairings, "PAIRINGS_AT_ONCE", 2)
+    monkeypatch.setattr(tournaments, "GAMES_AT_ONCE", 4)
 
 
 def planned(tournament: Tournament) -> list[tuple[object, ...]]:
     return list(tournament.pairings.order_by("id").values_list(*FIELDS))
 
 
-def finish_steps() -> None:
-    while ScheduleStep.objects.exists():
+def make_all() -> None:
+    while Tournament.objects.filter(games_to_make__gt=0).exists():
         assert tend()
 
 
@@ -49,7 +48,7 @@ def play(jobs: list[GameJob]) -> None:
 def whole() -> list[tuple[object, ...]]:
     """The schedule of ten games as it is made at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "PAIRINGS_A_STEP", 100)
+        patch.setattr(pairings, "PAIRINGS_AT_ONCE", 100)
         versions = [make_version(name) for name in ("Ada", "Bob")]
         return planned(make_tournament(versions=versions, pairs=5, opening_plies=2, name="Whole"))
 
@@ -63,7 +62,6 @@ def test_a_large_tournament_is_made_by_the_beat_as_if_it_were_made_at_once(
     assert (tournament.games_total, tournament.games.count()) == (10, 4)
     assert [tend() for _ in range(3)] == [1, 1, 0]
     assert tournament.games.count() == 10
-    assert not ScheduleStep.objects.exists()
     without_ids = [(*row[:3], *row[5:]) for row in planned(tournament)]
     assert without_ids == [(*row[:3], *row[5:]) for row in whole]
 
@@ -76,7 +74,6 @@ def test_a_draft_with_many_games_has_none_and_a_cancelled_draft_keeps_none() -> 
         cancel(draft)
         assert (draft.state, draft.games_total) == (State.CANCELLED, 0)
     assert not Game.objects.exists()
-    assert not ScheduleStep.objects.exists()
 
 
 def test_a_tournament_does_not_end_before_all_of_its_games_are_made(deal: Deal) -> None:
@@ -92,60 +89,52 @@ def test_a_tournament_does_not_end_before_all_of_its_games_are_made(deal: Deal) 
     assert tournament.games_done == tournament.games_total == tournament.games.done().count() == 10
 
 
-def test_an_extension_in_steps_makes_the_schedule_of_a_longer_tournament() -> None:
+def test_an_extension_in_parts_makes_the_schedule_of_a_longer_tournament() -> None:
     versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
     short = make_tournament(versions=versions, pairs=1, opening_plies=2)
     long = make_tournament(versions=versions, pairs=4, opening_plies=2, name="Long")
     extend(short, 1)
     extend(short, 2)
     assert short.games_total == 24
-    finish_steps()
+    make_all()
     assert planned(short) == planned(long)
     assert short.games.count() == long.games.count() == 24
 
 
-def test_a_round_of_many_games_is_made_in_steps_and_only_once(deal: Deal) -> None:
-    tournament = make_event(Kind.SWISS, bots=6, rounds=2, pairs=2)
-    for total in (12, 24):
-        tournament.refresh_from_db()
-        assert tournament.games_total == total
-        finish_steps()
-        assert tournament.games.count() == total
-        while jobs := deal():
-            play(jobs)
-        tend()
-    tournament.refresh_from_db()
-    assert (tournament.state, tournament.games_done) == (State.FINISHED, 24)
-
-
-def test_a_cancellation_drops_what_is_not_made_and_cancels_the_rest_in_steps() -> None:
+def test_a_cancellation_makes_no_more_games_and_cancels_the_rest() -> None:
     tournament = make_tournament(pairs=7)
-    finish_steps()
+    make_all()
     assert tournament.games.count() == 14
     extend(tournament, 3)
     cancel(tournament)
-    states = tournament.games.values_list("state", flat=True)
-    assert list(states.order_by("id")) == [Game.State.CANCELLED] * 4 + [Game.State.WAITING] * 14
-    assert [tend() for _ in range(5)] == [1, 1, 1, 1, 0]
-    assert set(states.order_by()) == {Game.State.CANCELLED}
+    assert tend() == 0
+    assert list(tournament.games.values_list("state", flat=True)) == [Game.State.CANCELLED] * 18
 
 
-def test_a_step_that_was_taken_or_dropped_makes_nothing() -> None:
+def test_of_two_that_make_the_same_games_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = make_tournament(pairs=5)
-    (step,) = first_steps()
-    assert take_step(step)
-    assert not take_step(step)
+    plan = pairings.plan_cycles
+
+    def plan_while_another_makes(*arguments: int) -> object:
+        planned = list(plan(tournament, *arguments[1:]))
+        monkeypatch.setattr(pairings, "plan_cycles", plan)
+        assert make_games(tournament)
+        return iter(planned)
+
+    monkeypatch.setattr(pairings, "plan_cycles", plan_while_another_makes)
+    assert not make_games(tournament)
     assert tournament.games.count() == 8
-    (step,) = first_steps()
     cancel(tournament)
-    assert not take_step(step)
+    assert not make_games(tournament)
     assert tournament.games.count() == 8
 
 
-def test_tournaments_take_turns() -> None:
-    made = [make_tournament(pairs=5, name=name) for name in ("One", "Two", "Three")]
-    tend()
-    assert [one.games.count() for one in made] == [8] * STEPS_AT_ONCE + [4]
+def test_the_schedule_with_the_fewest_games_left_is_made_first() -> None:
+    made = [make_tournament(pairs=pairs, name=f"{pairs} pairs") for pairs in (7, 3, 5)]
+    order = []
+    while tend():
+        order.append([one.games.count() for one in made])
+    assert order == [[4, 6, 4], [4, 6, 8], [4, 6, 10], [8, 6, 10], [12, 6, 10], [14, 6, 10]]
 
 
 def test_openings_that_cannot_be_drawn_cancel_a_tournament_with_the_reason(
@@ -156,7 +145,7 @@ def test_openings_that_cannot_be_drawn_cancel_a_tournament_with_the_reason(
 
     tournament = make_tournament(pairs=5, running=False)
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "plan_cycles", fail)
+        patch.setattr(pairings, "plan_cycles", fail)
         with pytest.raises(TournamentError, match="there is no opening"):
             start(tournament)
         tend()
@@ -168,7 +157,7 @@ def test_openings_that_cannot_be_drawn_cancel_a_tournament_with_the_reason(
 def test_a_paused_tournament_is_completed_and_stays_paused() -> None:
     tournament = make_tournament(pairs=5)
     pause(tournament)
-    finish_steps()
+    make_all()
     tournament.refresh_from_db()
     assert (tournament.state, tournament.games.count()) == (State.PAUSED, 10)
 
@@ -185,5 +174,5 @@ def test_the_page_says_how_many_games_are_still_to_be_made(client: Client) -> No
     tend()
     live = client.get(address, seen, headers={"HX-Request": "true"}).content.decode()
     assert "2 games of the schedule still to be made" in live
-    finish_steps()
+    make_all()
     assert "to be made" not in client.get(address).content.decode()

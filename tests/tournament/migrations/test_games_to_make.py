@@ -1,0 +1,52 @@
+"""An update of a site whose large schedules are still being made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from tests.support.schedule import make_tournament, make_version
+from tournament.models import BotVersion, Game, Tournament
+from tournament.services.calendar import tend
+from tournament.services.schedule import pairings
+from tournament.services.schedule.pairings import plan_cycles
+from tournament.services.schedule.tournaments import extend
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_the_steps_of_the_previous_release_are_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob")]
+    whole = make_tournament(versions=versions, pairs=5, opening_plies=2, name="Whole")
+    monkeypatch.setattr(pairings, "PAIRINGS_AT_ONCE", 1)
+    large = make_tournament(versions=versions, pairs=3, opening_plies=2, name="Large")
+    extend(large, 2)
+    cancelled = make_tournament(versions=versions, name="Cancelled")
+    Tournament.objects.filter(pk=cancelled.pk).update(state="cancelled")
+    planned = [
+        (one.ladder, one.round, one.number, one.first, one.second, one.opening, one.seed)
+        for one in list(plan_cycles(large, 0, 5))[large.pairings.count() : 3]
+    ]
+    call_command("migrate", "tournament", "0031", verbosity=0)
+    try:
+        apps = MigrationExecutor(connection).loader.project_state(("tournament", "0031_workers_ask")).apps
+        add = apps.get_model("tournament", "ScheduleStep").objects.create
+        add(kind="store", tournament_id=large.pk, pairings=json.dumps(planned), games=2 * len(planned))
+        add(kind="plan", tournament_id=large.pk, first_cycle=3, cycles=2, games=4)
+        add(kind="cancel", tournament_id=cancelled.pk)
+        add(kind="withdraw", version_id=versions[0].pk)
+    finally:
+        call_command("migrate", verbosity=0)
+    assert Tournament.objects.get(pk=large.pk).games_to_make == 4
+    assert BotVersion.objects.get(has_games_to_end=True) == versions[0]
+    assert set(cancelled.games.values_list("state", flat=True)) == {Game.State.CANCELLED}
+    while tend():
+        pass
+    columns = ("number", "white", "black", "pairing__round", "pairing__number", "pairing__opening")
+    made = [list(one.games.order_by("key").values_list(*columns)) for one in (whole, large)]
+    assert [row[:5] for row in made[0]] == [row[:5] for row in made[1]]
+    assert len(made[1]) == 10
