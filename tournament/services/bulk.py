@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
 CHUNK = 1_000
@@ -35,11 +35,9 @@ def insert_rows(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
 def insert_values(table: str, rows: Iterable[tuple[Any, ...]], width: int) -> None:
     """Insert rows of ``width`` values into a table, given in SQL with or without its columns; all or none.
 
-    PostgreSQL's COPY is four times as fast as a statement for each row. On SQLite rows that each commit take
-    up to ten times as long as those of one savepoint, which, unlike Django's transactions, locks nothing
-    when the table is temporary.
+    PostgreSQL's COPY is four times as fast as a statement for each row.
     """
-    with connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             with connection.wrap_database_errors, cursor.copy(f"COPY {table} FROM STDIN") as copy:
                 for row in rows:
@@ -47,15 +45,8 @@ def insert_values(table: str, rows: Iterable[tuple[Any, ...]], width: int) -> No
             return
         source = iter(rows)
         sql = f"INSERT INTO {table} VALUES ({', '.join(['%s'] * width)})"
-        cursor.execute("SAVEPOINT inserted_rows")
-        try:
-            while chunk := list(islice(source, CHUNK)):
-                cursor.executemany(sql, chunk)
-        except BaseException:
-            cursor.execute("ROLLBACK TO inserted_rows")
-            raise
-        finally:
-            cursor.execute("RELEASE inserted_rows")
+        while chunk := list(islice(source, CHUNK)):
+            cursor.executemany(sql, chunk)
 
 
 def add_counts(model: type[Model], rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> None:
@@ -112,6 +103,37 @@ def update_rows(
             [_prepared(fields, (*new.values(), *old.values())) for new, old in rows],
         )
         return int(cursor.rowcount)
+
+
+def replace_rows(
+    rows: QuerySet[Any],
+    constant: Mapping[str, Any],
+    keys: Sequence[str],
+    wanted: Mapping[tuple[Any, ...], Mapping[str, Any]],
+) -> bool:
+    """Make ``rows`` those of ``wanted``, values by key columns; returns whether any differed.
+
+    All new rows also get the ``constant`` columns. Part of the caller's transaction.
+    """
+    model, names = rows.model, tuple(next(iter(wanted.values()), ()))
+    width = 1 + len(keys)
+    stored = {row[1:width]: row for row in rows.values_list("pk", *keys, *names)}
+    surplus = [row[0] for key, row in stored.items() if key not in wanted]
+    changed = [
+        (values, {"id": stored[key][0]})
+        for key, values in wanted.items()
+        if key in stored and stored[key][width:] != tuple(values.values())
+    ]
+    missing = [
+        {**constant, **dict(zip(keys, key, strict=True)), **values}
+        for key, values in wanted.items()
+        if key not in stored
+    ]
+    for start in range(0, len(surplus), CHUNK):
+        delete_rows(model._default_manager.filter(pk__in=surplus[start : start + CHUNK]))
+    update_rows(model, changed)
+    insert_rows(model, missing)
+    return bool(surplus or changed or missing)
 
 
 def delete_rows(rows: QuerySet[Any]) -> None:

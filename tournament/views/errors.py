@@ -14,8 +14,8 @@ from django.views import defaults
 from tournament.api.envelope import refusal
 from tournament.http.limits import TOO_LARGE, largest_body
 from tournament.services.accounts.throttles import in_words, seconds_left
+from tournament.views.logged_in import page_of
 from tournament.views.requests import too_many
-from tournament.views.unsent import page_of, unsent_of
 
 
 class NotAllowedPageMiddleware:
@@ -92,19 +92,9 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
-    """Answer a form without a valid token; a form of this site can be sent again as it is.
-
-    Browsers set ``Origin`` themselves, so no other site can send this site's address in it.
-    """
+    """Answer a form without a valid token."""
     context: dict[str, object] = {"page": page_of(request.path)}
     origin = request.headers.get("Origin", "")
     if settings.CSRF_COOKIE_SECURE and origin.startswith("http://"):
         context["encrypted_site"] = settings.SITE
-    if origin in {f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS}:
-        context |= {"unsent": unsent_of(request), "button": _button(request)}
     return render(request, "403_csrf.html", context, status=403)
-
-
-def _button(request: HttpRequest) -> str:
-    """The label of the form's button; empty if the address has a page of its own."""
-    return getattr(request.resolver_match.func, "button", "") if request.resolver_match else ""

@@ -333,7 +333,7 @@ def play_equally(deal: Deal) -> None:
 # Rebuilding
 
 
-def test_an_annulment_during_a_rebuild_changes_nothing_and_is_rebuilt_next(
+def test_an_annulment_during_a_rebuild_ends_it_and_is_rebuilt_next(
     deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_tournament(bots=3)
@@ -347,7 +347,6 @@ def test_an_annulment_during_a_rebuild_changes_nothing_and_is_rebuilt_next(
     before = RatingEvent.objects.count()
     with pytest.raises(RebuildError, match="annulled or counted again at the same time"):
         rebuild("duploline", annul_another)
-    assert RatingEvent.objects.count() == before
     assert Ladder.objects.get(pk="duploline").is_outdated
     assert rebuild_outdated() == 1
     assert RatingEvent.objects.count() == before - 4

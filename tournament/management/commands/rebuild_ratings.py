@@ -73,7 +73,7 @@ class Command(BaseCommand):
                     self._report(self._rebuild(ladder, files, corrections))
         except KeyboardInterrupt:
             raise CommandError(
-                "stopped: the ratings of the ladder that was under way are unchanged"
+                "stopped: rebuild the ladder that was under way again, its ratings are changed in part"
             ) from None
         except RebuildError as error:
             raise CommandError(f"{error} (--print shows the ratings without a database)") from None
@@ -91,7 +91,7 @@ class Command(BaseCommand):
 
     def _rebuild(self, ladder: str, files: list[Path] | None, corrections: Corrections) -> Rebuilt:
         console = Console(self.stderr)  # type: ignore[arg-type]
-        show = partial(console.show_step, unit="games compared")
+        show = partial(console.show_step, unit="games rated")
         try:
             if files is None:
                 return rebuild(ladder, show)[0]

@@ -1,8 +1,9 @@
 """Rebuilds the rating tables of ``models.ladders`` from the recorded games, or from published records alone.
 
-The games are rated again and compared with the stored tables while the site continues. What differs is
-kept aside (``shadow``) and stored in one short transaction under the ladder's lock, with the games that were
-recorded in the meantime. A rebuild that ends early has changed nothing. Annulled games are left out.
+The games are rated again while the site continues, some thousands at a time; rating events that differ are
+replaced in a short transaction for each part. The last transaction adds the games that were recorded in the
+meantime and replaces the small tables. A rebuild that ends early leaves the ladder outdated if it was, and
+the next one begins again. Annulled games are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from engines.records import Record, RecordError, check_rules_version
@@ -30,7 +32,9 @@ from tournament.models import (
     LadderRating,
     PairOutcome,
     PairScore,
+    RatingEvent,
 )
+from tournament.services.bulk import replace_rows
 from tournament.services.locks import lock_row
 from tournament.services.results.corrections import Corrections, RebuildError, compare_corrections
 from tournament.services.results.leaders import follow_leader
@@ -42,12 +46,11 @@ from tournament.services.results.ratings import (
     standing_columns,
 )
 from tournament.services.results.records import NOT_RATED
-from tournament.services.results.shadow import InterferenceError, Shadow, replace_rows
 
 CHUNK = 5_000
-"""Games that are read, rated and compared together."""
+"""Games that are read, rated and stored together."""
 FEW = 500
-"""New games of a running site that may be left for the transaction."""
+"""New games of a running site that may be left for the last transaction."""
 RESULTS = {str(result): result for result in POINTS}
 
 log = logging.getLogger("tournament.rebuilding")
@@ -58,6 +61,8 @@ Progress = Callable[[str, int, int], None]
 
 _Row = tuple[int, int, int, int, int, Player, Player, Result]
 """A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
+_Rows = dict[tuple[Any, ...], dict[str, Any]]
+"""Rows of a table: values by key columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def _silent(ladder: str, done: int, total: int) -> None:
 def rebuild(ladder: str | None = None, progress: Progress = _silent) -> list[Rebuilt]:
     """Rebuild the tables of one ladder, or of all, from the recorded games in the database.
 
-    Raises ``RebuildError`` if another rebuild changed the same ladder at the same time.
+    Raises ``RebuildError`` if games of the ladder are annulled or count again meanwhile.
     """
     codes = [ladder] if ladder else list(Ladder.objects.values_list("code", flat=True))
     return [_Rebuild(code, progress).run(None) for code in codes]
@@ -106,8 +111,9 @@ def rebuild_from_records(
     """Rebuild one ladder's tables from published records and corrections alone, in completion sequence.
 
     Skips records of other ladders; games recorded after the start of the rebuild come from the database.
-    Raises ``RebuildError`` for an unreadable record, for one out of sequence, for one whose game or player is
-    not in the database, and for corrections other than the site's; then nothing is changed.
+    The records are read before anything is changed. Raises ``RebuildError`` for an unreadable record, for one
+    out of sequence, for one whose game or player is not in the database, and for corrections other than the
+    site's.
     """
     compare_corrections(ladder, corrections)
     return _Rebuild(ladder, progress, corrections).run(records)
@@ -124,10 +130,10 @@ class _Rebuild:
         self.corrections = corrections
         self.revision = Ladder.objects.values_list("revision", flat=True).get(pk=ladder)
         self.fold = Fold(ladder_scale(ladder))
-        self.shadow = Shadow(ladder)
         self.games = 0
         self.until = 0
-        """The sequence number up to which games are rated and compared."""
+        """The sequence number up to which games are rated and stored."""
+        self.changed = False
         self.versions: dict[Player, int] = {}
         self.scores: dict[tuple[int, int, Result], int] = {}
         self.both: dict[tuple[tuple[int, int, Result], tuple[int, int, Result]], int] = {}
@@ -138,53 +144,47 @@ class _Rebuild:
     def run(self, records: Iterable[Record | RecordError] | None) -> Rebuilt:
         last = self._last()
         if records is not None:
-            self._read_records(records, last)
+            self._store_records(list(_played_in(self.ladder, records, self.corrections)), last)
         while self.until < last:
-            self._read_games(last)
+            self._store_games(last)
             self.progress(self.ladder, self.until, last)
             if self.until >= last and self._last() - last > FEW:
                 last = self._last()
-        try:
-            with transaction.atomic():
-                changed = self._finish()
-        except (IntegrityError, InterferenceError):
-            raise RebuildError(
-                f"{self.ladder}: another rebuild changed the ratings at the same time, so nothing is changed"
-            ) from None
-        self.shadow.drop()
-        return Rebuilt(self.ladder, self.games, changed, self.fold.standings)
+        self._finish()
+        return Rebuilt(self.ladder, self.games, self.changed, self.fold.standings)
 
     def _last(self) -> int:
         return Ladder.objects.values_list("sequence", flat=True).get(pk=self.ladder)
 
-    def _finish(self) -> bool:
-        """Add the latest games and store everything, under the ladder's lock; whether anything changed."""
-        ladder = lock_row(Ladder.objects.all(), self.ladder)
-        if ladder.revision != self.revision:
-            raise RebuildError(
-                f"{self.ladder}: games were annulled or counted again at the same time, so nothing is changed"
-            )
+    @transaction.atomic
+    def _finish(self) -> None:
+        """Add the latest games and replace the small tables, under the ladder's lock."""
+        ladder = self._locked()
         while self.until < ladder.sequence:
-            self._read_games(ladder.sequence)
-        changed = self.shadow.differs
-        if changed:
-            self.shadow.apply()
-        tables = [
-            replace_rows(LadderRating, self.ladder, ("version_id",), self._ratings()),
-            replace_rows(PairScore, self.ladder, ("white_id", "black_id"), self._pair_scores()),
-            replace_rows(
-                PairOutcome, self.ladder, ("one_id", "other_id", "first", "second"), self._pair_outcomes()
-            ),
-        ]
-        if changed := changed or any(tables):
+            self._store_games(ladder.sequence)
+        self._replace(LadderRating, ("version_id",), self._ratings())
+        self._replace(PairScore, ("white_id", "black_id"), self._pair_scores())
+        self._replace(PairOutcome, ("one_id", "other_id", "first", "second"), self._pair_outcomes())
+        if self.changed:
             LadderEstimate.objects.filter(pk=self.ladder).delete()
             follow_leader(ladder, timezone.now())
         Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
-        return changed
 
-    # Rating and comparing
+    def _locked(self) -> Ladder:
+        ladder = lock_row(Ladder.objects.all(), self.ladder)
+        if ladder.revision != self.revision:
+            raise RebuildError(
+                f"{self.ladder}: games were annulled or counted again at the same time: rebuild it again"
+            )
+        return ladder
 
-    def _read_games(self, last: int) -> None:
+    def _replace(self, model: type[Model], keys: Sequence[str], wanted: _Rows, **filters: Any) -> None:
+        rows = model._default_manager.filter(ladder_id=self.ladder, **filters)
+        self.changed |= replace_rows(rows, {"ladder_id": self.ladder}, keys, wanted)
+
+    # Rating and storing
+
+    def _store_games(self, last: int) -> None:
         """The next rated games of the database, at most up to the sequence number ``last``."""
         until = min(self.until + CHUNK, last)
         games = Game.objects.filter(
@@ -205,31 +205,39 @@ class _Rebuild:
             )
             for sequence, game, pairing, white, black, result in columns.iterator(CHUNK)
         ]
-        self._add(rows, until)
+        self._store(rows, until)
 
-    def _read_records(self, records: Iterable[Record | RecordError], last: int) -> None:
-        rows = _played_in(self.ladder, records, self.corrections)
-        while chunk := list(islice(rows, CHUNK)):
-            self._add(chunk, chunk[-1][0])
+    def _store_records(self, rows: Sequence[_Row], last: int) -> None:
+        for start in range(0, len(rows), CHUNK):
+            chunk = rows[start : start + CHUNK]
+            self._store(chunk, chunk[-1][0])
             self.progress(self.ladder, self.until, last)
         if self.until < last:
-            self._add([], last)
+            self._store([], last)
 
-    def _add(self, rows: Sequence[_Row], until: int) -> None:
-        """Rate games and compare their events with those stored; the next call continues after ``until``."""
-        expected: dict[tuple[int, int], tuple[int, float, float, float, float]] = {}
+    def _store(self, rows: Sequence[_Row], until: int) -> None:
+        """Rate games and replace the events that differ; the next call continues after ``until``."""
+        events = self._rated(rows)
+        with transaction.atomic():
+            self._locked()
+            keys = ("sequence", "version_id", "game_id")
+            self._replace(RatingEvent, keys, events, sequence__gt=self.until, sequence__lte=until)
+        self.games += len(rows)
+        self.until = until
+
+    def _rated(self, rows: Sequence[_Row]) -> _Rows:
+        """Rate games; the events by sequence number, version and game."""
+        events: _Rows = {}
         step, rating, versions, scores = self.fold.step, self.fold.rating, self.versions, self.scores
         for sequence, game, pairing, white, black, one, other, result in rows:
-            mu, sigma, other_mu, other_sigma = step(one, other, result)
-            expected[sequence, white] = (game, mu, sigma, *rating(one))
-            expected[sequence, black] = (game, other_mu, other_sigma, *rating(other))
+            before = step(one, other, result)
+            events[sequence, white, game] = _event(*before[:2], *rating(one))
+            events[sequence, black, game] = _event(*before[2:], *rating(other))
             versions[one], versions[other] = white, black
             score = white, black, result
             scores[score] = scores.get(score, 0) + 1
             self._pair(pairing, score)
-        self.games += len(rows)
-        self.shadow.compare(expected, self.until, until)
-        self.until = until
+        return events
 
     def _pair(self, pairing: int, score: tuple[int, int, Result]) -> None:
         first = self.half.pop(pairing, None)
@@ -241,23 +249,32 @@ class _Rebuild:
 
     # The tables without history
 
-    def _ratings(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def _ratings(self) -> _Rows:
         standings = self.fold.standings.items()
         return {(self.versions[player],): standing_columns(standing) for player, standing in standings}
 
-    def _pair_scores(self) -> dict[tuple[Any, ...], dict[str, Any]]:
-        wanted: dict[tuple[Any, ...], dict[str, Any]] = {}
+    def _pair_scores(self) -> _Rows:
+        wanted: _Rows = {}
         for (white, black, result), count in self.scores.items():
             columns = wanted.setdefault((white, black), dict.fromkeys(RESULT_COLUMNS.values(), 0))
             columns[RESULT_COLUMNS[result]] += count
         return wanted
 
-    def _pair_outcomes(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def _pair_outcomes(self) -> _Rows:
         counts: Counter[tuple[Any, ...]] = Counter()
         for (game, return_game), count in self.both.items():
             if key := pair_key(RatedScore(*game), RatedScore(*return_game)):
                 counts[tuple(pair_columns(key).values())] += count
         return {columns: {"count": count} for columns, count in counts.items()}
+
+
+def _event(mu_before: float, sigma_before: float, mu_after: float, sigma_after: float) -> dict[str, float]:
+    return {
+        "mu_before": mu_before,
+        "sigma_before": sigma_before,
+        "mu_after": mu_after,
+        "sigma_after": sigma_after,
+    }
 
 
 def _players() -> dict[int, Player]:

@@ -29,9 +29,9 @@ from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.ratings import RatingRow
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
-from tournament.views.unsent import entered, login_required, takes_form
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 
@@ -101,7 +101,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "bot.html", context)
 
 
-@takes_form("Set the version that plays")
+@takes_form
 def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Choose the version that plays on ``ladder``; ``version=off`` chooses none."""
     bot = find_bot(request, slug)
@@ -123,7 +123,7 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Accept a bundle; if it is refused, nothing is stored and the reason is shown beside the field."""
-    form = UploadForm(entered(request), request.FILES or None)
+    form = UploadForm(request.POST if request.method == "POST" else None, request.FILES or None)
     status, wait_s = 200, 0
     if request.method == "POST" and form.is_valid():
         try:

@@ -28,10 +28,10 @@ from tournament.views.bots.results import asks_for_all, results_of
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.filters import games_address
 from tournament.views.games.logs import LogEnd, ShownLog, end_of, shown_log
+from tournament.views.logged_in import takes_form
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
-from tournament.views.unsent import takes_form
 from workers.jobs import Finding
 
 State = BotVersion.State
@@ -135,7 +135,7 @@ def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
     )
 
 
-@takes_form("Validate the version")
+@takes_form
 def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Start the validation of a waiting version; fails if uploads are not run on this site."""
     version = _find(request, slug, number)
@@ -152,7 +152,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
     return redirect(version)
 
 
-@takes_form("Withdraw the version")
+@takes_form
 def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Withdraw a valid version, or stop the validation of one that is not valid yet."""
     version = _find(request, slug, number)
@@ -176,7 +176,7 @@ def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> H
     return redirect(version)
 
 
-@takes_form("Let the version play again")
+@takes_form
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Let a withdrawn version play again; only for staff."""
     version = _find(request, slug, number)

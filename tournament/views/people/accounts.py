@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from allauth.account import views as account_views
 from django.contrib.auth import views as auth_views
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse, reverse_lazy
 from django.utils import timezone
@@ -19,11 +19,11 @@ from tournament.models import Bot, Tournament, User
 from tournament.services.accounts import throttles
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.views.bots.bots import bot_rows
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.people.adapters import THROTTLED
 from tournament.views.people.forms import LogInForm, SignUpForm
 from tournament.views.requests import AuthenticatedRequest, takes_get_and_post, too_many
-from tournament.views.unsent import LOG_IN, keep, login_required, takes_form
 
 PAGE_SIZE = 25
 LATEST_TESTS = 10
@@ -68,15 +68,11 @@ class LogIn(_ToNextPage, account_views.LoginView):
     template_name = "log_in.html"
     form_class = LogInForm
     extra_context = {  # noqa: RUF012
-        **LOG_IN,
+        "title": "Log in",
+        "button": "Log in",
+        "action": reverse_lazy("log-in"),
         "other": {"address": reverse_lazy("sign-up"), "label": "I have no account yet"},
     }
-
-    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        response = super().dispatch(request, *args, **kwargs)
-        if request.method == "POST" and isinstance(response, HttpResponseRedirect):
-            keep(request, next_page(request))
-        return response
 
     def form_invalid(self, form: LogInForm) -> HttpResponse:
         response = super().form_invalid(form)
@@ -87,7 +83,7 @@ class LogIn(_ToNextPage, account_views.LoginView):
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         target = next_page(self.request)
-        context = {"encoded": self.request.POST.get("unsent"), "next": target, "purpose": _purpose(target)}
+        context = {"next": target, "purpose": _purpose(target)}
         return {**super().get_context_data(**kwargs), **context}
 
 
@@ -125,7 +121,7 @@ def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | Non
     return (used_today(user, timezone.now(), is_validation=is_validation), most) if most else None
 
 
-@takes_form("Mark the notice as read")
+@takes_form
 def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Mark a notice of the user as read."""
     if pk > LAST_ID or not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
@@ -133,7 +129,7 @@ def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     return redirect("account")
 
 
-@takes_form("Mark all notices as read")
+@takes_form
 def notices_read(request: AuthenticatedRequest) -> HttpResponse:
     """Mark the user's notices as read; with ``last``, those up to its id: later ones have not been shown."""
     unread, last = request.user.notices.filter(read_at__isnull=True), request.POST.get("last", "")

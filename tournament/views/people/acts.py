@@ -9,9 +9,9 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.models import Act
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.logged_in import login_required
 from tournament.views.paging import Page, by_id
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.unsent import login_required
 
 PAGE_SIZE = 50
 COLUMNS = ("who", "what", "of_what", "page", "time")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from allauth.account import views as account_views
 from allauth.decorators import rate_limit
 from allauth.usersessions.models import UserSession
@@ -19,9 +17,9 @@ from tournament.models import User
 from tournament.services.accounts import throttles
 from tournament.services.accounts.devices import remember_device
 from tournament.services.accounts.tokens import revoke_all
+from tournament.views.logged_in import login_required
 from tournament.views.people.forms import ChangeForm, EmailForm, ResetForm, ResetRequestForm
 from tournament.views.requests import takes_get_and_post, too_many
-from tournament.views.unsent import entered, login_required
 
 
 class PasswordChange(auth_views.PasswordChangeView):
@@ -79,12 +77,6 @@ class Email(account_views.EmailView):
 
     template_name = "email.html"
     form_class = EmailForm
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        kwargs: dict[str, Any] = super().get_form_kwargs()
-        if self.request.method != "POST" and (kept := entered(self.request)) is not None:
-            kwargs["data"] = kept
-        return kwargs
 
 
 password_change = never_cache(

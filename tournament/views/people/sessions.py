@@ -10,9 +10,9 @@ from django.template.defaultfilters import pluralize
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.unsent import login_required, takes_form
 
 MOST_SHOWN = 50
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl", "python-requests")
@@ -33,7 +33,7 @@ def sessions(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "sessions.html", {"sessions": rows, "others": len(found) - 1})
 
 
-@takes_form("End the session")
+@takes_form
 def session_end(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """End one of the user's sessions; ending this one logs out."""
     session = UserSession.objects.filter(user=request.user, pk=pk).first() if pk <= LAST_ID else None
@@ -48,7 +48,7 @@ def session_end(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     return redirect("sessions")
 
 
-@takes_form("End all other sessions")
+@takes_form
 def sessions_end(request: AuthenticatedRequest) -> HttpResponse:
     """End all sessions of the user but this one."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)

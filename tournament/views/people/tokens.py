@@ -14,9 +14,9 @@ from tournament.forms import TokenForm
 from tournament.models import Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import TokenError, create_token, own_token, revoke
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.unsent import entered, login_required, takes_form
 
 MOST_SHOWN = 100
 COOKIE = "new-token"
@@ -32,7 +32,7 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
 
     A cookie carries it there, so that the site stores only its hash and a reload creates no second token.
     """
-    form = TokenForm(entered(request), user=request.user)
+    form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         try:
             _, text = create_token(request.user, form.cleaned_data["name"], form.cleaned_data["scopes"])
@@ -69,7 +69,7 @@ def _shown_next(response: HttpResponse, text: str) -> HttpResponse:
     return response
 
 
-@takes_form("Revoke the token")
+@takes_form
 def token_revoke(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Revoke a token of the user."""
     token = Token.objects.filter(user=request.user, pk=pk).first() if pk <= LAST_ID else None

@@ -22,9 +22,9 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.annulments import Selection, annul, count_again
 from tournament.services.results.corrections import COLUMNS, LIST, published_corrections
 from tournament.views.exports import served_table
+from tournament.views.logged_in import login_required
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest, takes_get_and_post
-from tournament.views.unsent import entered, login_required
 
 if TYPE_CHECKING:
     _WorkerField = forms.ModelChoiceField[WorkerName]
@@ -132,7 +132,7 @@ def annulments(request: AuthenticatedRequest) -> HttpResponse:
     """The form; a first POST shows how many games it concerns, a second one with that number does it."""
     if not access.may_annul(request.user):
         raise Http404("staff only")
-    values = entered(request)
+    values = request.POST if request.method == "POST" else None
     initial = {name: request.GET.get(name) for name in ("game", "worker", "action")}
     form = AnnulmentForm(values, initial=initial)
     preview = AnnulmentPreview.of(form) if values is not None and form.is_valid() else None

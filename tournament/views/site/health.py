@@ -13,8 +13,8 @@ from tournament.access import may_see_status
 from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
+from tournament.views.logged_in import login_required
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.unsent import login_required
 
 
 @require_safe

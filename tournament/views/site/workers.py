@@ -22,10 +22,10 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
 from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
+from tournament.views.logged_in import takes_form
 from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
-from tournament.views.unsent import takes_form
 
 MOST_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
@@ -79,7 +79,7 @@ def workers_files(request: HttpRequest, kind: str) -> HttpResponse:
     return served_table(kind, "workers", columns, rows, file="workers")
 
 
-@takes_form("Quarantine the worker")
+@takes_form
 def worker_quarantine(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Send a worker no more games."""
     worker = _find(request, pk)
@@ -90,7 +90,7 @@ def worker_quarantine(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     return redirect("workers")
 
 
-@takes_form("Release the worker")
+@takes_form
 def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Send a worker games again."""
     worker = _find(request, pk)

@@ -18,10 +18,10 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.tournaments.costs import cost_of_form
 from tournament.views.tournaments.tournaments import find_tournament
-from tournament.views.unsent import entered, login_required, takes_form
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -29,7 +29,7 @@ from tournament.views.unsent import entered, login_required, takes_form
 @vary_on_headers("HX-Request")
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Create a draft; the response to htmx is the estimate for the tournament in the form."""
-    form = TournamentForm(entered(request))
+    form = TournamentForm(request.POST if request.method == "POST" else None)
     if "HX-Request" in request.headers:
         return render(request, "pieces/estimate.html", {"estimate": cost_of_form(form)})
     if request.method == "POST" and form.is_valid():
@@ -43,19 +43,19 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "tournament_new.html", {"form": form, "estimate": estimate})
 
 
-@takes_form("Start the tournament")
+@takes_form
 def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Start a draft or an announced tournament."""
     return _run_own(request, slug, services.start, "The tournament is started.", "started it")
 
 
-@takes_form("Announce the tournament")
+@takes_form
 def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Show the tournament to everybody until it starts at its time."""
     return _run_own(request, slug, services.announce, "The tournament is announced.", "announced it")
 
 
-@takes_form("Pause the tournament")
+@takes_form
 def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Start no more games for now."""
     return _run_own(
@@ -67,19 +67,19 @@ def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     )
 
 
-@takes_form("Resume the tournament")
+@takes_form
 def tournament_resume(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return _run_own(request, slug, services.resume, "The tournament continues.", "resumed it")
 
 
-@takes_form("Cancel the tournament")
+@takes_form
 def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Play no more games; recorded games are kept."""
     done = "The tournament is cancelled. The recorded games are kept."
     return _run_own(request, slug, services.cancel, done, "cancelled it")
 
 
-@takes_form("Extend the tournament")
+@takes_form
 def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Add pairs of games, or rounds to a Swiss."""
     form = ControlForm(request.POST)
@@ -93,7 +93,7 @@ def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     )
 
 
-@takes_form("Set the priority")
+@takes_form
 def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Set the priority; only for staff."""
     if not access.may_set_priority(request.user):
@@ -113,7 +113,7 @@ def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpRespons
     )
 
 
-@takes_form("Enter the bot")
+@takes_form
 def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Enter one of the user's bots."""
     tournament = find_tournament(request, slug)
@@ -126,7 +126,7 @@ def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return _run(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.", deed)
 
 
-@takes_form("Withdraw the bot")
+@takes_form
 def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) -> HttpResponse:
     """Withdraw one of the user's bots."""
     tournament = find_tournament(request, slug)

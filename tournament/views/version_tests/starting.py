@@ -21,9 +21,9 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.schedule.terms import TournamentError
 from tournament.services.version_tests.progress import stop_test
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
+from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.unsent import entered, login_required, takes_form
 from tournament.views.version_tests.version_tests import find_version_test, format_elo
 from workers.jobs import MAX_OPENING_PLIES
 from workers.sequential import Sprt
@@ -131,7 +131,9 @@ class VersionTestForm(forms.Form):
 @login_required
 def version_test_new(request: AuthenticatedRequest) -> HttpResponse:
     """Start a test between two versions of the user; ``?candidate=id`` suggests the first."""
-    form = VersionTestForm(entered(request), user=request.user, initial=_suggested(request))
+    form = VersionTestForm(
+        request.POST if request.method == "POST" else None, user=request.user, initial=_suggested(request)
+    )
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(start_test(request.user, _terms(form)))
@@ -142,7 +144,7 @@ def version_test_new(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "version_test_new.html", context)
 
 
-@takes_form("Stop the test")
+@takes_form
 def version_test_stop(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """End a running test without a verdict; recorded games are kept."""
     tournament = find_version_test(request, slug)

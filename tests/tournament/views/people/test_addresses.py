@@ -85,14 +85,6 @@ def test_a_new_address_takes_the_place_of_the_old_one_when_it_is_confirmed(
     assert not EmailAddress.objects.exists()
 
 
-def test_an_address_sent_after_the_log_in_ended_is_filled_in_again(site: Site, client: Client) -> None:
-    page = client.post("/account/email/", {"email": "ada@example.org"}).content.decode()
-    (kept,) = re.findall('name="unsent" value="([^"]*)"', page)
-    data = {"username": "olga", "password": PASSWORD, "next": "/account/email/", "unsent": kept}
-    client.post("/log-in/", data)
-    assert 'value="ada@example.org"' in client.get("/account/email/").content.decode()
-
-
 def ask(email: str) -> str:
     answer = Client().post("/password-reset/", {"email": email}, follow=True)
     return str(answer.content.decode())

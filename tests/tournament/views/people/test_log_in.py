@@ -304,16 +304,6 @@ def test_a_code_stays_used_for_as_long_as_it_is_right(
         assert client.post("/log-in/code/", {"code": code}).status_code == expected
 
 
-def test_the_values_of_a_form_survive_a_log_in_with_a_second_factor(guarded: tuple[Client, str]) -> None:
-    client = Client()
-    page = client.post("/tournaments/new/", {"name": "Autumn"}).content.decode()
-    (kept,) = re.findall('name="unsent" value="([^"]*)"', page)
-    data = {"username": "olga", "password": PASSWORD, "next": "/tournaments/new/", "unsent": kept}
-    client.post("/log-in/", data)
-    client.post("/log-in/code/", {"code": code_of(guarded[1], 1)})
-    assert client.get("/tournaments/new/").context["form"]["name"].value() == "Autumn"
-
-
 def test_a_recovery_code_works_once(guarded: tuple[Client, str]) -> None:
     page = guarded[0].get("/account/recovery-codes/").content.decode()
     codes = re.findall("<li><code>([0-9]+)</code>", page)

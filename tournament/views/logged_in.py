@@ -1,0 +1,64 @@
+"""Views for logged-in users: a visitor logs in first, and then gets to the page of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar, cast
+
+from django.contrib import messages
+from django.contrib.auth import decorators
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import Resolver404, resolve
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+
+def login_required(view: View) -> View:
+    """Like Django's decorator, but a form leads back to the page that shows it, with a message."""
+    allowed = decorators.login_required(view)
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if request.method == "POST" and not request.user.is_authenticated:
+            return _log_in_first(request)
+        return allowed(request, *args, **kwargs)
+
+    return cast(View, checked)
+
+
+def takes_form(view: View) -> View:
+    """Decorate a view that accepts a logged-in user's form and has no page of its own."""
+    checked = require_POST(login_required(view))
+    checked.has_no_page = True  # type: ignore[attr-defined]
+    return checked
+
+
+def page_of(path: str) -> str:
+    """The page that shows the form at ``path``: the path itself, or the nearest parent that is a page."""
+    while not _is_page(path):
+        path = f"{path.rstrip('/').rpartition('/')[0]}/"
+    return path
+
+
+def _is_page(path: str) -> bool:
+    if path == "/":
+        return True
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return False
+    return match.url_name != "log-out" and not hasattr(match.func, "has_no_page")
+
+
+@never_cache
+def _log_in_first(request: HttpRequest) -> HttpResponse:
+    """Answer a form with the log-in page; htmx gets one sentence instead."""
+    if "HX-Request" in request.headers:
+        return render(request, "pieces/logged_out.html")
+    messages.warning(request, "You were logged out when you sent the form, so nothing was done.")
+    return redirect_to_login(page_of(request.path))
