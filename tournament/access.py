@@ -11,8 +11,9 @@ from __future__ import annotations
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from tournament.formats import kinds
 from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Tournament, User
-from tournament.models.tournaments import UNLISTED, TournamentQuerySet
+from tournament.models.tournaments import TournamentQuerySet
 
 State = Tournament.State
 Visitor = User | AnonymousUser
@@ -53,7 +54,7 @@ def public_entries(entries: QuerySet[FeedEntry]) -> QuerySet[FeedEntry]:
 
 def visible_tournaments(user: Visitor) -> TournamentQuerySet:
     """For lists: without validations, which are linked from their version's page, and version tests."""
-    tournaments = Tournament.objects.exclude(kind__in=UNLISTED)
+    tournaments = Tournament.objects.filter(kind__in=kinds(lambda one: one.is_listed))
     if user.is_staff:
         return tournaments
     private = Q(state=State.DRAFT) | Q(is_discarded=True)
@@ -62,12 +63,12 @@ def visible_tournaments(user: Visitor) -> TournamentQuerySet:
 
 def visible_version_tests() -> TournamentQuerySet:
     """For their list: all, because a version test is public from its start, like its games."""
-    return Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST)
+    return Tournament.objects.filter(version_test__isnull=False)
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
     """Those of ``games`` that lists show this visitor; validations are linked from their version's page."""
-    games = games.exclude(tournament__kind=Tournament.Kind.VALIDATION)
+    games = games.filter(tournament__kind__in=kinds(lambda one: one.is_public))
     if user.is_staff:
         return games
     private = Q(tournament__state=State.DRAFT) | Q(tournament__is_discarded=True)
@@ -77,15 +78,15 @@ def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
 def public_records(ladder: str) -> QuerySet[GameRecord]:
     """The records of a ladder's file: all of the ladder in the order of completion, without validations."""
     records = GameRecord.objects.filter(game__ladder=ladder, game__sequence__isnull=False)
-    return records.exclude(game__tournament__kind=Tournament.Kind.VALIDATION).order_by("game__sequence")
+    return records.filter(game__tournament__kind__in=kinds(lambda one: one.is_public)).order_by(
+        "game__sequence"
+    )
 
 
 def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
     """Also whether its games may be seen."""
     is_draft = tournament.state == State.DRAFT or tournament.is_discarded
-    return not (is_draft or tournament.kind == Tournament.Kind.VALIDATION) or _is_owner(
-        user, tournament.owner_id
-    )
+    return (tournament.format.is_public and not is_draft) or _is_owner(user, tournament.owner_id)
 
 
 def may_see_profile(user: Visitor, person: User) -> bool:

@@ -21,7 +21,9 @@ from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
 from engines.visible import visible_lines
 from tournament import access
-from tournament.models import Bot, BotVersion, Token, Tournament, User
+from tournament.formats import FORMATS
+from tournament.formats.round_robin import RoundRobin
+from tournament.models import Bot, BotVersion, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.jobs import MAX_OPENING_PLIES
@@ -199,12 +201,7 @@ class BotChoice(_BotField):
         return isolate(bot.name)
 
 
-KINDS = [
-    (Tournament.Kind.ROUND_ROBIN, "Round robin: every bot meets every other"),
-    (Tournament.Kind.GAUNTLET, "Gauntlet: one bot meets each of the others"),
-    (Tournament.Kind.SWISS, "Swiss: a few rounds against opponents with a similar score"),
-    (Tournament.Kind.KNOCK_OUT, "Knock-out: the loser of a match is out"),
-]
+CHOICES = [(code, one.choice) for code, one in FORMATS.items() if one.choice]
 
 
 def _moment(label: str, help_text: str) -> forms.DateTimeField:
@@ -244,9 +241,7 @@ class TournamentForm(forms.Form):
     """
 
     name = forms.CharField(label="Name", max_length=80)
-    kind = forms.ChoiceField(
-        label="Format", choices=KINDS, required=False, initial=Tournament.Kind.ROUND_ROBIN
-    )
+    kind = forms.ChoiceField(label="Format", choices=CHOICES, required=False, initial=RoundRobin.code)
     challenger = VersionChoice(
         BotVersion.objects.none(),
         label="Challenger",
@@ -331,7 +326,7 @@ class TournamentForm(forms.Form):
             field.choices = lambda empty=empty: [*empty, *offered()]
 
     def clean_kind(self) -> str:
-        return self.cleaned_data["kind"] or Tournament.Kind.ROUND_ROBIN
+        return self.cleaned_data["kind"] or RoundRobin.code
 
     def clean_seed(self) -> int:
         seed: int | None = self.cleaned_data["seed"]
@@ -339,11 +334,11 @@ class TournamentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        kind, entry = data.get("kind"), data.get("entry_until")
+        chosen, entry = FORMATS[data.get("kind") or RoundRobin.code], data.get("entry_until")
         versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
-        if kind == Tournament.Kind.GAUNTLET and "challenger" not in self.errors:
+        if chosen.has_challenger and "challenger" not in self.errors:
             versions = self._with_challenger(data.get("challenger"), versions)
-        if kind == Tournament.Kind.SWISS and "rounds" not in self.errors and not data.get("rounds"):
+        if chosen.has_rounds and "rounds" not in self.errors and not data.get("rounds"):
             self.add_error("rounds", "Enter the number of rounds of the Swiss.")
         if len(versions) < 2 and not entry and not self.errors.keys() & {"bots", "challenger"}:
             self.add_error("bots", "Choose at least two bots.")

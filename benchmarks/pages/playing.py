@@ -154,7 +154,7 @@ class BulkPlay:
             }, {"id": pk}))  # fmt: skip
             records.append({"game_id": pk, "text": sample.record})
             if sequence % LOGGED == 0:
-                logs += list(self._logs(pk, sample, tournament.kind))
+                logs += list(self._logs(pk, sample, tournament))
         insert_rows(Attempt, attempts)
         update_rows(Game, changes)
         insert_rows(GameRecord, records)
@@ -163,9 +163,9 @@ class BulkPlay:
             Ladder.objects.filter(pk=ladder).update(sequence=self.sequences[ladder])
         count_finished(tournament.pk, len(games))
 
-    def _logs(self, pk: int, sample: Sample, kind: str) -> Iterator[dict[str, Any]]:
+    def _logs(self, pk: int, sample: Sample, tournament: Tournament) -> Iterator[dict[str, Any]]:
         for side in GameLog.Side.values:
-            kept_long = is_kept_long(sample.fault, kind)
+            kept_long = is_kept_long(sample.fault, tournament)
             yield {"game_id": pk, "side": side, "content": LOG, "kept_long": kept_long, "stored_at": self.now}
 
     def _choose(self, ladder: str, opening: str, white: int, black: int) -> Sample:

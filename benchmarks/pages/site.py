@@ -221,7 +221,7 @@ class SiteFiller:
         start(tournament)
         while make_games(tournament):
             pass
-        if not tournament.is_staged:
+        if not tournament.format.is_staged:
             self.player.play(tournament, round(event.played * tournament.games_total) or None)
             return
         rounds = 0

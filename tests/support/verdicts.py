@@ -121,7 +121,7 @@ def _tournaments() -> Iterator[str]:
     for tournament in Tournament.objects.all():
         games = Game.objects.filter(tournament=tournament)
         counts = (tournament.games_done, tournament.games_total, games.done().count(), games.count())
-        over = Tournament.State.RUNNING if tournament.is_endless else Tournament.State.FINISHED
+        over = Tournament.State.RUNNING if tournament.format.is_endless else Tournament.State.FINISHED
         if tournament.state != over or len(set(counts)) != 1:
             yield f"{tournament.name} is {tournament.state} with {counts} games"
 

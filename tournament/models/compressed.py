@@ -130,9 +130,9 @@ class GameLog(models.Model):
         return unpack_log(bytes(self.content))[1]
 
 
-def is_kept_long(fault: str, kind: str) -> bool:
-    """Whether the logs of a game with this fault, in a tournament of this kind, are kept for long."""
-    return fault != Fault.NONE or kind == Tournament.Kind.VALIDATION
+def is_kept_long(fault: str, tournament: Tournament) -> bool:
+    """Whether the logs of a game of this tournament, with this fault, are kept for long."""
+    return fault != Fault.NONE or tournament.format.keeps_logs
 
 
 def days_kept(*, kept_long: bool) -> int:

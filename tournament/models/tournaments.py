@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import datetime
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+if TYPE_CHECKING:
+    from tournament.formats import Format
+
 GAMES_A_PAIR = 2
 
 
 class TournamentQuerySet(models.QuerySet["Tournament"]):
     def public(self) -> TournamentQuerySet:
-        """All but validations and version tests, newest first."""
-        return self.exclude(kind__in=UNLISTED).order_by("-id")
+        """Those that lists show, newest first."""
+        from tournament.formats import kinds
+
+        return self.filter(kind__in=kinds(lambda one: one.is_listed)).order_by("-id")
 
     def running(self) -> TournamentQuerySet:
         return self.filter(state=Tournament.State.RUNNING)
@@ -153,32 +158,17 @@ class Tournament(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        page = "version-test" if self.kind == self.Kind.VERSION_TEST else "tournament"
-        return reverse(page, args=[self.slug])
+        return reverse(self.format.page, args=[self.slug])
 
     @property
     def is_over(self) -> bool:
         return self.state in {self.State.FINISHED, self.State.CANCELLED, self.State.HALTED}
 
     @property
-    def is_staged(self) -> bool:
-        """Whether its rounds are made one after another, from the results so far."""
-        return self.kind in STAGED
+    def format(self) -> Format:
+        from tournament.formats import FORMATS  # late: the formats load the pairing of rounds
 
-    @property
-    def is_endless(self) -> bool:
-        """Whether more games always follow."""
-        return self.kind == self.Kind.LADDER
-
-    @property
-    def is_version_test(self) -> bool:
-        """Whether its pairs are made a few at a time until its test is decided."""
-        return self.kind == self.Kind.VERSION_TEST
-
-    @property
-    def has_cycles(self) -> bool:
-        """Whether its schedule is a table that is repeated, once a cycle."""
-        return self.kind in {self.Kind.ROUND_ROBIN, self.Kind.GAUNTLET}
+        return FORMATS[self.kind]
 
     @property
     def games_a_meeting(self) -> int:
@@ -188,12 +178,6 @@ class Tournament(models.Model):
         """Whether owners may enter and withdraw their bots at this time."""
         waits = self.state == self.State.ANNOUNCED and not self.entry_closed
         return waits and self.entry_until is not None and (now or timezone.now()) < self.entry_until
-
-
-STAGED = (Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT)
-"""Kinds whose rounds are paired from the results of earlier rounds."""
-UNLISTED = (Tournament.Kind.VALIDATION, Tournament.Kind.VERSION_TEST)
-"""Kinds that lists of tournaments leave out: they are listed with their bots or on pages of their own."""
 
 
 class TournamentTables(models.Model):

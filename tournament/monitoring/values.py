@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 
 from engines import __version__
 from tournament import queues
+from tournament.formats import kinds
 from tournament.models import (
     Attempt,
     BotVersion,
@@ -151,7 +152,11 @@ def waits_since() -> datetime.datetime | None:
 
 def _oldest_waiting() -> datetime.datetime | None:
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = Tournament.objects.running().exclude(kind=Tournament.Kind.LADDER).filter(Exists(waiting))
+    running = (
+        Tournament.objects.running()
+        .exclude(kind__in=kinds(lambda one: one.is_endless))
+        .filter(Exists(waiting))
+    )
     oldest: datetime.datetime | None = running.aggregate(at=Min("started_at"))["at"]
     return oldest
 

@@ -19,8 +19,10 @@ from django.db.models import F
 from tournament.models import Correction, Game, Ladder, Tournament, WorkerName
 from tournament.models.games import GameQuerySet
 from tournament.services.bulk import insert_rows
+from tournament.services.fair_share import of_work
 from tournament.services.locks import lock, lock_tournaments
 from tournament.services.version_tests.progress import recount
+from workers.jobs import Work
 
 CHUNK = 500
 """Games of one transaction, so that no other writer waits for long."""
@@ -49,7 +51,7 @@ class Selection:
     def games(self) -> GameQuerySet:
         """The recorded games, without validations, which count nowhere."""
         games = Game.objects.filter(sequence__isnull=False)
-        games = games.exclude(tournament__kind=Tournament.Kind.VALIDATION)
+        games = games.filter(of_work(Work.GAMES, "tournament__"))
         if self.game is not None:
             return games.filter(pk=self.game.pk)
         games = games.filter(played_by=self.worker)
@@ -111,13 +113,13 @@ class _GameRow:
 def _rows(games: GameQuerySet) -> list[_GameRow]:
     """In the order of completion."""
     columns = ("pk", "key", "ladder_id", "tournament_id", "fingerprint", "annulled", "rated")
-    more = ("correction__was_rated", "tournament__rated", "tournament__kind")
+    more = ("correction__was_rated", "tournament__rated")
     rows: Any = games.order_by("sequence").values_list(*columns, *more)
     return [_row(*row) for row in rows]
 
 
 def _row(*values: Any) -> _GameRow:
-    pk, key, ladder, tournament, mark, annulled, rated, was_rated, is_rated, kind = values
+    pk, key, ladder, tournament, mark, annulled, rated, was_rated, is_rated = values
     return _GameRow(
         pk=pk,
         key=key,
@@ -127,7 +129,7 @@ def _row(*values: Any) -> _GameRow:
         annulled=annulled,
         rated=rated,
         was_rated=rated if was_rated is None else was_rated,
-        in_rated_tournament=is_rated and kind != Tournament.Kind.VALIDATION,
+        in_rated_tournament=is_rated,
     )
 
 
@@ -165,7 +167,7 @@ def _change_chunk(
     Ladder.objects.filter(pk__in=ladders).update(revision=F("revision") + 1)
     Tournament.objects.filter(pk__in=tournaments).update(revision=F("revision") + 1)
     for event in events:
-        if event.is_version_test:
+        if event.format.is_sequential:
             recount(event.pk)
     return len(rows)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 from contextlib import suppress
 
+from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Tournament, User
-from tournament.services.schedule.terms import TournamentError
+from tournament.services.fair_share import of_work
 from tournament.services.schedule.tournaments import cancel, pause
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.version_tests.progress import stop_test
+from workers.jobs import Work
 
 REASON = "the account of its owner was deactivated"
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 
 
 def stop_work_of(user: User, now: datetime.datetime) -> None:
@@ -24,14 +26,14 @@ def stop_work_of(user: User, now: datetime.datetime) -> None:
     pending = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
     for version in BotVersion.objects.filter(bot__owner=user, state__in=pending):
         stop_validation(version, REASON, now)
-    own = Tournament.objects.filter(owner=user).exclude(kind=Kind.VALIDATION)
+    own = Tournament.objects.filter(owner=user).filter(of_work(Work.GAMES))
     for tournament in own.filter(state__in=[State.RUNNING, State.ANNOUNCED]):
         with suppress(TournamentError):  # it has ended meanwhile
             _stop(tournament)
 
 
 def _stop(tournament: Tournament) -> None:
-    if tournament.is_version_test:
+    if tournament.format.is_sequential:
         stop_test(tournament, REASON)
     elif tournament.state == State.RUNNING:
         pause(tournament)

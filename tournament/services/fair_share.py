@@ -22,6 +22,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, Sum, Value
 from django.db.models.functions import Coalesce, Least
 
 from tournament import access
+from tournament.formats import FORMATS, kinds
 from tournament.models import Attempt, Exam, Game, OwnerShare, SlotUse, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import Work
@@ -55,7 +56,7 @@ def charge_games(times: Iterable[PlayedTime], now: datetime.datetime) -> None:
     """Charge the time of games to the owners of their tournaments, like ``charge``."""
     seconds: dict[tuple[int | None, bool], float] = defaultdict(float)
     for kind, owner, used in times:
-        seconds[owner, kind == Tournament.Kind.VALIDATION] += used
+        seconds[owner, FORMATS[kind].work is Work.CHECKS] += used
     _charge(seconds, now)
 
 
@@ -144,8 +145,8 @@ def _running(
     owner: User | None, now: datetime.datetime, *, is_validation: bool
 ) -> Iterable[tuple[int | None, float]]:
     """The owner and the seconds so far of each game, and of each check, that is running."""
-    of_kind = Q(game__tournament__kind=Tournament.Kind.VALIDATION)
-    games = Attempt.objects.filter(of_kind if is_validation else ~of_kind)
+    work = Work.CHECKS if is_validation else Work.GAMES
+    games = Attempt.objects.filter(of_work(work, "game__tournament__"))
     games = games.filter(ended_at__isnull=True, started_at__isnull=False)
     if owner is not None:
         games = games.filter(game__tournament__owner=owner)
@@ -212,8 +213,7 @@ class OpenJob:
 
 def of_work(work: Work, path: str = "") -> Q:
     """A filter for tournaments, or for rows with one at ``path``, whose games are this kind of work."""
-    validations = Q(**{f"{path}kind": Tournament.Kind.VALIDATION})
-    return validations if work is Work.CHECKS else ~validations
+    return Q(**{f"{path}kind__in": kinds(lambda one: one.work is work)})
 
 
 def find_open_jobs(work: Work, now: datetime.datetime) -> list[OpenJob]:

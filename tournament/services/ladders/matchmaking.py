@@ -25,6 +25,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from engines.rules.registry import GAMES
 from tournament.arithmetic.matchmaker import draw_pairs
 from tournament.arithmetic.ratings import SETTLED_GAMES
+from tournament.formats import Format, kinds
+from tournament.formats.ladder import LadderFormat
 from tournament.models import (
     ActiveVersion,
     BotVersion,
@@ -55,7 +57,7 @@ LOOK_AGAIN = datetime.timedelta(seconds=5)
 """The time until the next try when no two candidates may meet."""
 MOST_EARLY_PAIRS = SETTLED_GAMES
 """A version gets no extra pairs after so many pairs, even if few of its games could be rated."""
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 
 
 def tend_ladders(now: datetime.datetime) -> int:
@@ -152,7 +154,7 @@ def priority_of(row: Matchmaking) -> int:
 def may_make_pair(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
     claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
-    claimed = claimed.exclude(tournament__kind=Kind.VERSION_TEST)  # they leave the queue for ladder games
+    claimed = claimed.exclude(tournament__kind__in=kinds(lambda one: one.is_background))
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
     return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()
@@ -161,14 +163,20 @@ def may_make_pair(priority: int) -> bool:
 def find_rivals(priority: int) -> TournamentQuerySet:
     """Tournaments with waiting games of the same or a higher priority than a ladder with this one."""
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = Tournament.objects.running().exclude(kind__in=[Kind.LADDER, Kind.VALIDATION, Kind.VERSION_TEST])
+    running = Tournament.objects.running().filter(kind__in=kinds(_precedes_ladders))
     return running.filter(Exists(waiting), priority__gte=priority)
+
+
+def _precedes_ladders(one: Format) -> bool:
+    return one.work is Work.GAMES and not (one.is_endless or one.is_background)
 
 
 def open_games() -> QuerySet[Game]:
     """Ladder games that wait or are played."""
     # A list of ids: with a subquery a database might scan the waiting games of all tournaments.
-    ladders = list(Tournament.objects.filter(kind=Kind.LADDER).values_list("id", flat=True))
+    ladders = list(
+        Tournament.objects.filter(kind__in=kinds(lambda one: one.is_endless)).values_list("id", flat=True)
+    )
     return Game.objects.filter(tournament__in=ladders, state__in=[Game.State.WAITING, Game.State.CLAIMED])
 
 
@@ -233,7 +241,7 @@ def _tournament_of(row: Matchmaking, now: datetime.datetime) -> Tournament:
     return Tournament.objects.create(
         slug=slug,
         name=f"{game.name} ladder",
-        kind=Kind.LADDER,
+        kind=LadderFormat.code,
         state=State.RUNNING,
         ladders=[game.code],
         opening_plies=row.terms.opening_plies,

@@ -106,7 +106,7 @@ def _find_waiting(
     taken: Sequence[Game], playing: Sequence[Game]
 ) -> tuple[list[QueuedEvent], dict[_Player, int]]:
     """The tournaments, and how many games start before the next one of each player in them."""
-    running = Tournament.objects.running().exclude(kind=Tournament.Kind.VALIDATION)
+    running = Tournament.objects.running().filter(of_work(Work.GAMES))
     in_order = sorted(running.order_by("-priority", "started_at", "id"), key=_rank)
     events: list[QueuedEvent] = []
     ahead: dict[_Player, int] = {}
@@ -120,7 +120,7 @@ def _find_waiting(
             waiting += max(0, left - begin)
             listed = tournament.games.filter(state=Game.State.WAITING).order_by("id")
             rows.append(listed.values_list("ladder", "white", "black")[:LISTED])
-            if not tournament.is_endless:
+            if not tournament.format.is_endless:
                 events.append(QueuedEvent(tournament.pk, games_playing, left, begun))
         # Tournaments of equal priority take turns.
         _count_ahead(ahead, filter(None, chain.from_iterable(zip_longest(*rows))), begun)
@@ -130,7 +130,7 @@ def _find_waiting(
 
 def _rank(tournament: Tournament) -> tuple[bool, int]:
     """Version tests come after all others."""
-    return tournament.is_version_test, -tournament.priority
+    return tournament.format.is_background, -tournament.priority
 
 
 def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]], begun: int) -> int:

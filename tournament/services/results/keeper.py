@@ -27,7 +27,7 @@ from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
 from tournament.services.work.attempts import give_back, halt_after_voids
 from tournament.services.work.workers import find_worker, judge
-from workers.jobs import BOTH_UNABLE, GameReport, name_of
+from workers.jobs import BOTH_UNABLE, GameReport, Work, name_of
 from workers.logs import FIELDS, log_ids
 
 AT_ONCE = 50
@@ -243,7 +243,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     worker = find_worker(report.worker)
     counts = worker is None or not worker.is_quarantined
     # Two different bots are tried again, because the machine may have stalled; a validation is not.
-    is_validation = attempt.game.tournament.kind == Tournament.Kind.VALIDATION
+    is_validation = attempt.game.tournament.format.work is Work.CHECKS
     hopeless = counts and is_validation and evidence.startswith(BOTH_UNABLE)
     name = visible(report.worker, MAX_WORKER)
     is_given = give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name)

@@ -27,7 +27,6 @@ from tournament.models import (
     InboxReport,
     Ladder,
     LiveGame,
-    Tournament,
     WorkerName,
 )
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
@@ -114,7 +113,7 @@ def store_logs(reports: Iterable[tuple[Game, GameReport]], now: datetime.datetim
             "game_id": game.pk,
             "side": side.value,
             "content": pack_log(visible_lines(log.stderr, MAX_LOG), visible_lines(log.lines, MAX_LOG)),
-            "kept_long": is_kept_long(report.fault, game.tournament.kind),
+            "kept_long": is_kept_long(report.fault, game.tournament),
             "stored_at": now,
         }
         for game, report in reports
@@ -126,7 +125,7 @@ def store_logs(reports: Iterable[tuple[Game, GameReport]], now: datetime.datetim
 def may_be_rated(game: Game) -> bool:
     """False for validations, unrated tournaments and bots of one owner; repeats are found when storing."""
     tournament = game.tournament
-    if not tournament.rated or tournament.kind == Tournament.Kind.VALIDATION:
+    if not tournament.rated:
         return False
     white, black = game.white.bot, game.black.bot
     return white.pk != black.pk and (white.owner_id is None or white.owner_id != black.owner_id)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from engines.records import Fault
-from tournament.models import BotVersion, Game, Tournament
+from tournament.models import BotVersion, Game
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import FORFEITED, tell_forfeiting, tell_reinstated, tell_withdrawn
 from tournament.services.schedule.walkovers import give_to_opponents
@@ -23,7 +23,7 @@ def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
     """
     by_version: dict[int, list[tuple[Game, bool]]] = {}
     for game, fault in results:
-        if game.tournament.kind != Tournament.Kind.VALIDATION:
+        if game.tournament.format.counts_forfeits:
             by_version.setdefault(game.white_id, []).append((game, fault is Fault.WHITE))
             by_version.setdefault(game.black_id, []).append((game, fault is Fault.BLACK))
     concerned = BotVersion.objects.filter(pk__in=by_version).select_related("bot__owner")

@@ -9,10 +9,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from tournament.formats.base import TournamentError
 from tournament.models import Bot, BotVersion, Entry, Tournament
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.limits import check_entry
-from tournament.services.schedule.terms import TournamentError, check_size, players_of
+from tournament.services.schedule.terms import check_size, players_of
 
 
 @transaction.atomic
@@ -29,7 +30,7 @@ def enter(tournament: Tournament, bot: Bot) -> Entry:
     if any(entry.version.bot_id == bot.pk for entry in entries):
         raise TournamentError(f"bot: {bot.name!r} is entered already")
     versions = [*(entry.version for entry in entries), version]
-    check_size(locked.kind, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
+    check_size(locked.format, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
     check_entry(locked, versions)
     last = locked.entries.aggregate(last=Max("number"))["last"] or 0
     return Entry.objects.create(tournament=locked, version=version, number=last + 1)
@@ -84,7 +85,7 @@ def leave_out_withdrawn(tournament: Tournament) -> list[str]:
     """
     entries = list(tournament.entries.select_related("version__bot").order_by("number"))
     gone = [entry for entry in entries if entry.version.state != BotVersion.State.VALID]
-    if gone and tournament.kind == Tournament.Kind.GAUNTLET and gone[0] == entries[0]:
+    if gone and tournament.format.has_challenger and gone[0] == entries[0]:
         version = gone[0].version
         raise TournamentError(f"bots: the challenger {str(version)!r} is {version.state}")
     Entry.objects.filter(pk__in=[entry.pk for entry in gone]).delete()

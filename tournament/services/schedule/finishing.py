@@ -9,12 +9,11 @@ from django.utils import timezone
 
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament
-from tournament.models.tournaments import UNLISTED
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
-from workers.jobs import BOTH_UNABLE
+from workers.jobs import BOTH_UNABLE, Work
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:
@@ -27,11 +26,7 @@ def count_finished(tournament_id: int, games: int = 1) -> None:
     Tournament.objects.filter(pk=tournament_id).update(games_done=F("games_done") + games)
     tournament = Tournament.objects.get(pk=tournament_id)
     alive = tournament.state in {Tournament.State.RUNNING, Tournament.State.PAUSED}
-    if (
-        alive
-        and tournament.games_done >= tournament.games_total
-        and not (tournament.is_staged or tournament.is_version_test or tournament.is_endless)
-    ):
+    if alive and tournament.games_done >= tournament.games_total and tournament.format.ends_with_its_games:
         finish(tournament)
 
 
@@ -55,9 +50,9 @@ def finish(tournament: Tournament) -> None:
     tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])
-    if tournament.kind == Tournament.Kind.VALIDATION:
+    if tournament.format.work is Work.CHECKS:
         _conclude(tournament)
-    elif tournament.kind not in UNLISTED:
+    elif tournament.format.has_places:
         store_tables(tournament)
     tell_ended(tournament)
 

@@ -15,10 +15,11 @@ from django.conf import settings
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament import access
+from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Tournament, User
 from tournament.services.locks import lock_row
-from tournament.services.schedule.terms import TournamentError, TournamentTerms, count_games, players_of
-from workers.jobs import UNTIMED_SECONDS
+from tournament.services.schedule.terms import TournamentTerms, count_games, players_of
+from workers.jobs import UNTIMED_SECONDS, Work
 
 MINUTE = 60.0
 State = Tournament.State
@@ -48,9 +49,9 @@ def check_limits(owner: User | None, terms: TournamentTerms) -> None:
     lock_account(owner.pk)
     check_game_length(owner, terms.ladders, terms.time_control, terms.ply_limit)
     players = players_of(terms.versions, terms.ladders)
-    check_games(owner, count_games(terms.kind, players, terms.pairs + terms.extra_pairs, terms.rounds))
+    check_games(owner, count_games(terms.format, players, terms.pairs + terms.extra_pairs, terms.rounds))
     drafts = Tournament.objects.public().filter(owner=owner, state=State.DRAFT).count()
-    if terms.kind != Tournament.Kind.VERSION_TEST and drafts >= settings.MAX_DRAFTS:
+    if terms.format.is_listed and drafts >= settings.MAX_DRAFTS:
         raise LimitError(
             f"name: you have {drafts} drafts, and {settings.MAX_DRAFTS} are the most: start or cancel one"
         )
@@ -65,7 +66,7 @@ def check_stored(tournament: Tournament, versions: Sequence[BotVersion]) -> None
     check_game_length(owner, tournament.ladders, tournament.time_control, tournament.ply_limit)
     players = players_of(versions, tournament.ladders)
     pairs = tournament.pairs + tournament.extra_pairs
-    check_games(owner, count_games(tournament.kind, players, pairs, tournament.rounds))
+    check_games(owner, count_games(tournament.format, players, pairs, tournament.rounds))
 
 
 def check_game_length(
@@ -98,7 +99,7 @@ def check_entry(tournament: Tournament, versions: Sequence[BotVersion]) -> None:
         return
     pairs = tournament.pairs + tournament.extra_pairs
     players = players_of(versions, tournament.ladders)
-    games = count_games(tournament.kind, players, pairs, tournament.rounds)
+    games = count_games(tournament.format, players, pairs, tournament.rounds)
     if games > settings.MAX_TOURNAMENT_GAMES:
         raise LimitError(
             f"bot: {tournament.name!r} would have {games} games, and {settings.MAX_TOURNAMENT_GAMES} are the "
@@ -114,7 +115,7 @@ def check_running(tournament: Tournament) -> None:
     has too many after the limit was lowered can still start as many as it allows.
     """
     owner = tournament.owner
-    if owner is None or not access.has_limits(owner) or tournament.kind == Tournament.Kind.VALIDATION:
+    if owner is None or not access.has_limits(owner) or tournament.format.work is Work.CHECKS:
         return
     states, verbs = _counted_beside(State(tournament.state))
     others = Tournament.objects.public().filter(owner=owner, state__in=states).exclude(pk=tournament.pk)

@@ -16,14 +16,13 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from engines.rules.registry import find_game
+from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import delete_rows, insert_from, insert_rows
 from tournament.services.locks import lock_tournament
-from tournament.services.schedule.terms import TournamentError, meetings, players_of
+from tournament.services.schedule.terms import players_of
 from workers.game.openings import Opening, OpeningError, draw_openings
-from workers.pairing.berger import Pair, berger_rounds
-from workers.pairing.gauntlet import gauntlet_rounds
 from workers.pairing.meetings import plan_meetings
 
 PAIRINGS_AT_ONCE = 2_500
@@ -57,8 +56,7 @@ def plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[Pla
     ``TournamentError``; 1,000 long openings on each ladder take seconds.
     """
     players = players_of(entered_versions(tournament), tournament.ladders)
-    table = gauntlet_rounds if tournament.kind == Tournament.Kind.GAUNTLET else berger_rounds
-    tables: dict[str, list[list[Pair]]] = {code: table(len(entered)) for code, entered in players.items()}
+    tables = {code: tournament.format.table(len(entered)) for code, entered in players.items()}
     openings = {
         code: openings_of(tournament, code, tournament.seed, first + cycles)[first:] for code in players
     }
@@ -149,7 +147,7 @@ def note_withdrawn(planned: Iterable[PlannedPairing]) -> None:
 
 def _pairings_a_cycle(tournament: Tournament) -> int:
     players = players_of(entered_versions(tournament), tournament.ladders).values()
-    return sum(meetings(tournament.kind, len(entered)) for entered in players)
+    return sum(tournament.format.meetings(len(entered)) for entered in players)
 
 
 def _insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:

@@ -64,7 +64,7 @@ def tell_begun(tournament: Tournament) -> None:
 
 def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
     """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
-    tables = _placings(tournament, tables_of) if rounds and tournament.kind == Tournament.Kind.SWISS else []
+    tables = _placings(tournament, tables_of) if rounds and tournament.format.has_rounds else []
     publish(_round_events(tournament, rounds, tables), timezone.now())
 
 
@@ -91,7 +91,7 @@ def tell_cancelled(tournament: Tournament, reason: str, *, was_draft: bool) -> N
 
 
 def _is_published(tournament: Tournament) -> bool:
-    return tournament.kind not in {Tournament.Kind.VALIDATION, Tournament.Kind.LADDER}
+    return tournament.format.has_news
 
 
 def _publish(

@@ -15,8 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db import transaction
 from django.db.models import F, Max
 
+from tournament.formats import kinds
+from tournament.formats.base import RoundTerms
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR, STAGED
+from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
@@ -29,17 +31,14 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
-from workers.pairing.knockout import draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
-from workers.pairing.swiss import swiss_round
-
-Pairs = list[tuple[int, int, int]]
-"""Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
 
 
 def advance_all() -> int:
     """Take every step that is due; returns how many. A tournament that raises does not stop the others."""
-    waiting = Tournament.objects.running().filter(kind__in=STAGED, games_done=F("games_total"))
+    waiting = Tournament.objects.running().filter(
+        kind__in=kinds(lambda one: one.is_staged), games_done=F("games_total")
+    )
     return take_steps(waiting, advance)
 
 
@@ -58,7 +57,7 @@ def advance(pk: int) -> bool:
 
 
 def _is_due(tournament: Tournament) -> bool:
-    waits = tournament.is_staged and tournament.games_done == tournament.games_total
+    waits = tournament.format.is_staged and tournament.games_done == tournament.games_total
     return waits and tournament.state == Tournament.State.RUNNING
 
 
@@ -125,9 +124,9 @@ def _plan_round(
     tournament: Tournament, code: str, met: Sequence[MeetingResult], numbers: _Numbers
 ) -> Iterator[PlannedPairing]:
     """The next pairings of a ladder; none if it has been played to its end."""
-    due = _swiss_due if tournament.kind == Tournament.Kind.SWISS else _knock_out_due
     ids = tournament.seeds[code]
-    for number, pairs in due(tournament, len(ids), met):
+    terms = RoundTerms(tournament.rounds, match_length(tournament), tournament.games_a_meeting)
+    for number, pairs in tournament.format.due(len(ids), met, terms):
         seed = pairing_seed(tournament.seed, code, number, 0)
         openings = openings_of(tournament, code, seed, 1 + max(pair for _, _, pair in pairs))
         for first, second, pair in pairs:
@@ -141,27 +140,3 @@ def _plan_round(
                 openings[pair],
                 pairing_seed(tournament.seed, code, number, place),
             )
-
-
-def _swiss_due(
-    tournament: Tournament, players: int, met: Sequence[MeetingResult]
-) -> Iterator[tuple[int, Pairs]]:
-    number = 1 + max((one.round for one in met), default=0)
-    if number <= tournament.rounds:
-        pairs = swiss_round(players, met, tournament.games_a_meeting)
-        yield number, [(a, b, pair) for pair in range(tournament.pairs) for a, b in pairs]
-
-
-def _knock_out_due(
-    tournament: Tournament, players: int, met: Sequence[MeetingResult]
-) -> Iterator[tuple[int, Pairs]]:
-    length = match_length(tournament)
-    for number, drawn in enumerate(draw_bracket(players, met, length), start=1):
-        pairs = [
-            (match.first, match.second, match.pairs + more)
-            for match in drawn
-            for more in range(pairs_due(match, length))
-            if match.first is not None and match.second is not None
-        ]
-        if pairs:
-            yield number, pairs

@@ -14,8 +14,8 @@ from django.db.models import Value
 from django.db.models.functions import Concat, Substr
 from django.utils.text import slugify
 
+from tournament.formats.base import TournamentError
 from tournament.models import Game, Tournament
-from tournament.services.schedule.terms import TournamentError
 
 _DRAFT = re.compile("draft-[0-9a-f]{16}")
 TRIES = 5

@@ -18,8 +18,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from tournament.arithmetic.standings import Crosstable, GameScore, StandingsRow
+from tournament.formats import kinds
 from tournament.models import BotVersion, Tournament, TournamentTables
-from tournament.models.tournaments import UNLISTED
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import (
     StandingsTable,
@@ -85,7 +85,7 @@ def store_tables(tournament: Tournament) -> list[StandingsTable]:
 def refresh_tables(now: datetime.datetime) -> int:
     """Store the tables that are missing or out of date, and due; returns how many."""
     begun = time.monotonic()
-    events = Tournament.objects.exclude(kind__in=[Tournament.Kind.LADDER, *UNLISTED])
+    events = Tournament.objects.filter(kind__in=kinds(lambda one: one.has_places))
     large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)
     same = Q(**{f"tables__{name}": F(name) for name in COMPARED})
     old = Q(tables__isnull=True) | ~same
@@ -154,7 +154,7 @@ def _load(
     with_meetings: bool,
 ) -> list[StandingsTable]:
     standings = json.loads(stored.standings)
-    needs_meetings = with_meetings or tournament.kind == Tournament.Kind.GAUNTLET
+    needs_meetings = with_meetings or tournament.format.has_challenger
     meetings = json.loads(stored.meetings) if needs_meetings else {}
     return [
         _table(tournament, code, versions, standings[code], meetings.get(code, []))

@@ -8,23 +8,15 @@ from dataclasses import dataclass, field, replace
 from django.db.models import Count, F, Q
 
 from engines.rules.base import Result
-from tournament.arithmetic import standings
 from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
-from tournament.arithmetic.standings import Crosstable, Order, Tally, crosstable
+from tournament.arithmetic.standings import Crosstable, Tally, crosstable
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
-from workers.pairing.knockout import KnockoutMatch, draw_bracket, rounds_survived
+from workers.pairing.knockout import KnockoutMatch, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
 BATCH = 1_000
 """Games that are read at once."""
-ORDERS: dict[str, Order] = {
-    Tournament.Kind.ROUND_ROBIN: standings.ROUND_ROBIN,
-    Tournament.Kind.VALIDATION: standings.ROUND_ROBIN,
-    Tournament.Kind.GAUNTLET: standings.GAUNTLET,
-    Tournament.Kind.SWISS: standings.SWISS,
-    Tournament.Kind.KNOCK_OUT: standings.KNOCK_OUT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +63,11 @@ def _table(
     tallies: Sequence[Tally],
     met: list[MeetingResult],
 ) -> StandingsTable:
-    order = ORDERS[tournament.kind]
+    order = tournament.format.order
     seeded, ids = seeded_versions(tournament, code, versions), tournament.seeds.get(code)
     if not ids:
         return StandingsTable(code, seeded, crosstable(list(seeded), tallies, order=order))
-    if tournament.kind == Tournament.Kind.KNOCK_OUT:
+    if tournament.format.has_bracket:
         bracket = bracket_of(tournament, code, met)
         won = {ids[seed - 1]: number for seed, number in rounds_survived(len(ids), bracket).items()}
         return StandingsTable(code, seeded, crosstable(ids, tallies, order=order, matches=won), met, bracket)
@@ -101,9 +93,7 @@ def seeded_versions(
 def bracket_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> list[list[KnockoutMatch]]:
     """The rounds of a knock-out that has begun; empty for other formats."""
     ids = tournament.seeds.get(code)
-    if tournament.kind != Tournament.Kind.KNOCK_OUT or not ids:
-        return []
-    return draw_bracket(len(ids), met, match_length(tournament))
+    return tournament.format.bracket(len(ids), met, match_length(tournament)) if ids else []
 
 
 def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:

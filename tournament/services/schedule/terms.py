@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
+from tournament.formats import FORMATS, Format
+from tournament.formats.base import TournamentError
+from tournament.formats.round_robin import RoundRobin
 from tournament.models import BotVersion, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
-from workers.pairing import swiss
 
 MAX_PAIRS = 1_000
 MAX_ROUNDS = 100
@@ -21,11 +23,6 @@ MAX_GAMES = 100_000
 MAX_NAME = 80
 MAX_SEED = 2**63 - 1
 MAX_PRIORITY = 100
-Kind = Tournament.Kind
-
-
-class TournamentError(ValueError):
-    """Invalid terms of a tournament: one sentence that begins with the field's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +37,7 @@ class TournamentTerms:
     time_control: str
     seed: int
     opening_plies: int
-    kind: Tournament.Kind = Kind.ROUND_ROBIN
+    kind: str = RoundRobin.code
     rated: bool = True
     ply_limit: int | None = None
     rounds: int = 0
@@ -51,14 +48,18 @@ class TournamentTerms:
     entry_until: datetime.datetime | None = None
     """Set: bots may be entered until then, and ``versions`` may be empty."""
 
+    @property
+    def format(self) -> Format:
+        return FORMATS[self.kind]
+
 
 def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     """The terms as they are stored, after all checks of form fields; raises ``TournamentError``."""
     terms = replace(
         terms,
         name=" ".join(terms.name.split()),
-        rounds=terms.rounds if terms.kind == Kind.SWISS else 0,
-        extra_pairs=terms.extra_pairs if terms.kind == Kind.KNOCK_OUT else 0,
+        rounds=terms.rounds if terms.format.has_rounds else 0,
+        extra_pairs=terms.extra_pairs if terms.format.has_extra_pairs else 0,
     )
     if not 1 <= len(terms.name) <= MAX_NAME:
         raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(terms.name)}")
@@ -69,10 +70,9 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     check_range("opening plies", terms.opening_plies, 0, MAX_OPENING_PLIES)
     if terms.ply_limit is not None:
         check_range("ply limit", terms.ply_limit, terms.opening_plies + 1, 100_000)
-    if terms.kind == Kind.SWISS:
+    if terms.format.has_rounds:
         check_range("rounds", terms.rounds, 1, MAX_ROUNDS)
-    if terms.kind == Kind.KNOCK_OUT:
-        check_range("extra pairs", terms.extra_pairs, 0, MAX_EXTRA_PAIRS)
+    check_range("extra pairs", terms.extra_pairs, 0, MAX_EXTRA_PAIRS)
     try:
         parse_time_control(terms.time_control)
     except TimeControlError as error:
@@ -81,7 +81,7 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     _check_ladders(terms.ladders)
     _check_each_plays(terms)
     if terms.entry_until is None:
-        check_players(terms.kind, players_of(terms.versions, terms.ladders), terms.pairs, terms.rounds)
+        check_players(terms.format, players_of(terms.versions, terms.ladders), terms.pairs, terms.rounds)
     return terms
 
 
@@ -109,44 +109,23 @@ def players_of(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[s
     return {code: [version for version in versions if version.plays(code)] for code in ladders}
 
 
-def check_players(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+def check_players(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
     """Check that the players are enough and not too many; raises ``TournamentError``."""
-    for code, entered in players.items():
-        if len(entered) < 2:
-            who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
-            raise TournamentError(f"ladders: {who} {code!r}, it needs two")
-    challengers = {entered[0].pk for entered in players.values()}
-    if kind == Kind.GAUNTLET and len(challengers) > 1:
-        raise TournamentError("ladders: a gauntlet's challenger must play all of them")
-    check_size(kind, players, pairs, rounds)
+    form.check_players(players)
+    check_size(form, players, pairs, rounds)
 
 
-def check_size(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+def check_size(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
     """Check that the players are not too many; raises ``TournamentError``."""
-    for code, entered in players.items():
-        if kind == Kind.SWISS and len(entered) > swiss.MAX_PLAYERS:
-            raise TournamentError(
-                f"bots: {len(entered)} play {code!r}, a Swiss has {swiss.MAX_PLAYERS} at most"
-            )
-    games = count_games(kind, players, pairs, rounds)
+    form.check_size(players)
+    games = count_games(form, players, pairs, rounds)
     if games > MAX_GAMES:
         raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
 
 
-def count_games(kind: str, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> int:
+def count_games(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> int:
     """The games of a tournament; of a knock-out the most, if ``pairs`` includes the extra ones."""
-    return GAMES_A_PAIR * pairs * sum(meetings(kind, len(entered), rounds) for entered in players.values())
-
-
-def meetings(kind: str, players: int, rounds: int = 0) -> int:
-    """The number of meetings of two players on a ladder; for a knock-out, of matches."""
-    if players < 2:
-        return 0
-    if kind == Kind.SWISS:
-        return rounds * (players // 2)
-    if kind in (Kind.KNOCK_OUT, Kind.GAUNTLET):
-        return players - 1
-    return players * (players - 1) // 2
+    return GAMES_A_PAIR * pairs * sum(form.meetings(len(entered), rounds) for entered in players.values())
 
 
 def _check_ladders(ladders: Sequence[str]) -> None:
@@ -162,10 +141,10 @@ def _check_ladders(ladders: Sequence[str]) -> None:
 
 
 def _check_versions(terms: TournamentTerms) -> None:
-    least = 2 if terms.entry_until is None else int(terms.kind == Kind.GAUNTLET)
+    least = 2 if terms.entry_until is None else int(terms.format.has_challenger)
     if len(terms.versions) < least:
         few = "its challenger" if least == 1 else f"at least two, not {len(terms.versions)}"
-        raise TournamentError(f"bots: a {terms.kind.label} needs {few}")
+        raise TournamentError(f"bots: a {Tournament.Kind(terms.kind).label} needs {few}")
     seen = set()
     for version in terms.versions:
         if version.state != BotVersion.State.VALID:

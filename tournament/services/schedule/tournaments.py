@@ -12,8 +12,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from tournament.formats.base import TournamentError
+from tournament.formats.round_robin import RoundRobin
+from tournament.formats.validation import Validation
 from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
-from tournament.models.tournaments import GAMES_A_PAIR, UNLISTED
+from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
 from tournament.services.schedule.finishing import cancel_open_games
@@ -36,7 +39,6 @@ from tournament.services.schedule.terms import (
     MAX_PAIRS,
     MAX_PRIORITY,
     MAX_ROUNDS,
-    TournamentError,
     TournamentTerms,
     check_players,
     check_range,
@@ -46,6 +48,7 @@ from tournament.services.schedule.terms import (
     players_of,
 )
 from tournament.services.stopping import end_attempts
+from workers.jobs import Work
 
 __all__ = [
     "TournamentError",
@@ -66,7 +69,7 @@ __all__ = [
 VALIDATION_TIME_CONTROL = "2+0.1"
 GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
 """A draft with more games gets them at its start."""
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 
 
 def create(owner: User | None, terms: TournamentTerms) -> Tournament:
@@ -92,15 +95,15 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     tournament = _store(owner, terms)
     check_openings(tournament)
     players = players_of(terms.versions, terms.ladders)
-    is_known = tournament.has_cycles and terms.entry_until is None
-    if is_known and count_games(terms.kind, players, terms.pairs, terms.rounds) <= GAMES_AT_ONCE:
+    is_known = tournament.format.has_cycles and terms.entry_until is None
+    if is_known and count_games(terms.format, players, terms.pairs, terms.rounds) <= GAMES_AT_ONCE:
         queue_cycles(tournament, terms.pairs)
     return tournament
 
 
 def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
     """Store a round robin; ``terms`` are the fields of ``TournamentTerms``."""
-    return create(owner, TournamentTerms(kind=Tournament.Kind.ROUND_ROBIN, **terms))
+    return create(owner, TournamentTerms(kind=RoundRobin.code, **terms))
 
 
 @transaction.atomic
@@ -108,7 +111,7 @@ def create_validation(version: BotVersion) -> Tournament:
     """Store a draft in which a version plays itself once on every ladder it claims."""
     terms = TournamentTerms(
         name=f"Validation of {version}"[:80],
-        kind=Tournament.Kind.VALIDATION,
+        kind=Validation.code,
         versions=[version],
         ladders=list(version.games),
         pairs=1,
@@ -150,7 +153,7 @@ def start(tournament: Tournament) -> None:
     only the first ones, and the beat makes the others.
     """
     _start(tournament)
-    if tournament.is_staged:
+    if tournament.format.is_staged:
         advance(tournament.pk)
     make_games(tournament)
     tournament.refresh_from_db()
@@ -165,12 +168,12 @@ def _start(tournament: Tournament) -> None:
     check_running(locked)
     publish_slug(locked)
     locked.state_reason = ""
-    if locked.kind != Tournament.Kind.VALIDATION and (gone := leave_out_withdrawn(locked)):
+    if locked.format.work is Work.GAMES and (gone := leave_out_withdrawn(locked)):
         locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
         drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
-    if locked.kind != Tournament.Kind.VALIDATION:
+    if locked.format.work is Work.GAMES:
         check_stored(locked, entered_versions(locked))
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
@@ -250,17 +253,18 @@ def _extend(tournament: Tournament, more: int) -> None:
     )
     check_running(locked)
     versions = entered_versions(locked)
-    if locked.kind == Tournament.Kind.SWISS:
+    extends = locked.format.extends
+    if extends == "rounds":
         check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
         locked.rounds += more
-    elif locked.has_cycles:
+    elif extends == "pairs":
         check_range("pairs", locked.pairs + more, locked.pairs + 1, MAX_PAIRS)
         locked.pairs += more
     else:
         raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
-    check_players(locked.kind, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
+    check_players(locked.format, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
     check_stored(locked, versions)
-    if locked.has_cycles:
+    if locked.format.has_cycles:
         queue_cycles(locked, more)
     if locked.state != State.PAUSED:
         locked.state, locked.finished_at = State.RUNNING, None
@@ -274,7 +278,7 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
     Raises ``TournamentError`` if it is over, or has no end.
     """
     _refuse_version_test(tournament)
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         raise TournamentError(f"kind: {tournament.name!r} has no end: pause it instead")
     now = timezone.now()
     alive = Tournament.objects.filter(
@@ -304,7 +308,7 @@ def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: 
 
 def _refuse_version_test(tournament: Tournament) -> None:
     """Its course and its priority are fixed; ``services.version_tests`` stops it."""
-    if tournament.is_version_test:
+    if tournament.format.is_sequential:
         raise TournamentError(f"kind: {tournament.name!r} is a version test, which can only be stopped")
 
 
@@ -314,8 +318,8 @@ def _make_games(tournament: Tournament) -> None:
         close_entries(tournament, timezone.now())
     check_openings(tournament)
     players = players_of(entered_versions(tournament), tournament.ladders)
-    check_players(tournament.kind, players, tournament.pairs, tournament.rounds)
-    if tournament.is_staged:
+    check_players(tournament.format, players, tournament.pairs, tournament.rounds)
+    if tournament.format.is_staged:
         tournament.seeds = seed_players(tournament, players)
     else:
         queue_cycles(tournament, tournament.pairs)
@@ -324,7 +328,7 @@ def _make_games(tournament: Tournament) -> None:
 def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
     Ladder.objects.ensure()
     tournament = Tournament.objects.create(
-        slug=name_slug(terms.name) if terms.kind in UNLISTED else draft_slug(),
+        slug=name_slug(terms.name) if not terms.format.is_listed else draft_slug(),
         name=terms.name,
         owner=owner,
         kind=terms.kind,

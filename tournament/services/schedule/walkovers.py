@@ -12,12 +12,15 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from engines.records import Fault
+from tournament.formats import kinds
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
+from tournament.services.fair_share import of_work
 from tournament.services.locks import lock_row, lock_tournament
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.stopping import end_attempts
+from workers.jobs import Work
 
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 OPEN = [Game.State.WAITING, Game.State.CLAIMED]
 
 
@@ -39,22 +42,23 @@ def give_to_opponents(pk: int) -> None:
 def _tournaments_of(version: BotVersion) -> list[int]:
     """Those in which it has open games. A ladder's last games may be played after its tournament's end."""
     open_games = Game.objects.filter(_of(version), tournament=OuterRef("pk"), state__in=OPEN)
-    alive = Tournament.objects.filter(Q(state__in=[State.RUNNING, State.PAUSED]) | Q(kind=Kind.LADDER))
-    alive = alive.exclude(kind=Kind.VALIDATION).filter(Q(entries__version=version) | Q(kind=Kind.LADDER))
+    endless = kinds(lambda one: one.is_endless)
+    alive = Tournament.objects.filter(Q(state__in=[State.RUNNING, State.PAUSED]) | Q(kind__in=endless))
+    alive = alive.filter(of_work(Work.GAMES)).filter(Q(entries__version=version) | Q(kind__in=endless))
     return list(alive.filter(Exists(open_games)).order_by("pk").values_list("pk", flat=True).distinct())
 
 
 @transaction.atomic
 def _end_games(pk: int, version: BotVersion) -> None:
     tournament = lock_tournament(pk)
-    if tournament.is_version_test:
+    if tournament.format.is_sequential:
         # The next beat looks at the test, and ends it.
         VersionTest.objects.filter(tournament=tournament).update(games_seen=None)
         return
     played = Attempt.objects.filter(_of(version, "game__"), game__tournament=tournament)
     end_attempts(played, Attempt.End.CANCELLED, timezone.now())
     waiting = tournament.games.filter(state=Game.State.WAITING)
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         games = waiting.filter(_of(version)).update(state=Game.State.CANCELLED)
         Tournament.objects.filter(pk=pk).update(games_total=F("games_total") - games)
         return

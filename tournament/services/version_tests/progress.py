@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from engines.rules.base import Result
+from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import no_pairs
@@ -32,7 +33,6 @@ from tournament.services.schedule.pairings import (
     pairing_seed,
     store_pairings,
 )
-from tournament.services.schedule.terms import TournamentError
 from tournament.services.work.durations import BATCH_SECONDS, MAX_PAIRS, seconds_by_version, slots_expected
 from workers.sequential import SequentialTest
 
@@ -41,12 +41,12 @@ BATCHES_AHEAD = 2
 MOST_LEFT_OUT = 10
 """A test is stopped when so many of its pairs could not be played."""
 UNDECIDED = "staff annulled games, and the pairs that are left decide nothing"
-Kind, State, Outcome = Tournament.Kind, Tournament.State, VersionTest.Outcome
+State, Outcome = Tournament.State, VersionTest.Outcome
 
 
 def tend_tests() -> int:
     """Take every step that is due; returns how many. A test that raises does not stop the others."""
-    running = Tournament.objects.running().filter(kind=Kind.VERSION_TEST)
+    running = Tournament.objects.running().filter(version_test__isnull=False)
     due = running.filter(
         Q(version_test__games_seen__isnull=True) | ~Q(version_test__games_seen=F("games_done"))
     )
@@ -57,7 +57,7 @@ def tend_tests() -> int:
 def advance(pk: int) -> bool:
     """Count the pairs that are over, then end the test or make its next pairs; False if it is over."""
     tournament = lock_tournament(pk)
-    if tournament.state != State.RUNNING or not tournament.is_version_test:
+    if tournament.state != State.RUNNING or not tournament.format.is_sequential:
         return False
     test = tournament.version_test
     played = _played_pairs(tournament, after=test.looked_at)

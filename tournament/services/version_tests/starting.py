@@ -9,16 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from engines.visible import visible
+from tournament.formats.base import TournamentError
+from tournament.formats.version_test import VersionTestFormat
 from tournament.models import BotVersion, Tournament, User, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.limits import lock_account
-from tournament.services.schedule.terms import (
-    MAX_NAME,
-    MAX_PRIORITY,
-    TournamentError,
-    TournamentTerms,
-    check_range,
-)
+from tournament.services.schedule.terms import MAX_NAME, MAX_PRIORITY, TournamentTerms, check_range
 from tournament.services.schedule.tournaments import create
 from tournament.services.version_tests.progress import advance
 from workers.sequential import Sprt
@@ -26,7 +22,7 @@ from workers.statistics import StatisticsError
 
 PRIORITY = -MAX_PRIORITY - 1
 """Below that of every tournament and ladder."""
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +70,7 @@ def _tournament_terms(terms: VersionTestTerms) -> TournamentTerms:
     name = f"{candidate} against {f'v{baseline.number}' if same_bot else baseline}"
     return TournamentTerms(
         name=visible(name, MAX_NAME),
-        kind=Kind.VERSION_TEST,
+        kind=VersionTestFormat.code,
         versions=[candidate, baseline],
         ladders=[terms.ladder],
         pairs=1,
@@ -91,7 +87,7 @@ def _check_quota(owner: User) -> None:
     Locks the account's row: of two simultaneous starts the second counts the first.
     """
     lock_account(owner.pk)
-    count = Tournament.objects.running().filter(kind=Kind.VERSION_TEST, owner=owner).count()
+    count = Tournament.objects.running().filter(version_test__isnull=False, owner=owner).count()
     if count >= settings.MAX_TESTS:
         are = "test of yours is" if count == 1 else "tests of yours are"
         raise TournamentError(

@@ -12,10 +12,10 @@ from collections import Counter
 from django.conf import settings
 from django.db import transaction
 
-from tournament.models import Attempt, BotVersion, Exam, Tournament, Worker
-from tournament.services.fair_share import SITE, charge, checked_seconds, exhausted, used_by_owner
+from tournament.models import Attempt, BotVersion, Exam, Worker
+from tournament.services.fair_share import SITE, charge, checked_seconds, exhausted, of_work, used_by_owner
 from tournament.services.locks import lock, lock_row
-from workers.jobs import Ask, ComplianceJob
+from workers.jobs import Ask, ComplianceJob, Work
 
 SECONDS = 60
 SECONDS_A_LADDER = 45
@@ -82,7 +82,7 @@ def _waiting(now: datetime.datetime) -> list[Exam]:
         for owner in open_checks.exclude(assigned="").values_list("version__bot__owner", flat=True)
     )
     games = Attempt.objects.filter(
-        game__tournament__kind=Tournament.Kind.VALIDATION, ended_at__isnull=True, reported_at__isnull=True
+        of_work(Work.CHECKS, "game__tournament__"), ended_at__isnull=True, reported_at__isnull=True
     )
     jobs = set(games.order_by().values_list("game__tournament__owner", "job"))
     running.update(owner or SITE for owner, _ in jobs)

@@ -14,10 +14,13 @@ from django.db.models import F
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
+from tournament.formats import FORMATS, kinds
+from tournament.formats.round_robin import RoundRobin
 from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.services.fair_share import of_work
 from tournament.services.schedule.limits import longest_seconds
-from tournament.services.schedule.terms import meetings, players_of
+from tournament.services.schedule.terms import players_of
 from workers.jobs import Work
 
 SECONDS_AROUND = 0.3
@@ -71,13 +74,14 @@ def count_games(
     versions: Sequence[BotVersion],
     ladders: Sequence[str],
     pairs: int,
-    kind: str = Tournament.Kind.ROUND_ROBIN,
+    kind: str = RoundRobin.code,
     rounds: int = 0,
 ) -> dict[str, int]:
     """Games by ladder; for a knock-out, the fewest that decide it."""
     players = players_of(versions, ladders)
     return {
-        code: meetings(kind, len(entered), rounds) * pairs * GAMES_A_PAIR for code, entered in players.items()
+        code: FORMATS[kind].meetings(len(entered), rounds) * pairs * GAMES_A_PAIR
+        for code, entered in players.items()
     }
 
 
@@ -105,9 +109,8 @@ def remaining_seconds(tournament: Tournament, games: int, slots: int) -> float:
     Tournaments of equal priority take turns, so the slots are divided by the number of running tournaments
     whose priority is at least as high.
     """
-    events = Tournament.objects.running().exclude(
-        kind__in=[Tournament.Kind.VALIDATION, Tournament.Kind.LADDER]
-    )
+    events = Tournament.objects.running().filter(of_work(Work.GAMES))
+    events = events.exclude(kind__in=kinds(lambda one: one.is_endless))
     rivals = events.filter(priority__gte=tournament.priority, games_done__lt=F("games_total"))
     shares = 1 + rivals.exclude(pk=tournament.pk).count()
     pace = seconds_a_game(tournament)

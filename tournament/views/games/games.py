@@ -24,7 +24,6 @@ from tournament.models import (
     GameRecord,
     LiveGame,
     RatingEvent,
-    Tournament,
 )
 from tournament.models.compressed import days_kept, is_kept_long
 from tournament.security import FRAMABLE_POLICY
@@ -72,7 +71,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "seen": seen,
         "chart": chart_values(replay, since),
     }
-    is_validation = game.tournament.kind == Tournament.Kind.VALIDATION
+    is_public = game.tournament.format.is_public
     if is_fragment:
         context["ply"] = None  # the page marks the move that it shows
         context["rows"] = replay.rows(since)
@@ -90,7 +89,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
         "snippet": _snippet(request, game, context["board"]),
-        "annuls": game.result is not None and not is_validation and access.may_annul(request.user),
+        "annuls": game.result is not None and is_public and access.may_annul(request.user),
     }
     return render(request, "game.html", context)
 
@@ -210,4 +209,4 @@ def _logs_kept(request: HttpRequest, game: Game) -> int:
     """For how many days the logs of a recorded game are kept; 0 if this user may see none."""
     if game.result is None or not _visible_sides(request, game):
         return 0
-    return days_kept(kept_long=is_kept_long(game.fault, game.tournament.kind))
+    return days_kept(kept_long=is_kept_long(game.fault, game.tournament))

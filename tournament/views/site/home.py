@@ -23,6 +23,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
+from tournament.formats import kinds
 from tournament.models import Tournament
 from tournament.services.uploads import availability as uploads
 from tournament.views.polling import unchanged
@@ -134,7 +135,7 @@ def _tournaments(running: Sequence[RunningGame]) -> list[PlayedTournament]:
     """The newest running tournaments; those of ladders, which always run, only during a game."""
     playing = Counter(game.tournament for game in running)
     found = access.visible_tournaments(AnonymousUser()).running()
-    found = found.filter(~Q(kind=Tournament.Kind.LADDER) | Q(pk__in=list(playing)))
+    found = found.filter(~Q(kind__in=kinds(lambda one: one.is_endless)) | Q(pk__in=list(playing)))
     return [PlayedTournament(one, playing[one.pk]) for one in found.order_by("-id")[:TOURNAMENTS]]
 
 

@@ -9,6 +9,7 @@ from django.template.defaultfilters import pluralize
 from django.utils.html import format_html
 
 from engines.console import format_duration
+from tournament.formats import FORMATS, Format
 from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
 from tournament.services.work.durations import (
@@ -49,7 +50,7 @@ class Cost:
 
 def cost_of(tournament: Tournament, versions: Sequence[BotVersion]) -> Cost:
     """The cost of a stored tournament with these entries."""
-    return _cost(_games_of(tournament, versions), tournament.time_control, tournament.kind)
+    return _cost(_games_of(tournament, versions), tournament.time_control, tournament.format)
 
 
 def _games_of(tournament: Tournament, versions: Sequence[BotVersion]) -> dict[str, int]:
@@ -74,12 +75,12 @@ def cost_of_form(form: TournamentForm) -> Cost | None:
         kind=data["kind"],
         rounds=data["rounds"] or 0,
     )
-    return _cost(games, data["time_control"], data["kind"])
+    return _cost(games, data["time_control"], FORMATS[data["kind"]])
 
 
 def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) -> str:
     """How long the tournament took, or how much of it is left; empty if there is nothing to say."""
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         return "Paused: no games are started." if tournament.state == State.PAUSED else ""
     if tournament.is_over:
         return _describe_end(tournament)
@@ -94,7 +95,7 @@ def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) ->
     if not slots:
         return "No worker plays games at the moment."
     left = f"{_about(remaining_seconds(tournament, games, slots))} left."
-    is_least = tournament.kind == Tournament.Kind.KNOCK_OUT
+    is_least = tournament.format.games_vary
     return f"At least {left.removeprefix('about ')}" if is_least else f"{left[0].upper()}{left[1:]}"
 
 
@@ -111,7 +112,7 @@ def _describe_end(tournament: Tournament) -> str:
 def _games_left(tournament: Tournament, versions: Sequence[BotVersion]) -> int:
     """The games to play, those of rounds that are not drawn yet included; of a knock-out the fewest."""
     total = tournament.games_total
-    if tournament.is_staged:
+    if tournament.format.is_staged:
         total = max(total, sum(_games_of(tournament, versions).values()))
     return total - tournament.games_done
 
@@ -120,7 +121,7 @@ def _about(seconds: float) -> str:
     return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"
 
 
-def _cost(games: dict[str, int], time_control: str, kind: str) -> Cost:
+def _cost(games: dict[str, int], time_control: str, form: Format) -> Cost:
     seconds = estimate_seconds(games, time_control)
     total = sum(games.values())
-    return Cost(total, seconds, slots_expected(), kind == Tournament.Kind.KNOCK_OUT)
+    return Cost(total, seconds, slots_expected(), form.games_vary)

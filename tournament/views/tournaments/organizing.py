@@ -186,7 +186,7 @@ def _run(
 def _terms(form: TournamentForm) -> TournamentTerms:
     data = form.cleaned_data
     return TournamentTerms(
-        kind=Tournament.Kind(data["kind"]),
+        kind=data["kind"],
         name=data["name"],
         versions=data["versions"],
         ladders=data["ladders"],

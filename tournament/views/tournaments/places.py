@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import StandingsRow
+from tournament.formats import Format
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.tables import StandingsTable
 from tournament.views.tournaments.meetings import format_points
-
-Kind = Tournament.Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,11 @@ class LadderWinners:
 
 
 def ranked_rows(
-    kind: str, table: StandingsTable
+    form: Format, table: StandingsTable
 ) -> tuple[StandingsRow | None, list[tuple[int, StandingsRow]]]:
     """The challenger of a gauntlet, None in other formats; and the other lines with their ranks, in order."""
     rows = list(table.crosstable.rows)
-    if kind != Kind.GAUNTLET or not rows:
+    if not (form.has_challenger and rows):
         return None, [(row.rank, row) for row in rows]
     first = next(iter(table.versions))
     challenger = next(row for row in rows if row.player == first)
@@ -40,15 +39,17 @@ def ranked_rows(
 
 def winners(tournament: Tournament, tables: Sequence[StandingsTable]) -> list[LadderWinners]:
     """The winners by ladder; empty unless the tournament is finished."""
-    if tournament.state != Tournament.State.FINISHED or tournament.kind == Kind.VALIDATION:
+    if tournament.state != Tournament.State.FINISHED or not tournament.format.has_places:
         return []
-    by_kind: dict[Kind, Callable[[StandingsTable], LadderWinners | None]] = {
-        Kind.GAUNTLET: _challenger,
-        Kind.KNOCK_OUT: _winner_of_the_final,
-    }
-    name = by_kind.get(Kind(tournament.kind), _first_places)
-    named = [name(table) for table in tables if table.ladder in GAMES and table.crosstable.games]
-    return [one for one in named if one is not None]
+    shown = [table for table in tables if table.ladder in GAMES and table.crosstable.games]
+    return [named for table in shown if (named := _named(tournament.format, table)) is not None]
+
+
+def _named(form: Format, table: StandingsTable) -> LadderWinners | None:
+    challenger, opponents = ranked_rows(form, table)
+    if challenger is not None:
+        return _challenger(table, challenger, len(opponents))
+    return _winner_of_the_final(table) if form.has_bracket else _first_places(table)
 
 
 def _first_places(table: StandingsTable) -> LadderWinners:
@@ -65,13 +66,10 @@ def _winner_of_the_final(table: StandingsTable) -> LadderWinners | None:
     return LadderWinners(GAMES[table.ladder].name, "Champion", [table.seeded(final.winner)], note)
 
 
-def _challenger(table: StandingsTable) -> LadderWinners | None:
-    challenger, opponents = ranked_rows(Kind.GAUNTLET, table)
-    if challenger is None:
-        return None
+def _challenger(table: StandingsTable, challenger: StandingsRow, opponents: int) -> LadderWinners:
     score = challenger.score
     note = (
         f"{format_points(challenger.points)} of {score.games + score.given_up} points against"
-        f" {len(opponents)} opponent{'' if len(opponents) == 1 else 's'}"
+        f" {opponents} opponent{'' if opponents == 1 else 's'}"
     )
     return LadderWinners(GAMES[table.ladder].name, "Challenger", [table.versions[challenger.player]], note)

@@ -11,7 +11,7 @@ from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
-from tournament.services.schedule.tables import ORDERS, StandingsTable
+from tournament.services.schedule.tables import StandingsTable
 from tournament.views.exports import TableLinks, table_links
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
@@ -122,10 +122,10 @@ def crosses(
 
 
 def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool, round_number: int) -> Cross:
-    with_meetings = with_meetings and not tournament.is_staged
-    columns = [criterion for criterion in ORDERS[tournament.kind] if criterion in HEADINGS]
+    with_meetings = with_meetings and not tournament.format.is_staged
+    columns = [criterion for criterion in tournament.format.order if criterion in HEADINGS]
     lines = _Lines(table, columns, MeetingAddresses(tournament.slug, table.ladder))
-    challenger, ranked = ranked_rows(tournament.kind, table)
+    challenger, ranked = ranked_rows(tournament.format, table)
     order = [row.player for _, row in ranked]
     against = order if with_meetings else []
     if challenger is not None:
@@ -146,7 +146,7 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
 
 
 def _files(tournament: Tournament, table: StandingsTable) -> list[TableLinks]:
-    names = ["standings", "crosstable", *(["pairings"] if tournament.is_staged else [])]
+    names = ["standings", "crosstable", *(["pairings"] if tournament.format.is_staged else [])]
     return [
         table_links(name.title(), f"tournament-{name}", tournament.slug, ladder=table.ladder)
         for name in names

@@ -80,7 +80,7 @@ def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The meetings of a Swiss or a knock-out, round by round; ``?round=n`` selects one round."""
     tournament = _with_tables(request, slug)
-    if not tournament.is_staged:
+    if not tournament.format.is_staged:
         raise Http404(f"tournament {slug!r} has no rounds")
     number = whole_number(request, "round", 0, most=LAST_ID)
     lines = [
@@ -95,7 +95,7 @@ def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 def _with_tables(request: HttpRequest, slug: str) -> Tournament:
     tournament = find_tournament(request, slug)
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         raise Http404(f"tournament {slug!r} has no tables")
     return tournament
 
@@ -109,7 +109,7 @@ def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool
 
 
 def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    challenger, ranked = ranked_rows(tournament.kind, table)
+    challenger, ranked = ranked_rows(tournament.format, table)
     if challenger is not None:
         yield _standing(table, challenger, None)
     for rank, row in ranked:
@@ -133,7 +133,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
 
 
 def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    challenger, ranked = ranked_rows(tournament.kind, table)
+    challenger, ranked = ranked_rows(tournament.format, table)
     rows = [row for _, row in ranked] if challenger is None else [challenger, *(row for _, row in ranked)]
     for row in rows:
         for other in rows:

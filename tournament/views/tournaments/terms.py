@@ -30,7 +30,7 @@ def _format(tournament: Tournament) -> str:
 
 
 def _meetings(tournament: Tournament) -> str:
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         return format_html(
             'While workers are idle, the <a href="{}#ladders">matchmaker</a> draws pairs of active bots,'
             " which play one opening with both colours.",
@@ -38,15 +38,15 @@ def _meetings(tournament: Tournament) -> str:
         )
     pairs = f"{tournament.pairs} pair{pluralize(tournament.pairs)} of games"
     colours = "The two games of a pair have the same opening and opposite colours."
-    if tournament.kind == Tournament.Kind.ROUND_ROBIN:
+    if tournament.format.has_cycles and not tournament.format.has_challenger:
         return f"{pairs} between every two bots on each ladder. {colours}"
-    if tournament.kind == Tournament.Kind.KNOCK_OUT and tournament.extra_pairs:
+    if tournament.format.has_bracket and tournament.extra_pairs:
         extra = f"{tournament.extra_pairs} extra pair{pluralize(tournament.extra_pairs)}"
         return (
             f"{pairs} in each match. {colours} A match that is level is extended by up to {extra};"
             " if it is still level, the better seed advances."
         )
-    if tournament.kind == Tournament.Kind.KNOCK_OUT:
+    if tournament.format.has_bracket:
         return f"{pairs} in each match. {colours} If a match is level, the better seed advances."
     return f"{pairs} in each meeting. {colours}"
 
@@ -56,4 +56,4 @@ def _openings(tournament: Tournament) -> str:
     if not plies:
         return f"The initial position; the seed is {seed}."
     openings = f"{plies} random pl{pluralize(plies, 'y,ies')} from seed {seed}"
-    return f"{openings}, new for each pair." if tournament.is_endless else f"{openings}."
+    return f"{openings}, new for each pair." if tournament.format.is_endless else f"{openings}."

@@ -90,7 +90,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     leads to the tournament once it is started.
     """
     tournament = find_tournament(request, slug)
-    if tournament.is_version_test or tournament.slug != slug:
+    if tournament.format.is_sequential or tournament.slug != slug:
         return redirect(tournament)
     seen = _seen(tournament)
     if unchanged(request, seen):
@@ -104,14 +104,16 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     with_meetings = is_full or not is_large
     tables = (
         []
-        if tournament.is_endless
-        else shown_tables(tournament, versions, with_meetings=with_meetings and not tournament.is_staged)
+        if tournament.format.is_endless
+        else shown_tables(
+            tournament, versions, with_meetings=with_meetings and not tournament.format.is_staged
+        )
     )
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
         "winners": winners(tournament, tables),
-        "is_large": is_large and tournament.has_cycles,
+        "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
         "here": here(request),
@@ -129,7 +131,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     bots = [version.bot for version in versions]
     context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
     context["annulled"] = count_annulled(tournament)
-    if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.is_endless:
+    if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
 
@@ -152,7 +154,7 @@ def count_annulled(tournament: Tournament) -> int:
 
 def players_of(tournament: Tournament) -> list[BotVersion]:
     """The versions that take part, in the order of the tables; for a ladder, those active on it."""
-    if tournament.is_endless:
+    if tournament.format.is_endless:
         active = BotVersion.objects.valid().filter(
             activities__ladder__in=tournament.ladders, activities__enabled=True
         )
@@ -183,8 +185,8 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         "announces": announces,
         "pauses": tournament.state == State.RUNNING,
         "resumes": tournament.state == State.PAUSED,
-        "cancels": not (tournament.is_over or tournament.is_endless),
-        "extends": began and (tournament.has_cycles or tournament.kind == Tournament.Kind.SWISS),
+        "cancels": not (tournament.is_over or tournament.format.is_endless),
+        "extends": began and tournament.format.extends,
         "prioritizes": access.may_set_priority(user) and not tournament.is_over,
         "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
     }

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods
 
 from engines.rules.registry import GAMES
 from tournament import access
+from tournament.formats.base import TournamentError
 from tournament.forms import MAX_SEED, TimeControlField, VersionChoice
 from tournament.models import BotVersion, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
-from tournament.services.schedule.terms import TournamentError
 from tournament.services.version_tests.progress import stop_test
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from tournament.views.logged_in import login_required, takes_form

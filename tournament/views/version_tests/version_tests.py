@@ -128,7 +128,7 @@ def version_test_ratios(request: HttpRequest, slug: str) -> JsonResponse:
 def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     """The tournament of a version test that this user may see."""
     tournament = find_tournament(request, slug)
-    if not tournament.is_version_test:
+    if not tournament.format.is_sequential:
         raise Http404(f"no version test {slug!r}")
     return tournament
 

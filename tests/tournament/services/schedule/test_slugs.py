@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from tests.support.schedule import make_tournament, make_user, make_version
+from tournament.formats.base import TournamentError
 from tournament.models import Tournament
 from tournament.services.schedule import slugs
 from tournament.services.schedule.slugs import unique_slug
-from tournament.services.schedule.terms import TournamentError
 from tournament.services.schedule.tournaments import announce, cancel, set_times, start
 
 pytestmark = pytest.mark.django_db

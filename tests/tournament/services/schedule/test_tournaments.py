@@ -210,10 +210,10 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
 
 @pytest.mark.thorough
 def test_a_hundred_thousand_games_are_made_in_seconds_and_never_held_in_memory() -> None:
-    """Ten seconds on a machine of its own; ten times that here, among other tests."""
+    """Ten seconds of processor time; ten times that here, while every allocation is traced."""
     versions = [make_version(f"Bot {n}") for n in range(1, 101)]
     make_tournament(versions=versions[:2], running=False)  # what is imported and cached once
-    began = time.monotonic()
+    began = time.process_time()
     tracemalloc.start()
     try:
         tournament = make_tournament(versions=versions, pairs=10, opening_plies=4)
@@ -224,4 +224,4 @@ def test_a_hundred_thousand_games_are_made_in_seconds_and_never_held_in_memory()
         tracemalloc.stop()
     assert tournament.games.count() == tournament.games_total == 99_000
     assert peak < 20 * 2**20
-    assert time.monotonic() - began < 100
+    assert time.process_time() - began < 100

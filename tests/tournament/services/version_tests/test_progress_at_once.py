@@ -7,9 +7,9 @@ import pytest
 from engines.rules.base import Result
 from tests.support.schedule import make_test, make_user, make_workers, play_short, take_all
 from tests.support.threads import at_once
+from tournament.formats.base import TournamentError
 from tournament.models import CountedPair, Pairing, VersionTest
 from tournament.services.results import keeper
-from tournament.services.schedule.terms import TournamentError
 from tournament.services.version_tests.progress import stop_test, tend_tests
 from workers.jobs import GameJob, JobGame
 

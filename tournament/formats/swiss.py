@@ -1,0 +1,40 @@
+"""Swiss: in each round bots with similar scores meet that have not met before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tournament.arithmetic import standings
+from tournament.formats.base import Format, Pairs, RoundTerms, TournamentError
+from workers.pairing.results import MeetingResult
+from workers.pairing.swiss import MAX_PLAYERS, swiss_round
+
+
+class Swiss(Format):
+    """A round is drawn when all games of the one before are over. It ends after the last round."""
+
+    code = "swiss"
+    choice = "Swiss: a few rounds against opponents with a similar score"
+    is_staged = True
+    extends = "rounds"
+    has_rounds = True
+    order = standings.SWISS
+
+    def meetings(self, players: int, rounds: int = 0) -> int:
+        return rounds * (players // 2)
+
+    def check_size(self, players: Mapping[str, Sequence[Any]]) -> None:
+        for code, entered in players.items():
+            if len(entered) > MAX_PLAYERS:
+                raise TournamentError(
+                    f"bots: {len(entered)} play {code!r}, a Swiss has {MAX_PLAYERS} at most"
+                )
+
+    def due(
+        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms
+    ) -> Iterator[tuple[int, Pairs]]:
+        number = 1 + max((one.round for one in met), default=0)
+        if number <= terms.rounds:
+            pairs = swiss_round(players, met, terms.games_a_meeting)
+            yield number, [(a, b, pair) for pair in range(terms.length.pairs) for a, b in pairs]

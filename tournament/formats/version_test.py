@@ -1,0 +1,19 @@
+"""Version test: two versions of one bot play pairs until a sequential test is decided."""
+
+from __future__ import annotations
+
+from tournament.formats.base import Format
+
+
+class VersionTestFormat(Format):
+    """Pairs are made a few at a time; the test's verdict ends it. See ``services.version_tests``."""
+
+    code = "version-test"
+    page = "version-test"
+    is_listed = False
+    is_sequential = True
+    is_background = True
+    has_places = False
+
+    def meetings(self, players: int, rounds: int = 0) -> int:
+        return players * (players - 1) // 2
