@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tournament.formats.base import Format
+from tournament.formats.base import TournamentFormat
 from tournament.formats.gauntlet import Gauntlet
 from tournament.formats.knock_out import KnockOut
 from tournament.formats.ladder import LadderFormat
@@ -16,9 +16,9 @@ from tournament.formats.swiss import Swiss
 from tournament.formats.validation import Validation
 from tournament.formats.version_test import VersionTestFormat
 
-__all__ = ["FORMATS", "Format", "kinds"]
+__all__ = ["FORMATS", "TournamentFormat", "kinds"]
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, TournamentFormat] = {
     one.code: one
     for one in (
         RoundRobin(),
@@ -33,6 +33,6 @@ FORMATS: dict[str, Format] = {
 """By ``Tournament.kind``; those that users choose come first, in the order of the form."""
 
 
-def kinds(are: Callable[[Format], object]) -> list[str]:
+def kinds(are: Callable[[TournamentFormat], object]) -> list[str]:
     """The kinds of tournaments whose format fulfils a condition, for a filter by ``Tournament.kind``."""
     return [code for code, one in FORMATS.items() if are(one)]

@@ -1,7 +1,7 @@
 """What every tournament format answers. A format has no state and uses no database.
 
-``Format`` has the answers of an ordinary tournament: listed, public, with a schedule known at its start and
-games that count. Each format is a class in a module of this package and overrides what is different.
+``TournamentFormat`` has the answers of an ordinary tournament. Each format is a class in a module of this
+package and overrides what is different.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RoundTerms:
     games_a_meeting: int
 
 
-class Format:
+class TournamentFormat:
     """The format of a tournament."""
 
     code: ClassVar[str]

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tournament.arithmetic import standings
-from tournament.formats.base import Format, TournamentError
+from tournament.formats.base import TournamentError, TournamentFormat
 from workers.pairing.berger import Pair
 from workers.pairing.gauntlet import gauntlet_rounds
 
 
-class Gauntlet(Format):
+class Gauntlet(TournamentFormat):
     """All games are known at the start. It ends when all of them are over."""
 
     code = "gauntlet"

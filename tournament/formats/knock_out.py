@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tournament.arithmetic import standings
-from tournament.formats.base import Format, Pairs, RoundTerms
+from tournament.formats.base import Pairs, RoundTerms, TournamentFormat
 from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
 
 
-class KnockOut(Format):
+class KnockOut(TournamentFormat):
     """A round, or an extra pair of a level match, is drawn when all games so far are over.
 
     It ends with the final.

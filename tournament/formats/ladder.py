@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tournament.formats.base import Format
+from tournament.formats.base import TournamentFormat
 
 
-class LadderFormat(Format):
+class LadderFormat(TournamentFormat):
     """The site's; it has no end. See ``services.ladders.matchmaking``."""
 
     code = "ladder"

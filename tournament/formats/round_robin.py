@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tournament.formats.base import Format
+from tournament.formats.base import TournamentFormat
 from workers.pairing.berger import Pair, berger_rounds
 
 
-class RoundRobin(Format):
+class RoundRobin(TournamentFormat):
     """All games are known at the start. It ends when all of them are over."""
 
     code = "round-robin"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tournament.arithmetic import standings
-from tournament.formats.base import Format, Pairs, RoundTerms, TournamentError
+from tournament.formats.base import Pairs, RoundTerms, TournamentError, TournamentFormat
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import MAX_PLAYERS, swiss_round
 
 
-class Swiss(Format):
+class Swiss(TournamentFormat):
     """A round is drawn when all games of the one before are over. It ends after the last round."""
 
     code = "swiss"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tournament.formats.base import Format
+from tournament.formats.base import TournamentFormat
 from workers.jobs import Work
 
 
-class Validation(Format):
+class Validation(TournamentFormat):
     """Made for each upload that has passed its compliance check. It ends with a verdict on the version."""
 
     code = "validation"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tournament.formats.base import Format
+from tournament.formats.base import TournamentFormat
 
 
-class VersionTestFormat(Format):
+class VersionTestFormat(TournamentFormat):
     """Pairs are made a few at a time; the test's verdict ends it. See ``services.version_tests``."""
 
     code = "version-test"

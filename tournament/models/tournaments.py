@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 if TYPE_CHECKING:
-    from tournament.formats import Format
+    from tournament.formats import TournamentFormat
 
 GAMES_A_PAIR = 2
 
@@ -165,7 +165,7 @@ class Tournament(models.Model):
         return self.state in {self.State.FINISHED, self.State.CANCELLED, self.State.HALTED}
 
     @property
-    def format(self) -> Format:
+    def format(self) -> TournamentFormat:
         from tournament.formats import FORMATS  # late: the formats load the pairing of rounds
 
         return FORMATS[self.kind]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tournament.formats import FORMATS, Format, kinds
+from tournament.formats import FORMATS, TournamentFormat, kinds
 from tournament.models import Tournament
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,7 +43,7 @@ def test_nobody_outside_the_package_asks_for_the_kind_of_a_tournament() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
-def test_the_answers_of_a_format_fit_together(form: Format) -> None:
+def test_the_answers_of_a_format_fit_together(form: TournamentFormat) -> None:
     assert form.has_cycles + form.is_staged + form.is_endless + form.is_sequential <= 1
     assert form.choice == "" or form.is_listed
     assert not (form.ends_with_its_games and (form.is_staged or form.is_endless))

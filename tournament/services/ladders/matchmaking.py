@@ -25,7 +25,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from engines.rules.registry import GAMES
 from tournament.arithmetic.matchmaker import draw_pairs
 from tournament.arithmetic.ratings import SETTLED_GAMES
-from tournament.formats import Format, kinds
+from tournament.formats import TournamentFormat, kinds
 from tournament.formats.ladder import LadderFormat
 from tournament.models import (
     ActiveVersion,
@@ -167,7 +167,7 @@ def find_rivals(priority: int) -> TournamentQuerySet:
     return running.filter(Exists(waiting), priority__gte=priority)
 
 
-def _precedes_ladders(one: Format) -> bool:
+def _precedes_ladders(one: TournamentFormat) -> bool:
     return one.work is Work.GAMES and not (one.is_endless or one.is_background)
 
 

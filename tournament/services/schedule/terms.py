@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
-from tournament.formats import FORMATS, Format
+from tournament.formats import FORMATS, TournamentFormat
 from tournament.formats.base import TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import BotVersion, Tournament
@@ -49,7 +49,7 @@ class TournamentTerms:
     """Set: bots may be entered until then, and ``versions`` may be empty."""
 
     @property
-    def format(self) -> Format:
+    def format(self) -> TournamentFormat:
         return FORMATS[self.kind]
 
 
@@ -109,13 +109,17 @@ def players_of(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[s
     return {code: [version for version in versions if version.plays(code)] for code in ladders}
 
 
-def check_players(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+def check_players(
+    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
+) -> None:
     """Check that the players are enough and not too many; raises ``TournamentError``."""
     form.check_players(players)
     check_size(form, players, pairs, rounds)
 
 
-def check_size(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> None:
+def check_size(
+    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
+) -> None:
     """Check that the players are not too many; raises ``TournamentError``."""
     form.check_size(players)
     games = count_games(form, players, pairs, rounds)
@@ -123,7 +127,9 @@ def check_size(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs:
         raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
 
 
-def count_games(form: Format, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int) -> int:
+def count_games(
+    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
+) -> int:
     """The games of a tournament; of a knock-out the most, if ``pairs`` includes the extra ones."""
     return GAMES_A_PAIR * pairs * sum(form.meetings(len(entered), rounds) for entered in players.values())
 

@@ -9,7 +9,7 @@ from django.template.defaultfilters import pluralize
 from django.utils.html import format_html
 
 from engines.console import format_duration
-from tournament.formats import FORMATS, Format
+from tournament.formats import FORMATS, TournamentFormat
 from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
 from tournament.services.work.durations import (
@@ -121,7 +121,7 @@ def _about(seconds: float) -> str:
     return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"
 
 
-def _cost(games: dict[str, int], time_control: str, form: Format) -> Cost:
+def _cost(games: dict[str, int], time_control: str, form: TournamentFormat) -> Cost:
     seconds = estimate_seconds(games, time_control)
     total = sum(games.values())
     return Cost(total, seconds, slots_expected(), form.games_vary)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import StandingsRow
-from tournament.formats import Format
+from tournament.formats import TournamentFormat
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.tables import StandingsTable
 from tournament.views.tournaments.meetings import format_points
@@ -24,7 +24,7 @@ class LadderWinners:
 
 
 def ranked_rows(
-    form: Format, table: StandingsTable
+    form: TournamentFormat, table: StandingsTable
 ) -> tuple[StandingsRow | None, list[tuple[int, StandingsRow]]]:
     """The challenger of a gauntlet, None in other formats; and the other lines with their ranks, in order."""
     rows = list(table.crosstable.rows)
@@ -45,7 +45,7 @@ def winners(tournament: Tournament, tables: Sequence[StandingsTable]) -> list[La
     return [named for table in shown if (named := _named(tournament.format, table)) is not None]
 
 
-def _named(form: Format, table: StandingsTable) -> LadderWinners | None:
+def _named(form: TournamentFormat, table: StandingsTable) -> LadderWinners | None:
     challenger, opponents = ranked_rows(form, table)
     if challenger is not None:
         return _challenger(table, challenger, len(opponents))
