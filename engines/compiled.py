@@ -26,7 +26,7 @@ PURE_VARIABLE: Final = "DUARENA_PURE"
 """If set to any value but ``0``, the compiled packages run as plain Python."""
 
 RULES: Final = "engines.rules"
-PLAIN_MODULES: Final = ("__init__", "conformance", "native", "registry")
+PLAIN_MODULES: Final = ("__init__", "native", "registry")
 """Modules that are not compiled; all other modules of a compiled package are."""
 
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
