@@ -11,8 +11,8 @@ from engines.records import Record, read_records
 from engines.rules.base import quote
 from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
-from workers.match.options.entrants import read_entrants, usual_store
-from workers.match.options.options import Entrant
+from workers.jobs import EngineSpec
+from workers.match.options.engines import read_engines, usual_store
 from workers.match.options.words import MatchOptionError, Setting, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
@@ -81,18 +81,18 @@ def _read_game(name: str, wanted: str | None) -> Record:
     raise ReplayError(f"{name} has {len(found)} games with the id {quote(wanted)}")
 
 
-def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
+def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[EngineSpec, EngineSpec]:
     """The engines of White and Black."""
     store, ladders = usual_store(), (record.header("Game"),)
     engines = [setting for setting in settings if setting.flag == "engine"]
     each = [setting for setting in settings if setting.flag == "each"]
     site = _one_word(settings, "site")
     if site is not None:
-        given = {entrant.name for entrant in read_entrants(engines, each, ladders=ladders, store=store)}
+        given = {engine.name for engine in read_engines(engines, each, ladders=ladders, store=store)}
         engines += _fetch_others(record, given, site, store)
     if len(engines) != 2:
         raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
-    one, two = read_entrants(engines, each, ladders=ladders, store=store)
+    one, two = read_engines(engines, each, ladders=ladders, store=store)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
@@ -115,9 +115,9 @@ def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> li
     return fetched
 
 
-def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+def _replay(record: Record, players: tuple[EngineSpec, EngineSpec]) -> Difference | None:
     worker = WorkerContext("replay", usual_store(), usual_store())
-    engines = [PooledEngine(player.spec, record.header("Game"), worker) for player in players]
+    engines = [PooledEngine(player, record.header("Game"), worker) for player in players]
     for engine in engines:
         engine.player.seed = seed_of(record)
     try:
