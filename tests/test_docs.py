@@ -336,7 +336,7 @@ def test_the_options_of_every_match_are_accepted(document: str, tmp_path: Path) 
     ]
     assert shown
     for words in shown:
-        assert read_options(words[4:], tmp_path).terms.entrants
+        assert read_options(words[4:], tmp_path).terms.engines
 
 
 def test_every_option_of_a_match_that_is_named_exists() -> None:
