@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
-from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
 from workers.jobs import EngineSpec
 from workers.match.options.engines import read_engines, usual_store
@@ -20,21 +18,18 @@ from workers.play.runner import PooledEngine, WorkerContext
 SAME, DIFFERS = 0, 1
 USAGE = """\
 usage: python3 -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
-       python3 -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
 
 Play a recorded game again with its limits and seed, and print the first difference. The first engine is
 White, unless the names of both engines (name=…) are those of Black and White in the record. The keys of
 -engine are those of 'match'. --game is the record's GameId, needed if the file has more than one game.
---site fetches the bundles of a game that was played on a site, as far as the site allows it; an engine
-that is given as well plays for the player with its name.
 
 exit codes: 0 the same game; 1 a difference; 2 bad input"""
 HELP = {"-h", "-help", "--help"}
-FLAGS = ("game", "engine", "each", "site")
+FLAGS = ("game", "engine", "each")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(lambda: _run(arguments), MatchOptionError, ReplayError, SiteError)
+    return run_command(lambda: _run(arguments), MatchOptionError, ReplayError)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -86,33 +81,12 @@ def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[EngineSp
     store, ladders = usual_store(), (record.header("Game"),)
     engines = [setting for setting in settings if setting.flag == "engine"]
     each = [setting for setting in settings if setting.flag == "each"]
-    site = _one_word(settings, "site")
-    if site is not None:
-        given = {engine.name for engine in read_engines(engines, each, ladders=ladders, store=store)}
-        engines += _fetch_others(record, given, site, store)
     if len(engines) != 2:
         raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
     one, two = read_engines(engines, each, ladders=ladders, store=store)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
-
-
-def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> list[Setting]:
-    """The engines of the record that are not ``given``; their bundles are fetched from the site."""
-    names = {"white": record.header("White"), "black": record.header("Black")}
-    for name in given - set(names.values()):
-        raise MatchOptionError(
-            f"-engine name={quote(name)}: with --site the name must be that of one of the two players"
-        )
-    engines = ask_engines(site, record.header("GameId"))
-    fetched = []
-    for side, name in names.items():
-        if name not in given:
-            path = fetch_site_bundle(engines[side], store)
-            words = (f"cmd={shlex.quote(str(path))}", f"name={name}")
-            fetched.append(Setting("engine", words, f"--site {site}: {side}"))
-    return fetched
 
 
 def _replay(record: Record, players: tuple[EngineSpec, EngineSpec]) -> Difference | None:
