@@ -11,6 +11,7 @@ from engines.rules.base import quote
 from workers.game.seeds import SEED_HEADER, seed_of
 from workers.jobs import EngineSpec
 from workers.match.options.engines import read_engines, usual_store
+from workers.match.options.readers import one_word
 from workers.match.options.words import MatchOptionError, Setting, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
@@ -39,22 +40,14 @@ def _run(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         raise MatchOptionError("the first word must be FILE.pgn, the file with the game's record")
     settings = split_arguments(arguments[1:])
+    wanted = None
     for setting in settings:
         if setting.flag not in FLAGS:
             setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
-    record = _read_game(arguments[0], _one_word(settings, "game"))
+        if setting.flag == "game":
+            wanted = one_word(setting)
+    record = _read_game(arguments[0], wanted)
     return _print_result(record, _replay(record, _read_players(record, settings)))
-
-
-def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
-    """The word of the last ``flag``; None if the flag is not given."""
-    wanted = None
-    for setting in settings:
-        if setting.flag == flag:
-            if len(setting.words) != 1:
-                setting.refuse(f"takes one word, not {len(setting.words)}")
-            wanted = setting.words[0]
-    return wanted
 
 
 def _read_game(name: str, wanted: str | None) -> Record:

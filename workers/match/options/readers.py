@@ -22,14 +22,14 @@ MAX_TEXT = 80
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def _one(setting: Setting) -> str:
+def one_word(setting: Setting) -> str:
     if len(setting.words) != 1:
         setting.refuse(f"takes one word, not {len(setting.words)}")
     return setting.words[0]
 
 
 def read_whole(least: int, most: int) -> Callable[[Setting], int]:
-    return lambda setting: _number(setting, _one(setting), least, most)
+    return lambda setting: _number(setting, one_word(setting), least, most)
 
 
 def _number(setting: Setting, text: str, least: int, most: int = MAX_NUMBER) -> int:
@@ -41,7 +41,7 @@ def _number(setting: Setting, text: str, least: int, most: int = MAX_NUMBER) -> 
 
 def read_switch(setting: Setting) -> bool:
     """``on`` or ``off``; no word means ``on``."""
-    word = _one(setting) if setting.words else "on"
+    word = one_word(setting) if setting.words else "on"
     if word not in ("on", "off"):
         setting.refuse(f"{quote(word)} is neither on nor off")
     return word == "on"
@@ -55,19 +55,19 @@ def _choice(setting: Setting, text: str, kind: type[Word]) -> Word:
 
 
 def read_form(setting: Setting) -> Format:
-    return _choice(setting, _one(setting), Format)
+    return _choice(setting, one_word(setting), Format)
 
 
 def read_path(setting: Setting) -> Path:
     """A path with a name at its end; ``file=`` before it is allowed."""
-    path = Path(_one(setting).removeprefix("file="))
+    path = Path(one_word(setting).removeprefix("file="))
     if not path.name:
         setting.refuse(f"{quote(str(path))} has no name at its end")
     return path
 
 
 def read_label(setting: Setting) -> str:
-    return check_text(setting, _one(setting), "the text")
+    return check_text(setting, one_word(setting), "the text")
 
 
 def check_text(setting: Setting, text: str, what: str, least: int = 0) -> str:
@@ -87,7 +87,7 @@ def read_ladders(setting: Setting) -> tuple[str, ...]:
 
 
 def read_time_control(setting: Setting) -> str:
-    return read_control(setting, _one(setting))
+    return read_control(setting, one_word(setting))
 
 
 def read_control(setting: Setting, text: str) -> str:

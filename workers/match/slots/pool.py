@@ -80,8 +80,7 @@ class SlotProcess:
 
     def adapt_batch(self) -> None:
         """Choose the size of the next batch, after the last one is over."""
-        fitting = self._given * BATCH_SECONDS / (time.monotonic() - self._given_at)
-        self.batch = max(1, min(2 * self.batch, int(fitting)))
+        self.batch = fit_batch(self.batch, self._given, time.monotonic() - self._given_at)
 
     def finish(self) -> None:
         """Ask it to exit after the current game."""
@@ -153,6 +152,11 @@ class SlotPool:
         for slot in slots:
             self.discard(slot)
         REAPER.close()
+
+
+def fit_batch(batch: int, pairs: int, seconds: float) -> int:
+    """The pairs for ``BATCH_SECONDS`` if the last ``pairs`` took ``seconds``; at most twice the last ``batch``."""
+    return max(1, min(2 * batch, int(pairs * BATCH_SECONDS / seconds)))
 
 
 def choose_cores(count: int, *, pin: bool) -> list[int | None]:
