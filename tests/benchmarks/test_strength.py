@@ -10,7 +10,6 @@ from benchmarks import strength
 from benchmarks.strength import PAIRINGS, match_words
 from engines.rules import GAMES
 from workers.match.options.flags import read_options
-from workers.match.options.options import Format
 from workers.statistics import Model, score_of_elo
 
 QUICK = ["--pairing", "greedy-random", "--ladder", "dogon-kulei", "--pairs", "1"]
@@ -22,7 +21,7 @@ def test_a_match_tests_the_target_against_five_hundredths_less(
     name: str, ladder: str, tmp_path: Path
 ) -> None:
     terms = read_options(match_words(PAIRINGS[name], ladder, 100), tmp_path).terms
-    assert (terms.ladders, terms.format, terms.rounds, terms.games) == ((ladder,), Format.SPRT, 100, 2)
+    assert (terms.ladders, terms.rounds, terms.games) == ((ladder,), 100, 2)
     assert terms.sprt is not None
     assert terms.sprt.model is Model.LOGISTIC
     target = PAIRINGS[name].target(ladder)

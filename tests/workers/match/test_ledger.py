@@ -7,7 +7,6 @@ import pytest
 from tests.support.matches import game_of, terms_of
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS
 from workers.match.ledger import Ledger
-from workers.match.options.options import Format
 from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs
 from workers.sequential import Sprt
@@ -116,7 +115,7 @@ def test_games_given_back_on_request_are_not_counted_as_lost() -> None:
 
 
 def make_test() -> Ledger:
-    return Ledger(terms_of(format=Format.SPRT, sprt=Sprt(-50.0, 50.0), rounds=1000))
+    return Ledger(terms_of(sprt=Sprt(-50.0, 50.0), rounds=1000))
 
 
 def test_a_test_ends_when_it_is_decided() -> None:

@@ -87,25 +87,22 @@ def _defaults(given: Mapping[str, Any], engines: Sequence[EngineSpec]) -> dict[s
         raise MatchOptionError(
             "-tc is missing: give the time control, such as 10+0.1, 0.1/move or nodes=1000"
         )
-    form = given.get("format", Format.SPRT if "sprt" in given else Format.ROUND_ROBIN)
-    if (form is Format.SPRT) != ("sprt" in given):
-        raise MatchOptionError(
-            f"-tournament {form}: -sprt elo0=… elo1=… is for -tournament sprt, which needs it"
-        )
-    if form is Format.SPRT and len(engines) != 2:
+    is_swiss, is_test = given.get("format") is Format.SWISS, "sprt" in given
+    if is_test and len(engines) != 2:
         raise MatchOptionError(f"-sprt: a test is between two engines, not {len(engines)}")
-    if form is Format.SWISS and find_spec("networkx") is None:
+    if is_test and is_swiss:
+        raise MatchOptionError("-sprt: cannot be combined with -tournament swiss")
+    if is_swiss and find_spec("networkx") is None:
         raise MatchOptionError("-tournament swiss: needs the Python package networkx (pip install networkx)")
-    if form is Format.SWISS and len(engines) > MAX_PLAYERS:
+    if is_swiss and len(engines) > MAX_PLAYERS:
         raise MatchOptionError(f"-tournament swiss: at most {MAX_PLAYERS} engines, not {len(engines)}")
-    if form in (Format.SPRT, Format.SWISS) and given.get("games") == 1:
-        raise MatchOptionError(f"-games 1: with -tournament {form} a meeting is a pair of games")
-    rounds = {Format.SPRT: SPRT_ROUNDS, Format.SWISS: (len(engines) - 1).bit_length()}
+    if (is_test or is_swiss) and given.get("games") == 1:
+        raise MatchOptionError("-games 1: a test and a Swiss event need both colours of every opening")
+    rounds = (len(engines) - 1).bit_length() if is_swiss else 1
     return {
         "engines": engines,
         "time_control": own[0],
-        "format": form,
-        "rounds": rounds.get(form, 1),
+        "rounds": SPRT_ROUNDS if is_test else rounds,
         "openings": Openings(DEFAULT_PLIES),
     }
 
@@ -125,8 +122,8 @@ FLAGS = (
     Flag("game", "ladders", "CODE…", f"the games to play: {', '.join(GAMES)}", read_ladders),
     Flag("tc", "time_control", "TIME", "10+0.1, 0.1/move, nodes=N or depth=N, joined by ';'",
          read_time_control),
-    Flag("tournament", "format", "FORMAT", "roundrobin, gauntlet (the first engine against the others), sprt "
-         "or swiss (needs networkx)", read_form),
+    Flag("tournament", "format", "FORMAT", "roundrobin (the default), gauntlet (the first engine against the "
+         "others) or swiss (needs networkx)", read_form),
     Flag("sprt", "sprt", "elo0=A elo1=B [KEY=VALUE…]", "play until the test is decided; other keys are alpha "
          "(0.05), beta (0.05) and model (normalized, or logistic)", read_sprt),
     Flag("rounds", "rounds", "N", "how many times all engines meet each other (1), or the rounds of a Swiss "

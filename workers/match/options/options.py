@@ -11,11 +11,10 @@ from workers.sequential import Sprt
 
 
 class Format(enum.StrEnum):
-    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided."""
+    """Who meets whom."""
 
     ROUND_ROBIN = "roundrobin"
     GAUNTLET = "gauntlet"
-    SPRT = "sprt"
     SWISS = "swiss"
 
 
@@ -53,6 +52,7 @@ class MatchTerms:
     games: int = 2
     openings: Openings = Openings()
     sprt: Sprt | None = None
+    """A test of two engines: the match ends when it is decided."""
     margin_ms: int = 50
     ply_limit: int | None = None
     draw: DrawRule | None = None

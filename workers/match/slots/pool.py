@@ -155,7 +155,7 @@ class SlotPool:
 
 
 def fit_batch(batch: int, pairs: int, seconds: float) -> int:
-    """The pairs for ``BATCH_SECONDS`` if the last ``pairs`` took ``seconds``; at most twice the last ``batch``."""
+    """The size of the next batch if ``pairs`` took ``seconds``: at most twice that of the last ``batch``."""
     return max(1, min(2 * batch, int(pairs * BATCH_SECONDS / seconds)))
 
 

@@ -68,7 +68,7 @@ def test_the_ply_limit_is_explained_for_every_game() -> None:
 
 
 def test_every_option_can_be_given() -> None:
-    words = """-game dualma duploline -tournament sprt -sprt elo0=-1 elo1=3.5 model=logistic alpha=0.1
+    words = """-game dualma duploline -tournament roundrobin -sprt elo0=-1 elo1=3.5 model=logistic alpha=0.1
         -tc nodes=50;10+0 -games 2 -rounds 7 -openings file=book.txt order=random start=3 -margin 0
         -plylimit 9 -seed 5 -draw movenumber=40 movecount=8 score=10 -resign movecount=3 score=600
         -concurrency 3 -pin off -restart -recover off --pgnout x.pgn -resume
@@ -77,7 +77,7 @@ def test_every_option_can_be_given() -> None:
     terms = options.terms
     assert terms.sprt == Sprt(-1.0, 3.5, alpha=0.1, model=Model.LOGISTIC)
     assert terms.openings == Openings(file=Path("book.txt"), order=Order.RANDOM, start=3)
-    assert (terms.ladders, terms.format) == (("dualma", "duploline"), Format.SPRT)
+    assert (terms.ladders, terms.format) == (("dualma", "duploline"), Format.ROUND_ROBIN)
     assert (terms.time_control, terms.games, terms.rounds) == ("10+0;nodes=50", 2, 7)
     assert (terms.draw, terms.resign) == (DrawRule(40, 8, 10), ResignRule(3, 600))
     assert (terms.margin_ms, terms.ply_limit, terms.seed) == (0, 9, 5)
@@ -189,11 +189,12 @@ REFUSED = [
     ("-rounds 0", "-rounds 0: '0' is not a whole number from 1 to 1000000"),
     ("-rounds ²", "'²' is not a whole number"),
     ("-pin maybe", "-pin maybe: 'maybe' is neither on nor off"),
-    ("-tournament chess", "'chess' is not one of roundrobin, gauntlet, sprt, swiss"),
+    ("-tournament chess", "'chess' is not one of roundrobin, gauntlet, swiss"),
     (
         "-tournament sprt LEAST",
-        "-tournament sprt: -sprt elo0=… elo1=… is for -tournament sprt, which needs it",
+        "-tournament sprt: 'sprt' is not one of roundrobin, gauntlet, swiss",
     ),
+    ("-sprt elo0=0 elo1=1 -tournament swiss LEAST", "-sprt: cannot be combined with -tournament swiss"),
     ("-sprt elo0=1 LEAST", "-sprt elo0=1: elo1= is missing"),
     ("-sprt elo0=a elo1=1", "elo0='a' is not a number"),
     ("-sprt elo0=nan elo1=1", "elo0='nan' is not a number"),
@@ -221,8 +222,14 @@ REFUSED = [
         "-each cmd=true LEAST",
         "-each cmd=true: unknown key 'cmd'; known are dir, tc, st, nodes, depth, option.NAME",
     ),
-    ("-tournament swiss -games 1 LEAST", "-games 1: with -tournament swiss a meeting is a pair of games"),
-    ("-sprt elo0=0 elo1=1 -games 1 LEAST", "-games 1: with -tournament sprt a meeting is a pair of games"),
+    (
+        "-tournament swiss -games 1 LEAST",
+        "-games 1: a test and a Swiss event need both colours of every opening",
+    ),
+    (
+        "-sprt elo0=0 elo1=1 -games 1 LEAST",
+        "-games 1: a test and a Swiss event need both colours of every opening",
+    ),
     ("-games 3 LEAST", "-games 3: '3' is not a whole number from 1 to 2"),
     ("-records . LEAST", "-records .: '.' has no name at its end"),
     ("-event a\tb", "the text 'a\\tb' must have 0 to 80 printable characters"),
