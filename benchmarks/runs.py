@@ -61,7 +61,7 @@ class Setup:
 
     cores: frozenset[int]
     at_a_time: int = 1
-    restart: str = "auto"
+    restart: str = "off"
     pure: bool = False
     infos: int = 0
 
@@ -78,10 +78,10 @@ def time_match(bench: Bench, setup: Setup, games: int) -> float:
     records = bench.folder / "match.pgn"
     records.unlink(missing_ok=True)
     command, *arguments = bench.command(setup.infos)
-    engine = ("-engine", f"cmd={command}", *(f"arg={word}" for word in arguments), f"restart={setup.restart}")
+    engine = ("-engine", f"cmd={command}", *(f"arg={word}" for word in arguments))
     match = ("match", *engine, "name=One", *engine, "name=Two", "-game", bench.game.code, "-tc", TIME_CONTROL)
     terms = ("-openings", "none", "-plylimit", str(PLIES), "-games", "2", "-rounds", str(games // 2))
-    conduct = ("-records", str(records), "-concurrency", str(setup.at_a_time))
+    conduct = ("-records", str(records), "-concurrency", str(setup.at_a_time), "-restart", setup.restart)
     environment = {**os.environ, **({"DUARENA_PURE": "1"} if setup.pure else {})}
     argv = (sys.executable, "-m", "workers", *match, *terms, *conduct)
     seconds = _time_games(argv, environment, setup.cores, games)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workers.jobs import GameJob, SideLog
-from workers.match.options.options import Entrant
 from workers.match.results import GameResult
 
 NO_LOG = SideLog()
@@ -24,7 +23,7 @@ class SlotSetup:
 
     ``store`` is the folder of bundles. ``sandbox_level`` is a level that was probed already; empty is without
     a sandbox. ``event`` and ``site`` are headers of every record. With ``keeps_lines`` the slot returns the
-    lines exchanged with the engines for every game. Before each game it pauses for ``wait_ms``.
+    lines exchanged with the engines for every game. With ``restarts`` each game starts its engines anew.
     """
 
     store: Path
@@ -33,25 +32,20 @@ class SlotSetup:
     event: str = ""
     site: str = ""
     keeps_lines: bool = False
-    wait_ms: int = 0
+    restarts: bool = False
 
 
 class Assignment(NamedTuple):
-    """A job for a slot; ``entrants`` are the engines of the job, in its order.
-
-    A slot gets several at once: it plays them before it gets more.
-    """
+    """A job for a slot, which gets several at once: it plays them before it gets more."""
 
     job: GameJob
     round: str
-    entrants: tuple[Entrant, Entrant]
 
 
 class SlotGame(NamedTuple):
     """A finished game: its result for the match, and its record as text.
 
-    The logs are empty unless there was a fault or the setup wants them. ``ms`` is the duration of the game,
-    including the start of engines.
+    The logs are empty unless there was a fault or the setup wants them.
     """
 
     game: GameResult
@@ -59,7 +53,6 @@ class SlotGame(NamedTuple):
     evidence: str
     white: SideLog
     black: SideLog
-    ms: int
 
 
 @dataclass(frozen=True, slots=True)
