@@ -99,18 +99,6 @@ def test_a_new_and_an_empty_folder_become_data_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
-def test_root_is_refused_data_of_root_or_of_two_users(as_root: None, tmp_path: Path) -> None:
-    data = fill(tmp_path / "data", ".duarena")
-    with pytest.raises(ForeignFolder, match="belongs to root"):
-        check_data_folder(data)
-    os.chown(data, SOMEBODY, SOMEBODY)
-    with pytest.raises(ForeignFolder, match="different users"):
-        check_data_folder(data)
-    os.chown(data / ".duarena", SOMEBODY, SOMEBODY)
-    check_data_folder(data)
-
-
-@pytest.mark.root
 def test_root_starts_a_site_that_belongs_to_another_user_and_changes_no_other_owner(
     as_root: None, tmp_path: Path
 ) -> None:
