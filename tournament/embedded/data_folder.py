@@ -10,6 +10,7 @@ import os
 import stat
 from pathlib import Path
 
+from tournament.embedded import StartError
 from tournament.known_database import MARKER
 from tournament.services.backups import RESTORING
 
@@ -19,12 +20,8 @@ DEMO = "demo"
 """The folder of the demonstration lies in the site's, which may not have been used yet."""
 
 
-class ForeignFolder(Exception):
-    """A folder that holds something else; the text is a sentence for the user."""
-
-
 def check_data_folder(folder: Path) -> None:
-    """Raise ``ForeignFolder`` unless the folder is missing, empty, or a data folder. Writes nothing.
+    """Raise ``StartError`` unless the folder is missing, empty, or a data folder. Writes nothing.
 
     Raises ``OSError`` for a folder that cannot be read.
     """
@@ -35,13 +32,13 @@ def check_data_folder(folder: Path) -> None:
     if not names:
         return
     if RESTORING in names:
-        raise ForeignFolder(
+        raise StartError(
             f"a restore into {str(folder)!r} was interrupted: repeat `manage.py restore FILE`, or choose"
             " another folder with --data"
         )
     marked = folder / DEMO if names == [DEMO] else folder
     if not any(_are_files(marked, kind) for kind in ((MARKER,), *EARLIER)):
-        raise ForeignFolder(
+        raise StartError(
             f"{str(folder)!r} is not empty and is not a data folder of Duarena, so nothing was written"
             " into it: choose an empty or a new folder with --data"
         )

@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.needs import need_root
 from tests.tournament.embedded.test_main import embedded
-from tournament.embedded.data_folder import ForeignFolder, check_data_folder, claim_data_folder
+from tournament.embedded import StartError
+from tournament.embedded.data_folder import check_data_folder, claim_data_folder
 from workers.sandbox.entrance import UNUSED
 
 SOMEBODY = UNUSED + 2
@@ -77,14 +78,14 @@ def test_data_folders_of_this_and_earlier_versions_are_known(tmp_path: Path, nam
     "names", [("lock",), ("secret_key",), ("db.sqlite3",), ("demo/letters",), ("demo/.duarena", "letters")]
 )
 def test_common_names_do_not_make_a_data_folder(tmp_path: Path, names: tuple[str, ...]) -> None:
-    with pytest.raises(ForeignFolder):
+    with pytest.raises(StartError):
         check_data_folder(fill(tmp_path / "data", *names))
 
 
 def test_a_link_is_no_marker(tmp_path: Path) -> None:
     data = fill(tmp_path / "data", "letters")
     (data / ".duarena").symlink_to(data / "letters")
-    with pytest.raises(ForeignFolder):
+    with pytest.raises(StartError):
         check_data_folder(data)
 
 
