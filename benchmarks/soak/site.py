@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -140,13 +139,6 @@ class Site:
                 client.lpush(name, *[b"junk"] * FLOOD)
             client.set(TURNS_CHECKS, "text")
         return True
-
-    def lose_redis(self) -> bool:
-        """Kill Redis and delete its data."""
-        killed = self.kill("redis")
-        shutil.rmtree(self.folder / "redis", ignore_errors=True)
-        (self.folder / "redis").mkdir()
-        return killed
 
     def take_database(self) -> bool:
         """End all sessions of PostgreSQL; keep the write lock of SQLite until ``return_database``."""

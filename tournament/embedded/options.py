@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     up.add_argument("--data", metavar="DIR", help="the folder for the site's data; default var/")
     up.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
-    demo = commands.add_parser("demo", help="play a round robin of the sample bots and print its tables")
+    demo = commands.add_parser("demo", help="play a round robin of the sample bots and print the ratings")
     for command in (up, demo):
         command.set_defaults(workers=len(os.sched_getaffinity(0)))
     admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")

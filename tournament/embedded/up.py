@@ -45,11 +45,11 @@ def prepare() -> None:
         # Takes some minutes, so that there is something to see.
         start_event("First round robin", versions, pairs=10, time_control="0.1/move")
     if not settings.TRUST_UPLOADS:
-        try_out_walls(settings.CACHE)
+        probe_sandbox(settings.CACHE)
     validate_waiting()
 
 
-def try_out_walls(cache: Path) -> None:
+def probe_sandbox(cache: Path) -> None:
     """Test the sandbox of this machine and store the result for the pages; workers run their own test.
 
     In a process of its own, because the test starts engines, and their watching processes must end with it.

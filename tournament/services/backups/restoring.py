@@ -7,7 +7,6 @@ backup. A restore that was interrupted is repeated from the start.
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -44,7 +43,6 @@ def restore_backup(path: Path) -> About:
     about = check_archive(path)
     _check_fits(about)
     with ZipFile(path) as archive:
-        _check_room(archive)
         (settings.DATA / RESTORING).mkdir(mode=0o700, exist_ok=True)
         # Not the command, which also creates the rows that every site has.
         MigrationExecutor(connection).migrate(list(about.migrations.items()))
@@ -95,10 +93,3 @@ def _check_fits(about: About) -> None:
                 f"the backup was made by release {about.release} with the migration {app}.{name}, which"
                 f" this release, {__version__}, does not have: restore it with that release or a later one"
             )
-
-
-def _check_room(archive: ZipFile) -> None:
-    """Raises ``BackupError`` if the disk of the data folder has no room for the backup."""
-    needed = sum(member.file_size for member in archive.infolist())
-    if needed > (free := shutil.disk_usage(settings.DATA).free):
-        raise BackupError(f"it unpacks to {needed:,} bytes, but {settings.DATA} has room for {free:,}")

@@ -459,23 +459,6 @@ def test_a_bundle_with_another_content_is_named(site: SiteData, backup: Path, tm
     assert f"the restore is not complete: the content of '{bundle}' has another SHA-256" in said
 
 
-def test_a_backup_that_has_no_room_on_the_disk_is_refused(
-    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    restored = place(tmp_path)
-    program = f"""
-import shutil
-from types import SimpleNamespace
-from pathlib import Path
-from tournament.services.backups.restoring import restore_backup
-shutil.disk_usage = lambda _: SimpleNamespace(free=1000)
-restore_backup(Path({str(backup)!r}))
-"""
-    said = fails(restored, "shell", "-v0", "-c", program)
-    assert f"bytes, but {restored.data} has room for 1,000" in said
-    assert not (restored.data / ".restoring").exists()
-
-
 def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, tmp_path: Path) -> None:
     bundle = next((site.data / "bundles").rglob("*.zip"))
     content = bundle.read_bytes()
