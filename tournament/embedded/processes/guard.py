@@ -49,15 +49,14 @@ def main(command: list[str]) -> int:
 
 
 def _start(command: list[str]) -> int:
-    """Start the command in a process group of its own; with util-linux installed it dies with the guard.
+    """Start the command in the guard's process group; with util-linux installed it dies with the guard.
 
     Python itself ignores SIGPIPE and SIGXFSZ; the command must not inherit that.
     """
     if setpriv := shutil.which("setpriv"):
         command = [setpriv, "--pdeathsig", "KILL", "--", *command]
-    return os.posix_spawnp(
-        command[0], command, os.environ, setpgroup=0, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ]
-    )
+    default = [signal.SIGPIPE, signal.SIGXFSZ]
+    return os.posix_spawnp(command[0], command, os.environ, setsigdef=default)
 
 
 def _obey(control: int, child: int) -> None:

@@ -77,7 +77,9 @@ class Guarded:
         assert self._guard.stdin is not None
         self._guard.stdin.close()
         self._guard.send_signal(signal.SIGCONT)  # a guard that was stopped could kill nothing
-        self._guard.wait()
+        if self._guard.wait() < 0:  # nor could one that was killed
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._guard.pid, signal.SIGKILL)
 
 
 def rotate(log: Path, limit: int = LOG_BYTES) -> None:

@@ -147,15 +147,23 @@ def test_nothing_survives_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     eventually(lambda: not any(is_alive(process) for process in everybody))
 
 
-def test_a_process_dies_with_its_guard(tmp_path: Path) -> None:
-    process = start(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+def test_a_process_and_its_children_die_with_a_guard_that_is_killed(tmp_path: Path) -> None:
+    program = """
+        import os, subprocess
+        child = subprocess.Popen(["sleep", "600"])
+        print(os.getpid(), child.pid, flush=True)
+        child.wait()
+    """
+    process = start(tmp_path, program)
     eventually(lambda: last_words(process.log))
-    child = int(last_words(process.log))
+    family = [int(word) for word in last_words(process.log).split()]
 
     os.kill(process.guard_pid, signal.SIGKILL)
 
-    eventually(lambda: not is_alive(child))
+    eventually(lambda: not is_alive(family[0]))
     assert ends(process)
+    process.kill()
+    eventually(lambda: not any(map(is_alive, family)))
 
 
 def test_a_signal_reaches_the_process_and_its_exit_code_comes_back(tmp_path: Path) -> None:
