@@ -151,7 +151,7 @@ def _watch(instance: Instance) -> tuple[Mark, Mark]:
     first, last = (share * tournament.games_total for share in MARGINS)
     while not tournament.is_over:
         instance.supervisor.tend()
-        instance.supervisor.wait(LOOK_S)
+        time.sleep(LOOK_S)
         tournament.refresh_from_db()
         if first <= tournament.games_done <= last:
             marks.append(_mark(instance, tournament.games_done))

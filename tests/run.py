@@ -28,7 +28,8 @@ from pathlib import Path
 
 from tests.ci_plugin import in_ci
 from tests.support.processes import command_line
-from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER, descendants
+from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER
+from workers.sandbox.tree import descendants
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".venv" / "cache"

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from tournament.embedded.plan import ROOT
-from tournament.embedded.processes.process import Service, last_words
+from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import find_redis_server
 from tournament.embedded.processes.supervisor import Supervisor
 
@@ -281,7 +281,9 @@ def reachable(port: int) -> bool:
 def healthy(plain: Plain, name: str, log: Path) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while (answer := plain.check(name)).returncode != 0:
-        assert time.monotonic() < deadline, f"{name}: {answer.stdout}{answer.stderr}\n{last_words(log, 20)}"
+        assert time.monotonic() < deadline, (
+            f"{name}: {answer.stdout}{answer.stderr}\n{log.read_text()[-4000:]}"
+        )
 
 
 def shell_blocks() -> list[str]:

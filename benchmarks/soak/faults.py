@@ -55,8 +55,7 @@ class Faults:
             ]
         return [
             *((f"kills of {name}", partial(site.kill, name)) for name in SERVICES),
-            ("kills of Redis, its data kept", partial(site.kill, "redis")),
-            ("kills of Redis, its data lost", site.lose_redis),
+            ("kills of Redis", partial(site.kill, "redis")),
             ("floods of Redis", site.flood_redis),
             ("kills of a process of the site", partial(site.kill_child, "site")),
             ("times without the database", self._take_database),

@@ -20,7 +20,7 @@ from benchmarks.soak.faults import Faults
 from benchmarks.soak.site import Site, Terms, running_site, start_services
 from benchmarks.soak.watch import Annuller, Watch
 from tests.support.verdicts import digest_games, digest_tables, find_faults
-from tournament.embedded.processes.guard import descendants
+from workers.sandbox.tree import descendants
 
 PR_SET_PDEATHSIG: Final = 1
 """``<linux/prctl.h>``: a run dies with the benchmark, and then its guards end the site."""

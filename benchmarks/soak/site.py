@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -32,10 +31,10 @@ from tournament.embedded.database import open_database
 from tournament.embedded.options import Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes import supervisor as supervising
-from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server, redis_command
 from tournament.embedded.processes.supervisor import Supervisor
+from workers.sandbox.tree import descendants
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 from workers.silence import PULSE, Touched
 
@@ -124,7 +123,6 @@ class Site:
         """End a service until ``give_back``."""
         kept = self._kept(name)
         kept.process.kill()
-        kept.process.wait(DRAIN_S)
         kept.restart_at = math.inf
         return True
 
@@ -141,13 +139,6 @@ class Site:
                 client.lpush(name, *[b"junk"] * FLOOD)
             client.set(TURNS_CHECKS, "text")
         return True
-
-    def lose_redis(self) -> bool:
-        """Kill Redis and delete its data."""
-        killed = self.kill("redis")
-        shutil.rmtree(self.folder / "redis", ignore_errors=True)
-        (self.folder / "redis").mkdir()
-        return killed
 
     def take_database(self) -> bool:
         """End all sessions of PostgreSQL; keep the write lock of SQLite until ``return_database``."""
@@ -219,7 +210,7 @@ def running_site(terms: Terms, folder: Path, settings: dict[str, str]) -> Iterat
             say = partial(print, file=console, flush=True)
             supervisor = stack.enter_context(Supervisor(logs=folder / "logs", folder=ROOT, say=say))
             open_database(folder, Console(console))
-            command = redis_command(find_redis_server(), folder / "socket", folder)
+            command = redis_command(find_redis_server(), folder / "socket")
             alive = partial(answers, url)
             supervisor.start(Service("redis", command, ready=alive, alive=alive))
             relay, link = (stack.enter_context(_relay(terms, address, seed)) for seed in range(2))

@@ -22,9 +22,9 @@ from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
 from tests.support.processes import command_line
 from tournament.embedded.plan import ROOT
-from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import Supervisor
+from workers.sandbox.tree import descendants
 
 REPORT = b'{"reports":[{"key":"a game"}]}'
 

@@ -22,7 +22,6 @@ from tests.support.sites import SiteData
 from tests.tournament.services.backups.test_backups import FILL
 from tournament import tasks
 from tournament.embedded.plan import ROOT
-from tournament.embedded.up import disk_news
 from tournament.models import Keeper, User
 from tournament.services import calendar, disk
 
@@ -191,19 +190,6 @@ def test_a_read_only_data_folder_is_no_trouble_in_a_container_whose_volumes_can_
     assert disk.full_disk() == ""
     read_only.add(settings.BUNDLES)
     assert disk.full_disk().startswith("the disk of the folder of bundles is read-only")
-
-
-def test_the_console_says_once_that_the_disk_is_full_and_once_that_it_is_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    news = disk_news()
-    assert news.take() == []
-    with monkeypatch.context() as patched:
-        patched.setattr(disk, "LEAST_BYTES", 1 << 62)
-        (line,) = news.take()
-        assert line.startswith("The disk of the data folder is full, ")
-        assert news.take() == []
-    assert news.take() == ["The disk of the data folder can be used again."]
 
 
 @pytest.mark.django_db

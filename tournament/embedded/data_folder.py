@@ -10,6 +10,7 @@ import os
 import stat
 from pathlib import Path
 
+from tournament.embedded import StartError
 from tournament.known_database import MARKER
 from tournament.services.backups import RESTORING
 
@@ -19,14 +20,9 @@ DEMO = "demo"
 """The folder of the demonstration lies in the site's, which may not have been used yet."""
 
 
-class ForeignFolder(Exception):
-    """A folder that holds something else; the text is a sentence for the user."""
-
-
 def check_data_folder(folder: Path) -> None:
-    """Raise ``ForeignFolder`` unless the folder is missing, empty, or a data folder. Writes nothing.
+    """Raise ``StartError`` unless the folder is missing, empty, or a data folder. Writes nothing.
 
-    For root a data folder and its marker must also belong to one other user, as whom the site then runs.
     Raises ``OSError`` for a folder that cannot be read.
     """
     try:
@@ -36,19 +32,16 @@ def check_data_folder(folder: Path) -> None:
     if not names:
         return
     if RESTORING in names:
-        raise ForeignFolder(
+        raise StartError(
             f"a restore into {str(folder)!r} was interrupted: repeat `manage.py restore FILE`, or choose"
             " another folder with --data"
         )
     marked = folder / DEMO if names == [DEMO] else folder
-    markers = next((kind for kind in ((MARKER,), *EARLIER) if _are_files(marked, kind)), ())
-    if not markers:
-        raise ForeignFolder(
+    if not any(_are_files(marked, kind) for kind in ((MARKER,), *EARLIER)):
+        raise StartError(
             f"{str(folder)!r} is not empty and is not a data folder of Duarena, so nothing was written"
             " into it: choose an empty or a new folder with --data"
         )
-    if os.geteuid() == 0:
-        _check_owner(folder, [marked / name for name in markers])
 
 
 def claim_data_folder(folder: Path) -> None:
@@ -64,17 +57,3 @@ def _are_files(folder: Path, names: tuple[str, ...]) -> bool:
         return all(stat.S_ISREG(os.lstat(folder / name).st_mode) for name in names)
     except OSError:
         return False
-
-
-def _check_owner(folder: Path, markers: list[Path]) -> None:
-    owner = folder.stat().st_uid
-    if owner == 0:
-        raise ForeignFolder(
-            f"the data folder {str(folder)!r} belongs to root, but no part of a site runs as root:"
-            " give it to an ordinary user with chown -R, or choose another folder with --data"
-        )
-    if any(marker.lstat().st_uid != owner for marker in markers):
-        raise ForeignFolder(
-            f"the data folder {str(folder)!r} and {markers[0].name!r} in it belong to different users:"
-            " give both to one, or choose another folder with --data"
-        )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import django
 from dj_database_url import UnknownSchemeError
@@ -18,9 +17,6 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tournament.embedded.console import Console
 from tournament.embedded.options import OptionError
-
-if TYPE_CHECKING:
-    from django.db.migrations import Migration
 
 BACKUPS = "backups"
 """The folder of the backups in the data folder."""
@@ -43,59 +39,43 @@ def open_database(data: Path, console: Console) -> None:
 
 
 def _update(data: Path, console: Console) -> None:
-    """Apply what an older database lacks; does nothing for a new one."""
+    """Apply what an older database lacks, all or nothing; does nothing for a new one."""
     # Imported here: the models need Django to be set up.
     from tournament.services.backups.archive import applied_migrations
 
     executor = MigrationExecutor(connection)
-    steps = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
+    steps = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if not steps or "tournament" not in applied_migrations():
         return
-    console.say(f"The database is of an earlier release: {len(steps)} steps to update it.")
-    backup = _back_up(data, console)
+    console.say(f"The database is of an earlier release: {len(steps)} steps to update it, after a backup.")
+    backup = _back_up(data)
+    console.say(f"Backup: {backup} ({backup.stat().st_size:,} bytes)")
     try:
-        _migrate(steps, console)
+        # SQLite cannot change tables inside a transaction while it checks foreign keys; each step does.
+        with connection.constraint_checks_disabled(), transaction.atomic():
+            call_command("migrate", interactive=False)
     except Exception as error:
         raise OptionError(
             f"the update of the database failed ({_first_line(error)}), and the database is as it was"
             f" before: start the earlier release with it; the backup is {backup}"
         ) from error
+    console.say("The database is up to date.")
 
 
-def _back_up(data: Path, console: Console) -> Path:
+def _back_up(data: Path) -> Path:
+    from tournament.services.backups import BackupError
     from tournament.services.backups.archive import write_backup
-    from tournament.services.backups.rows import BackupError
 
     folder = data / BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
-    now = datetime.datetime.now(datetime.UTC)
-    path = folder / f"before-update-{now:%Y%m%dT%H%M%S}.zip"
+    path = folder / f"before-update-{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S}.zip"
     try:
-        size = write_backup(path, console.show_step)
+        write_backup(path)
     except (BackupError, OSError) as error:
         raise OptionError(f"the database was not updated, because it cannot be backed up: {error}") from None
-    finally:
-        console.end_progress()
-    console.say(f"Backup: {path} ({size:,} bytes)")
     for old in sorted(folder.glob("before-update-*"))[:-KEPT]:
         old.unlink()
     return path
-
-
-def _migrate(steps: list[Migration], console: Console) -> None:
-    """Apply all steps or none."""
-    numbers = {str(step): number for number, step in enumerate(steps, 1)}
-
-    def show(action: str, migration: Migration | None = None, fake: bool | None = False) -> None:
-        if action == "apply_start":
-            number = numbers.get(str(migration), 0)
-            console.say(f"Updating the database: step {number} of {len(steps)}, {migration}")
-
-    executor = MigrationExecutor(connection, show)
-    # SQLite cannot change tables inside a transaction while it checks foreign keys; each step checks them.
-    with connection.constraint_checks_disabled(), transaction.atomic():
-        executor.migrate(executor.loader.graph.leaf_nodes())
-    console.say("The database is up to date.")
 
 
 def _first_line(error: BaseException) -> str:

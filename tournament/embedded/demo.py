@@ -1,167 +1,89 @@
-"""``./arena demo``: a round robin of the sample bots from the first game to the last table.
+"""``./arena demo``: the site runs until the sample bots have played a round robin on all ladders.
 
-It uses all parts: the site over HTTP, Redis, Celery's workers, the record keeper. At the
-end it checks what Duarena promises: the published records verify, ratings rebuilt from
-them are the same to the bit, and no process is left.
+At the end it writes the records to files, checks that they verify and give the published ratings to the bit,
+and prints the ratings. The next demonstration plays another round robin on the same data.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
-import urllib.request
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engines.console import format_duration
+from django.core.management import call_command
+
+from engines.records import read_records
 from engines.rules.registry import GAMES
+from tournament.embedded import StartError
 from tournament.embedded.console import Console
-from tournament.embedded.instance import Instance, running_instance
+from tournament.embedded.instance import running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
-from tournament.embedded.processes.guard import descendants
-from tournament.embedded.processes.lock import instance_lock
-from tournament.embedded.up import disk_news, watch
-from tournament.known_database import MARKER
+from tournament.embedded.up import describe_disk, watch
 
 if TYPE_CHECKING:
-    from tournament.models import Tournament
+    from tournament.models import LadderRating
 
-DEADLINE_S = 15 * 60.0
-"""Time limit: several times what two slow cores take."""
-
-
-class DemoFailed(Exception):
-    """A check that failed; the text is a sentence for the user."""
+COLUMNS = "{:12}" + "{:>8}" * 7
 
 
 def demo(options: Options, console: Console) -> int:
-    """Play the demonstration in a fresh data folder, print its tables; returns the exit code."""
-    began = time.monotonic()
-    _clear(options.data)
+    """Play the demonstration and print its ratings; returns the exit code. Raises ``StartError``."""
     with running_instance(options, console, _prepare) as instance:
-        tournament = _tournament()
-        console.say(f"{tournament.games_total} games on five ladders, watched at {instance.address.url}")
-        _play(instance, console, options.workers, tournament)
-        files = _fetch_records(instance, options.data / "records", tournament.ladders)
-        _print_tables(console, tournament)
-        _verify(console, files)
-        _compare_ratings(console, files)
-    if left := descendants(os.getpid()):
-        raise DemoFailed(f"processes are left: {left}")
-    took = format_duration(time.monotonic() - began)
-    console.say(f"Everything has stopped, no process is left. It took {took}.")
+        console.say(f"The sample bots play on {len(GAMES)} ladders, watched at {instance.address.url}")
+        watch(instance, console, describe_disk, is_done=_is_done)
+        if instance.supervisor.stopping:
+            raise StartError("stopped before all games were played; the next `./arena demo` continues")
+        conclude(console, options.data / "records")
+    console.say("Everything has stopped.")
     return 0
 
 
-def _clear(data: Path) -> None:
-    """Remove the files of the last demonstration; raises ``AlreadyRunning`` if it still runs.
-
-    The folder itself stays: its parent may not be writable for us, as after a start by root.
-    """
-    if data.exists():
-        with instance_lock(data):
-            for entry in data.iterdir():
-                if entry.name == MARKER:
-                    continue
-                if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry)
-                else:
-                    entry.unlink()
-
-
 def _prepare() -> None:
-    from tournament.embedded.samples import DEMO_EVENT, register_samples, start_event
-
-    start_event(DEMO_EVENT, register_samples())
-
-
-def _tournament() -> Tournament:
+    from tournament.embedded.samples import register_samples, start_event
     from tournament.models import Tournament
+    from tournament.services.work.workers import presume_lost
 
-    return Tournament.objects.get()
-
-
-def _play(instance: Instance, console: Console, workers: int, tournament: Tournament) -> None:
-    """Watch the site until all games are played; raises ``DemoFailed``."""
-    deadline = time.monotonic() + DEADLINE_S
-
-    def is_over() -> bool:
-        tournament.refresh_from_db()
-        if not tournament.is_over and time.monotonic() > deadline:
-            done, total = tournament.games_done, tournament.games_total
-            raise DemoFailed(f"only {done} of {total} games were played in {format_duration(DEADLINE_S)}")
-        return tournament.is_over
-
-    watch(instance, console, workers, [disk_news()], is_done=is_over)
-    if not tournament.is_over:
-        raise DemoFailed("stopped before all games were played")
-    console.say(f"{tournament.games_done}/{tournament.games_total} games are played.")
-    _check_played(tournament)
+    presume_lost()
+    versions = register_samples()
+    if not Tournament.objects.running().exists():
+        # It must end within five minutes on two cores, installation included.
+        start_event("Demonstration", versions, pairs=2, time_control="0.05/move")
 
 
-def _check_played(tournament: Tournament) -> None:
-    from tournament.models import Game, GameRecord
+def _is_done() -> bool:
+    from tournament.models import Game, Tournament
 
-    if halted := tournament.games.filter(state=Game.State.HALTED).first():
-        raise DemoFailed(f"game {halted.key} could not be played: {halted.evidence}")
-    recorded = GameRecord.objects.count()
-    if recorded != tournament.games_total:
-        raise DemoFailed(f"{recorded} records of {tournament.games_total} games")
+    is_halted = Game.objects.filter(state=Game.State.HALTED).exists()
+    return is_halted or not Tournament.objects.running().exists()
 
 
-def _fetch_records(instance: Instance, folder: Path, ladders: list[str]) -> list[Path]:
-    """Download each ladder's records from the site, in completion sequence."""
-    from django.urls import reverse
+def conclude(console: Console, folder: Path) -> None:
+    """Write the records into the folder, check them, and print the ratings. Raises ``StartError``."""
+    from tournament.models import Game, Ladder, LadderRating
+    from tournament.services.results.exact import exact_from_records, exact_from_tables
 
-    folder.mkdir(parents=True)
-    files = []
-    for code in ladders:
-        path = folder / f"{code}.pgn"
-        with urllib.request.urlopen(instance.address.url + reverse("ladder-records", args=[code])) as answer:
-            path.write_bytes(answer.read())
-        files.append(path)
-    return files
-
-
-def _print_tables(console: Console, tournament: Tournament) -> None:
-    from tournament.embedded.tables import describe_ladder
-    from tournament.models import Ladder
-
-    for code in tournament.ladders:
-        console.say(f"\n{Ladder(code=code).name}\n\n{describe_ladder(tournament, code)}")
+    if halted := Game.objects.filter(state=Game.State.HALTED).first():
+        raise StartError(f"game {halted.key} could not be played: {halted.evidence}")
+    call_command("export_records", folder)
+    files = {code: folder / f"{code}.pgn" for code in GAMES}
+    if subprocess.run((sys.executable, "-m", "engines", "verify", *files.values()), cwd=ROOT).returncode:
+        raise StartError("the records do not verify")
+    for code, path in files.items():
+        with path.open(encoding="utf-8") as file:
+            if str(exact_from_records(code, read_records(file, str(path)))) != str(exact_from_tables(code)):
+                raise StartError(f"ratings made from {path} differ from those published")
+        console.say(f"\n{Ladder(code=code).name}\n\n{format_ratings(LadderRating.objects.table(code))}")
+    console.say("\nEvery move was replayed; ratings made from these records are the same to the bit.")
 
 
-def _verify(console: Console, files: list[Path]) -> None:
-    command = (sys.executable, "-m", "engines", "verify", *map(str, files))
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise DemoFailed(f"the records do not verify: {(answer.stdout + answer.stderr).strip()}")
-    console.say("\nRecords, all of them verified by replaying every move:")
-    for path in files:
-        console.say(f"  {path}")
-
-
-def _compare_ratings(console: Console, files: list[Path]) -> None:
-    """Rate the files alone, in a new process without a database; raises ``DemoFailed``."""
-    from tournament.services.results.exact import exact_from_tables
-
-    command = ("manage.py", "rebuild_ratings", "--print", "--from-records", *map(str, files))
-    with tempfile.TemporaryDirectory() as empty:
-        answer = subprocess.run(
-            (sys.executable, *command),
-            cwd=ROOT,
-            env={**os.environ, "DUARENA_DATA": empty, "DATABASE_URL": f"sqlite:///{empty}/none.sqlite3"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if answer.returncode != 0:
-        raise DemoFailed(f"the records cannot be rated: {answer.stderr.strip()}")
-    if answer.stdout != "".join(f"{exact_from_tables(code)}\n" for code in GAMES):
-        raise DemoFailed("ratings made from the records differ from those published")
-    console.say("Ratings made from these records in a new process: the same to the bit.")
+def format_ratings(ratings: Iterable[LadderRating]) -> str:
+    """The rows of a ladder's table in columns."""
+    lines = [COLUMNS.format("", "rating", "mu", "sigma", "games", "won", "drawn", "lost")]
+    for row in ratings:
+        skill = (f"{number:.2f}" for number in (row.conservative, row.mu, row.sigma))
+        tally = (row.games, row.wins, row.draws, row.losses)
+        lines.append(COLUMNS.format(row.version.bot.name, *skill, *tally))
+    return "\n".join(lines)

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
 from tournament.embedded.options import OptionError, Options, export, listen
-from tournament.embedded.plan import ROOT, Address, make_worker_token, scratch_folder, services
+from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes.lock import instance_lock
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
@@ -42,8 +42,7 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
     """Start everything on a data folder; stops everything in order on exit.
 
     ``prepare`` is called when the tables are ready and no other process uses them yet. Django is set up
-    here, after the environment, so models must not be imported before. Raises ``AlreadyRunning``,
-    ``OptionError``, ``RedisMissing`` or ``NotReady``.
+    here, after the environment, so models must not be imported before. Raises ``StartError``.
     """
     with (
         instance_lock(options.data) as lock,
@@ -57,11 +56,12 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         supervisor = Supervisor(logs=options.data / "logs", folder=ROOT, say=console.say, lock=lock)
         with supervisor.listening(), supervisor:
             try:
-                _start_redis(supervisor, sockets, options.data)
+                _start_redis(supervisor, sockets / "redis.sock")
                 open_database(options.data, console)
                 # Those of earlier versions stay.
                 call_command("collectstatic", verbosity=0, interactive=False)
-                _clear(scratch_folder(options.data))
+                shutil.rmtree(options.data / "scratch", ignore_errors=True)
+                (options.data / "scratch").mkdir()
                 prepare()
                 for service in services(
                     address,
@@ -76,21 +76,13 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 console.end_progress()
 
 
-def _clear(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(exist_ok=True)
-
-
-def _start_redis(supervisor: Supervisor, sockets: Path, data: Path) -> None:
+def _start_redis(supervisor: Supervisor, socket: Path) -> None:
     """Start a Redis of our own, unless ``REDIS_URL`` names one, which must then answer."""
     if given := os.environ.get("REDIS_URL"):
         if trouble := find_trouble(given):
             where = given.rpartition("@")[2]
             raise OptionError(f"the Redis at REDIS_URL ({where}) cannot be used: it {trouble}")
         return
-    socket = sockets / "redis.sock"
     os.environ["REDIS_URL"] = url = broker_url(socket)
-    command = redis_command(find_redis_server(), socket, data)
-    supervisor.start(
-        Service("redis", command, ready=lambda: answers(url), alive=lambda: answers(url), patience_s=30)
-    )
+    command = redis_command(find_redis_server(), socket)
+    supervisor.start(Service("redis", command, ready=lambda: answers(url), alive=lambda: answers(url)))

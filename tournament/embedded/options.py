@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tournament.embedded import StartError
 from tournament.embedded.plan import ROOT, Address
 from workers.sandbox.levels import LOCAL
 
@@ -36,8 +37,10 @@ LADDER_GAMES = {"up": 30, "demo": 0}
 """Games an hour and ladder on idle workers: all five keep two cores busy for about a quarter of the time."""
 
 
-class OptionError(Exception):
-    """Options that do not go together; the text is a sentence for the user."""
+class OptionError(StartError):
+    """Options or an environment that cannot be used."""
+
+    status = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +53,19 @@ class Options:
     workers: int = 1
     trust_uploads: bool = False
     administrator: str = ""
-    yes: bool = False
-    """Change the account of the administrator without a question."""
+    words: tuple[str, ...] = ()
+    """The command line, without ``--trust-uploads``."""
 
     @property
     def restart_command(self) -> str:
-        """The shell command that starts this site again: with its options, except ``--trust-uploads``."""
-        words = ["./arena", "up"]
-        words += ["--port", str(self.port)] if self.port != DEFAULT_PORT else []
-        words += ["--host", self.host] if self.host != LOOPBACK else []
-        words += ["--workers", str(self.workers)] if self.workers != _cores() else []
-        return shlex.join([*words, *self._data_words])
+        """The shell command that starts this site again, but without trust in uploads."""
+        return shlex.join(["./arena", *(self.words or ["up"])])
 
     @property
     def admin_command(self) -> str:
         """The shell command that creates an administrator of this site; the user replaces ``NAME``."""
-        return shlex.join(["./arena", "admin", "NAME", *self._data_words])
-
-    @property
-    def _data_words(self) -> list[str]:
-        return ["--data", str(self.data)] if self.data != ROOT / "var" else []
+        data = ["--data", str(self.data)] if self.data != ROOT / "var" else []
+        return shlex.join(["./arena", "admin", "NAME", *data])
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
@@ -77,19 +73,17 @@ def parse_options(arguments: Sequence[str]) -> Options:
 
     Raises ``OptionError`` for options that do not go together.
     """
-    given = _parser().parse_args(arguments)
-    default = ROOT / "var" / "demo" if given.command == "demo" else ROOT / "var"
-    options = Options(given.command, _data_folder(getattr(given, "data", None), default))
-    if given.command == "admin":
-        return Options("admin", options.data, administrator=given.name, yes=given.yes)
-    if given.command == "demo":
-        return Options("demo", options.data, workers=_cores())
-    if given.trust_uploads and given.host != LOOPBACK:
+    given = vars(_parser().parse_args(arguments))
+    is_demo = given["command"] == "demo"
+    data = ROOT / "var" / "demo" if is_demo else _data_folder(given.pop("data"))
+    words = tuple(word for word in arguments if word != "--trust-uploads")
+    options = Options(data=data, words=words, **given)
+    if options.trust_uploads and options.host != LOOPBACK:
         raise OptionError(
             f"--trust-uploads runs strangers' programs without a sandbox: it goes with --host"
-            f" {LOOPBACK} alone, not with {given.host!r}"
+            f" {LOOPBACK} alone, not with {options.host!r}"
         )
-    return Options("up", options.data, given.host, given.port, given.workers or _cores(), given.trust_uploads)
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,10 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     up.add_argument("--data", metavar="DIR", help="the folder for the site's data; default var/")
     up.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
-    commands.add_parser("demo", help="play a round robin of the sample bots and print its tables")
+    demo = commands.add_parser("demo", help="play a round robin of the sample bots and print the ratings")
+    for command in (up, demo):
+        command.set_defaults(workers=len(os.sched_getaffinity(0)))
     admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")
-    admin.add_argument("name")
-    admin.add_argument("--yes", action="store_true", help="change an existing account without a question")
+    admin.add_argument("administrator", metavar="NAME")
     admin.add_argument("--data", metavar="DIR", help="the data folder of the site; default var/")
     return parser
 
@@ -123,16 +118,11 @@ def _positive(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of games (1 or more)")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _data_folder(given: str | None, default: Path) -> Path:
+def _data_folder(given: str | None) -> Path:
     """Relative to the folder where the user called ``arena``, which changes folders before this runs."""
-    if given is None:
-        given = os.environ.get("DUARENA_DATA") if default.name == "var" else None
+    given = given or os.environ.get("DUARENA_DATA")
     if not given:
-        return default
+        return ROOT / "var"
     return (Path(os.environ.get("DUARENA_CALLED_FROM") or ".") / given).resolve()
 
 

@@ -9,13 +9,12 @@ import secrets
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
 from tournament.monitoring.sharing import FOLDER
-from workers.bundles.bundle_site import TokenRevoked
 from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -62,8 +61,9 @@ def services(
     its own.
     """
     where = f"--bind={address.bind}" if listener is None else f"--descriptor={listener}"
+    scratch = data / "scratch"
     own = {
-        "TMPDIR": str(scratch_folder(data)),  # what killed engines leave there is deleted at the next start
+        "TMPDIR": str(scratch),  # what killed engines leave there is deleted at the next start
         "DUARENA_SITE": address.url,
         "DUARENA_TOKEN": token,
     }
@@ -72,29 +72,22 @@ def services(
             "site",
             (sys.executable, "-m", "tournament.http", where),
             descriptors=() if listener is None else (listener,),
-            environment={FOLDER: str(scratch_folder(data) / "metrics"), "DUARENA_WORKER_TOKEN": token},
+            environment={FOLDER: str(scratch / "metrics"), "DUARENA_WORKER_TOKEN": token},
             ready=lambda: is_up(address),
-            alive=lambda: fetch_status(address.url + "/healthz") != 0,
         ),
         Service("beat", _celery("beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")),
         Service(
             "keeper",
             _celery("worker", "--queues=look", "--pool=solo", "--hostname=keeper@%h", *ALONE),
         ),
-        _worker("players", "games", own, f"--slots={workers}"),
-        _worker("validators", "validation", own),  # idle except for new bots, which need not wait
+        Service("players", _worker("games", f"--slots={workers}"), own),
+        Service("validators", _worker("validation"), own),  # idle except for new bots, which need not wait
     )
-    return [_with_pulse(service, data / "pulses" / service.name) for service in planned]
-
-
-def _with_pulse(service: Service, pulse: Path) -> Service:
-    """The service with the file that it touches while it is well, beside its own check."""
-    touched, responds = Touched(pulse), service.alive
-    return replace(
-        service,
-        environment={**service.environment, PULSE: str(pulse)},
-        alive=lambda: touched() and responds(),
-    )
+    pulses = [data / "pulses" / service.name for service in planned]
+    return [
+        replace(service, environment={**service.environment, PULSE: str(pulse)}, alive=Touched(pulse))
+        for service, pulse in zip(planned, pulses, strict=True)
+    ]
 
 
 def make_worker_token() -> str:
@@ -102,37 +95,21 @@ def make_worker_token() -> str:
     return f"duarena_{secrets.token_urlsafe(32)}"
 
 
-def scratch_folder(data: Path) -> Path:
-    """The folder for engines' temporary folders."""
-    return data / "scratch"
-
-
 def _celery(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "celery", "--app", "tournament.celery", *arguments, "--loglevel=INFO")
 
 
-def _worker(name: str, queue: str, environment: Mapping[str, str], *arguments: str) -> Service:
+def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
     niceness = f"--nice={PLAYERS_NICENESS}"
-    return Service(
-        name,
-        (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments),
-        final=TokenRevoked.exit_status,
-        environment=environment,
-        patience_s=8.0,  # to give back the games being played
-    )
+    return (sys.executable, "-m", "workers", "start", f"--queue={queue}", niceness, *arguments)
 
 
 def is_up(address: Address) -> bool:
     """Whether the site answers, also if it names a trouble such as a full disk."""
-    return fetch_status(address.url + "/healthz") in {200, 503}
-
-
-def fetch_status(url: str) -> int:
-    """The HTTP status of a page; 0 if no server answers."""
     try:
-        with urllib.request.urlopen(url, timeout=HEALTH_TIMEOUT_S) as answer:
-            return int(answer.status)
+        with urllib.request.urlopen(f"{address.url}/healthz", timeout=HEALTH_TIMEOUT_S):
+            return True
     except urllib.error.HTTPError as error:
-        return error.code
+        return error.code == HTTPStatus.SERVICE_UNAVAILABLE
     except OSError:
-        return 0
+        return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -15,23 +14,6 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads.submission import add_version
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import inspect_bundle, store_bundle
-
-
-@dataclass(frozen=True, slots=True)
-class SampleEvent:
-    """A rated round robin of the sample bots over all ladders."""
-
-    name: str
-    pairs: int
-    time_control: str
-    opening_plies: int
-    seed: int
-
-
-FIRST_EVENT = SampleEvent("First round robin", pairs=10, time_control="0.1/move", opening_plies=2, seed=1)
-"""Played by an empty site: takes some minutes, so that there is something to see."""
-DEMO_EVENT = SampleEvent("Demonstration", pairs=2, time_control="0.05/move", opening_plies=2, seed=1)
-"""Played by ``./arena demo``: must end within five minutes on two cores, installation included."""
 
 
 def register_samples() -> list[BotVersion]:
@@ -57,16 +39,17 @@ def register_sample(sample: SampleBot) -> BotVersion:
     return known or add_version(bot, bundle, inspect_bundle(content), state=BotVersion.State.VALID)
 
 
-def start_event(event: SampleEvent, versions: Sequence[BotVersion]) -> Tournament:
+def start_event(name: str, versions: Sequence[BotVersion], *, pairs: int, time_control: str) -> Tournament:
+    """Start a rated round robin on all ladders."""
     tournament = create_round_robin(
         None,
-        name=event.name,
+        name=name,
         versions=versions,
         ladders=list(GAMES),
-        pairs=event.pairs,
-        time_control=event.time_control,
-        seed=event.seed,
-        opening_plies=event.opening_plies,
+        pairs=pairs,
+        time_control=time_control,
+        seed=1,
+        opening_plies=2,
     )
     start(tournament)
     return tournament

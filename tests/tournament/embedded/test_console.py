@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 
-from tournament.embedded.console import Console, Count, Meter, draw_bar
+from tournament.embedded.console import Console
 
 
 class Clock:
@@ -18,26 +18,6 @@ class Clock:
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def test_the_pace_is_that_of_the_last_minute() -> None:
-    clock = Clock()
-    meter = Meter(clock)
-    assert meter.line(Count(0, 100, 2)) == "0/100 games, 2 running"
-    clock.now = 30
-    assert meter.line(Count(10, 100, 2)) == "10/100 games, 2 running, 20 a minute, about 4 min left"
-    clock.now = 89
-    assert meter.line(Count(69, 100, 2)) == "69/100 games, 2 running, 60 a minute, about 31 s left"
-
-
-def test_when_all_games_are_played_only_their_number_is_shown() -> None:
-    assert Meter(Clock()).line(Count(60, 60, 0)) == "60/60 games"
-
-
-def test_the_bar_fills_up() -> None:
-    assert draw_bar(Count(0, 60, 0)) == "[" + "." * 24 + "]"
-    assert draw_bar(Count(30, 60, 0)) == "[" + "#" * 12 + "." * 12 + "]"
-    assert draw_bar(Count(0, 0, 0)) == "[" + "." * 24 + "]"
 
 
 def test_on_a_terminal_the_progress_line_is_rewritten_and_lines_go_above_it() -> None:
@@ -60,16 +40,6 @@ def test_without_a_terminal_the_progress_is_an_occasional_plain_line() -> None:
         console.progress(text)
     console.end_progress()
     assert stream.getvalue() == "1/4\n3/4\n"
-
-
-def test_without_a_terminal_the_last_progress_line_is_always_printed() -> None:
-    clock = Clock()
-    stream = io.StringIO()
-    console = Console(stream, clock)
-    for clock.now, text in ((0, "1/4"), (5, "2/4"), (6, "4/4")):
-        console.progress(text)
-    console.end_progress()
-    assert stream.getvalue() == "1/4\n4/4\n"
 
 
 class Gone(io.StringIO):

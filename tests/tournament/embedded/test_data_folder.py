@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.needs import need_root
 from tests.tournament.embedded.test_main import embedded
-from tournament.embedded.data_folder import ForeignFolder, check_data_folder, claim_data_folder
+from tournament.embedded import StartError
+from tournament.embedded.data_folder import check_data_folder, claim_data_folder
 from workers.sandbox.entrance import UNUSED
 
 SOMEBODY = UNUSED + 2
@@ -77,14 +78,14 @@ def test_data_folders_of_this_and_earlier_versions_are_known(tmp_path: Path, nam
     "names", [("lock",), ("secret_key",), ("db.sqlite3",), ("demo/letters",), ("demo/.duarena", "letters")]
 )
 def test_common_names_do_not_make_a_data_folder(tmp_path: Path, names: tuple[str, ...]) -> None:
-    with pytest.raises(ForeignFolder):
+    with pytest.raises(StartError):
         check_data_folder(fill(tmp_path / "data", *names))
 
 
 def test_a_link_is_no_marker(tmp_path: Path) -> None:
     data = fill(tmp_path / "data", "letters")
     (data / ".duarena").symlink_to(data / "letters")
-    with pytest.raises(ForeignFolder):
+    with pytest.raises(StartError):
         check_data_folder(data)
 
 
@@ -96,18 +97,6 @@ def test_a_new_and_an_empty_folder_become_data_folders(tmp_path: Path) -> None:
         claim_data_folder(tmp_path / name)
         assert [path.name for path in (tmp_path / name).iterdir()] == [".duarena"]
         assert (tmp_path / name / ".duarena").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.root
-def test_root_is_refused_data_of_root_or_of_two_users(as_root: None, tmp_path: Path) -> None:
-    data = fill(tmp_path / "data", ".duarena")
-    with pytest.raises(ForeignFolder, match="belongs to root"):
-        check_data_folder(data)
-    os.chown(data, SOMEBODY, SOMEBODY)
-    with pytest.raises(ForeignFolder, match="different users"):
-        check_data_folder(data)
-    os.chown(data / ".duarena", SOMEBODY, SOMEBODY)
-    check_data_folder(data)
 
 
 @pytest.mark.root

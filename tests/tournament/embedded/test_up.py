@@ -1,29 +1,56 @@
-"""The messages of ``arena up`` while it runs."""
+"""What ``arena up`` prints while it runs."""
 
 from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import OperationalError
 
-from tests.support.schedule import make_tournament
 from tournament.embedded import up
-from tournament.embedded.console import Meter
+from tournament.embedded.console import Console
+from tournament.services import disk
 
 pytestmark = pytest.mark.django_db
 
 
-def test_the_running_tournaments_are_counted_together() -> None:
-    assert up.describe_progress(Meter(), 2) == "No tournament is running."
-    games = make_tournament().games_total + make_tournament(pairs=3).games_total
-    assert up.describe_progress(Meter(), 2) == f"0/{games} games, 0 running"
+def printed(monkeypatch: pytest.MonkeyPatch, *looks: list[str] | OperationalError) -> list[str]:
+    """The lines that ``watch`` prints when it gets these notices, one after the other."""
+    left = list(looks)
+    supervisor = SimpleNamespace(stopping=False, tend=lambda: None)
+
+    def notices() -> list[str]:
+        look = left.pop(0)
+        supervisor.stopping = not left
+        if isinstance(look, OperationalError):
+            raise look
+        return look
+
+    instance: Any = SimpleNamespace(supervisor=supervisor)
+    output = io.StringIO()
+    monkeypatch.setattr(up, "LOOK_S", 0.0)
+    monkeypatch.setattr("tournament.embedded.console.PLAIN_EVERY_S", 0.0)
+    up.watch(instance, Console(output), notices)
+    return output.getvalue().splitlines()
+
+
+def test_a_notice_is_printed_when_it_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, full, run = "Uploaded bots wait.", "The disk is full.", "Uploaded bots are run."
+    lines = printed(monkeypatch, [waits], [waits], [waits, full], [run, full], [waits])
+    idle = "No tournament is running."
+    assert [line for line in lines if line != idle] == [waits, full, run, waits]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_is_away_does_not_end_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(_: int) -> None:
-        raise OperationalError("server closed the connection unexpectedly")
+    lines = printed(monkeypatch, ["One."], OperationalError("server closed the connection"), ["One."])
+    idle = "No tournament is running."
+    assert lines == ["One.", idle, "The database does not answer.", idle]
 
-    with monkeypatch.context() as patched:
-        patched.setattr(up, "count_games", away)
-        assert up.describe_progress(Meter(), 2) == "The database does not answer."
-    assert up.describe_progress(Meter(), 2) == "No tournament is running."
+
+def test_a_full_disk_is_a_notice_without_a_number_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert up.describe_disk() == []
+    monkeypatch.setattr(disk, "LEAST_BYTES", 1 << 62)
+    assert up.describe_disk() == ["The disk of the data folder is full."]

@@ -14,11 +14,8 @@ from workers.sandbox import entrance
 from workers.sandbox.entrance import UNUSED, SystemUser, choose_user
 from workers.sandbox.groups.hierarchies import NEEDED_V1, NEEDED_V2, read_mounts
 from workers.sandbox.host import missing_programs
-from workers.sandbox.reach import closed_folders
 
 NOBODY = 65534
-STRANGER = UNUSED + 1
-"""A user other than root and than the one as whom root runs these tests."""
 
 
 def machine_permits_level_a() -> bool:
@@ -118,15 +115,18 @@ def test_created_folders_belong_to_the_user_and_the_one_above_keeps_its_owner(
     assert (tmp_path / "a").stat().st_uid == (tmp_path / "a" / "b").stat().st_uid != 0
 
 
-def test_the_folders_that_are_closed_on_the_way_are_found(tmp_path: Path) -> None:
-    inner = tmp_path / "closed" / "inner"
-    inner.mkdir(parents=True)
-    for folder in (tmp_path / "closed", inner):
-        folder.chmod(0o755)
-    assert tmp_path / "closed" not in closed_folders(inner, STRANGER, STRANGER)
-    (tmp_path / "closed").chmod(0o700)
-    assert tmp_path / "closed" in closed_folders(inner, STRANGER, STRANGER)
-    assert tmp_path / "closed" not in closed_folders(inner, os.getuid(), os.getgid())
+@pytest.mark.root
+def test_root_is_refused_a_folder_that_its_owner_cannot_enter_until_the_command_that_it_names_is_run(
+    as_root: None, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir(mode=0o600)
+    os.chown(own, NOBODY, NOBODY)
+    answer = enter("--own", str(own), "--", "echo", "started")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert f"cannot enter {own}: let all users pass with `chmod a+x {own}`" in answer.stderr
+    subprocess.run(("chmod", "a+x", own), check=True)
+    assert enter("--own", str(own), "--", "echo", "started").stdout == "started\n"
 
 
 @pytest.mark.root

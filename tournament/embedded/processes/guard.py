@@ -1,11 +1,10 @@
 """A guard process between the supervisor and one of its processes, so that no process is ever left running.
 
-Run as a script, on the standard library alone: ``guard.py FD COMMAND...``. It
-starts the command and reads FD, a pipe whose other end the supervisor holds. A
-byte in it is a signal number to send to the command. End of file (the supervisor
-closed its end, or was killed) means: kill the command and all its descendants, at any
-depth and in any process group; only the reapers of workers end by themselves. The guard
-runs until no descendant is alive, and exits as the command did (128 + n after signal n).
+Run as a script, on the standard library alone: ``guard.py COMMAND...``. It starts the command and reads its
+standard input, a pipe whose other end the supervisor holds. A byte in it is a signal number to send to the
+command. End of file (the supervisor closed its end, or was killed) kills the command. When the command has
+ended, the guard kills all its descendants, at any depth and in any process group; only the reapers of workers
+end by themselves. It runs until no descendant is left, and exits as the command did (128 + n after signal n).
 """
 
 from __future__ import annotations
@@ -13,111 +12,73 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import select
 import shutil
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 """``<linux/prctl.h>``: orphans below this process become its children, not those of process 1."""
-
-REAPER = b"duarena-reaper"
+REAPER = "duarena-reaper"
 """The name of the process that removes what a killed worker leaves: see ``workers.reaper``."""
 REAPER_SECONDS = 10.0
 """How long it may take on a busy machine; it usually needs some milliseconds."""
 PAUSE_SECONDS = 0.01
 
 
-def main(control: int, command: list[str]) -> int:
-    _adopt_orphans()
-    os.set_inheritable(control, False)
-    wakeup = _wake_up_on_signals()
+def main(command: list[str]) -> int:
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        # The guard does not end by a signal. Ignored signals would stay ignored in the command.
+        signal.signal(number, lambda *_: None)
+    control = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         child = _start(command)
     except OSError as error:
         print(f"cannot start {command[0]!r}: {error.strerror}", file=sys.stderr)
         return 127
-    status = _watch(child, control, wakeup)
-    _kill_everything()
-    code = os.waitstatus_to_exitcode(status) if status is not None else -signal.SIGKILL
+    threading.Thread(target=_obey, args=(control, child), daemon=True).start()
+    while (ended := os.wait())[0] != child:
+        pass
+    _kill_descendants()
+    code = os.waitstatus_to_exitcode(ended[1])
     return code if code >= 0 else 128 - code
 
 
-def _adopt_orphans() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _wake_up_on_signals() -> int:
-    """A descriptor that becomes readable at each signal.
-
-    Handlers, because ignored signals would stay ignored in the command. They do not end the guard,
-    which ends only when its command or its supervisor does.
-    """
-    reading, writing = os.pipe()
-    os.set_blocking(reading, False)
-    os.set_blocking(writing, False)
-    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    return reading
-
-
 def _start(command: list[str]) -> int:
-    """Start the command in a process group of its own; with util-linux installed it dies with the guard.
+    """Start the command in the guard's process group; with util-linux installed it dies with the guard.
 
     Python itself ignores SIGPIPE and SIGXFSZ; the command must not inherit that.
     """
     if setpriv := shutil.which("setpriv"):
         command = [setpriv, "--pdeathsig", "KILL", "--", *command]
-    return os.posix_spawnp(
-        command[0], command, os.environ, setpgroup=0, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ]
-    )
+    default = [signal.SIGPIPE, signal.SIGXFSZ]
+    return os.posix_spawnp(command[0], command, os.environ, setsigdef=default)
 
 
-def _watch(child: int, control: int, wakeup: int) -> int | None:
-    """The command's wait status once it has ended; None when the supervisor closed the pipe."""
-    while True:
-        ready, _, _ = select.select([control, wakeup], [], [])
-        if wakeup in ready:
-            os.read(wakeup, 4096)
-            for process, status in _reaped():
-                if process == child:
-                    return status
-        if control in ready:
-            received = os.read(control, 64)
-            if not received:
-                return None
-            for number in received:
-                os.kill(child, number)
+def _obey(control: int, child: int) -> None:
+    """Send the command the signals that the supervisor names, and SIGKILL when it closes the pipe."""
+    with contextlib.suppress(ProcessLookupError):
+        while number := os.read(control, 1):
+            os.kill(child, number[0])
+        os.kill(child, signal.SIGKILL)
 
 
-def _reaped() -> list[tuple[int, int]]:
-    ended: list[tuple[int, int]] = []
-    while True:
-        try:
-            process, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return ended
-        if process == 0:
-            return ended
-        ended.append((process, status))
-
-
-def _kill_everything() -> None:
-    """Kill and reap until no descendant is left: orphans become our children, so none is missed.
+def _kill_descendants() -> None:
+    """Kill and reap children until there is none: those of a killed one become ours, so none is missed.
 
     The reapers of killed workers get time to end by themselves: they remove the engines' control groups and
     folders.
     """
     until = time.monotonic() + REAPER_SECONDS
     while True:
-        is_late = time.monotonic() > until
-        for process in descendants(os.getpid()):
-            if is_late or not _is_reaper(process):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
+        for listed in Path("/proc/self/task").glob("*/children"):
+            for child in listed.read_text().split():
+                if time.monotonic() > until or not _is_reaper(child):
+                    os.kill(int(child), signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -126,40 +87,9 @@ def _kill_everything() -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _is_reaper(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/comm").read_bytes().rstrip() == REAPER
-    except OSError:
-        return False
-
-
-def descendants(ancestor: int) -> list[int]:
-    """The current descendants of a process, read from /proc, without zombies.
-
-    It repeats ``workers.sandbox.tree.descendants``, because the guard runs alone as a script and can import
-    none of our packages.
-    """
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (parent := _living_parent(entry)) is not None:
-            children.setdefault(parent, []).append(int(entry.name))
-    found: list[int] = []
-    todo = [ancestor]
-    while todo:
-        below = children.get(todo.pop(), [])
-        found += below
-        todo += below
-    return found
-
-
-def _living_parent(entry: Path) -> int | None:
-    """The parent of a process; None if it has ended. Its name may hold spaces and parentheses."""
-    try:
-        state, parent = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
-    except OSError:
-        return None
-    return None if state in "ZX" else int(parent)
+def _is_reaper(process: str) -> bool:
+    return Path(f"/proc/{process}/comm").read_text(errors="replace").rstrip() == REAPER
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

@@ -9,27 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-GRACE_S = 3.0
-"""How long a supervisor that is stopping may take."""
-GRACE_KILLED_S = 12.0
-"""How long the guards of a killed supervisor may take to end its processes."""
+from tournament.embedded import StartError
 
-
-class AlreadyRunning(Exception):
-    """Another instance holds this data folder; the text is a sentence for the user."""
+GRACE_S = 5.0
+"""How long to wait for a supervisor that is stopping, or for the guards of one that was killed."""
 
 
 @contextmanager
-def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
+def instance_lock(data: Path) -> Iterator[int]:
     """Hold the data folder; yields the descriptor, which the guards hold as well.
 
     So the folder stays locked until the last process of an instance is gone,
-    even when its supervisor was killed. Raises ``AlreadyRunning``.
+    even when its supervisor was killed. Raises ``StartError``.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds password hashes and bots' logs
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _acquire(descriptor, data, grace_s)
+        _acquire(descriptor, data)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield descriptor
@@ -37,22 +33,16 @@ def instance_lock(data: Path, *, grace_s: float | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, data: Path, grace_s: float | None) -> None:
-    begin = time.monotonic()
+def _acquire(descriptor: int, data: Path) -> None:
+    until = time.monotonic() + GRACE_S
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
-            grace = GRACE_S if _is_running(holder) else GRACE_KILLED_S
-            if time.monotonic() >= begin + (grace if grace_s is None else grace_s):
-                raise AlreadyRunning(
+            if time.monotonic() > until:
+                holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+                raise StartError(
                     f"an instance is already running on {data} (process {holder or 'unknown'}): stop that one"
                     " first, or choose another folder with --data"
                 ) from None
             time.sleep(0.1)
-
-
-def _is_running(process: str) -> bool:
-    return process.isdigit() and Path("/proc", process).exists()

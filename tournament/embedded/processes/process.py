@@ -1,4 +1,4 @@
-"""One supervised process: starts it behind its guard, logs its output, stops it with its own signal."""
+"""One supervised process: starts it behind its guard, and keeps its log."""
 
 from __future__ import annotations
 
@@ -19,20 +19,15 @@ LOG_BYTES = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A command and how to stop it."""
+    """A command that is kept running until SIGTERM."""
 
     name: str
     """A name for messages; its log is ``logs/NAME.log``."""
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables added to the supervisor's environment."""
-    stop: signal.Signals = signal.SIGTERM
-    patience_s: float = 10.0
-    """How long it may take to stop before it is killed."""
     descriptors: tuple[int, ...] = ()
     """Open descriptors of the supervisor that the command gets, with the same numbers."""
-    final: int | None = None
-    """An exit code after which it is not started again."""
     ready: Callable[[], bool] = lambda: True
     """Whether it works; called again until it returns True."""
     alive: Callable[[], bool] = lambda: True
@@ -48,21 +43,19 @@ class Guarded:
         self.log = log
         self.started = time.monotonic()
         log.parent.mkdir(parents=True, exist_ok=True)
-        reading, self._control = os.pipe()
-        kept = (reading, *service.descriptors, *(() if lock is None else (lock,)))
         with log.open("ab") as output:
             # -I: neither the current folder nor the environment changes the guard's imports.
             self._guard = subprocess.Popen(
-                (sys.executable, "-I", str(GUARD), str(reading), *service.command),
-                stdin=subprocess.DEVNULL,
+                (sys.executable, "-I", str(GUARD), *service.command),
+                bufsize=0,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **service.environment},
                 cwd=folder,
-                pass_fds=kept,
+                pass_fds=(*service.descriptors, *(() if lock is None else (lock,))),
                 start_new_session=True,  # Ctrl-C in the terminal goes only to the supervisor
             )
-        os.close(reading)
 
     @property
     def exit_code(self) -> int | None:
@@ -73,42 +66,31 @@ class Guarded:
     def guard_pid(self) -> int:
         return self._guard.pid
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process; no effect if it has ended."""
-        with contextlib.suppress(OSError):
-            os.write(self._control, bytes([number]))
+    def terminate(self) -> None:
+        """Send SIGTERM to the process; no effect if it has ended."""
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._guard.stdin.write(bytes([signal.SIGTERM]))
 
     def kill(self) -> None:
-        """Have the guard kill the process and all its descendants, and wait for that."""
-        self._close_control()
+        """Have the guard kill the process and all its descendants, and wait for that; may be repeated."""
+        assert self._guard.stdin is not None
+        self._guard.stdin.close()
         self._guard.send_signal(signal.SIGCONT)  # a guard that was stopped could kill nothing
-        self._guard.wait()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait; returns whether it has ended."""
-        try:
-            self._guard.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        self._close_control()
-        return True
-
-    def _close_control(self) -> None:
-        if self._control >= 0:
-            os.close(self._control)
-            self._control = -1
+        if self._guard.wait() < 0:  # nor could one that was killed
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._guard.pid, signal.SIGKILL)
 
 
 def rotate(log: Path, limit: int = LOG_BYTES) -> None:
     """Copy a long log to ``NAME.log.1`` and empty it. Its writers append, so they continue at its start."""
-    if log.exists() and log.stat().st_size > limit:
+    if log.stat().st_size > limit:
         log.with_name(log.name + ".1").write_bytes(log.read_bytes())
         os.truncate(log, 0)
 
 
-def last_words(log: Path, lines: int = 1) -> str:
-    """The end of a log, for a message about a process that died."""
+def last_words(log: Path) -> str:
+    """The last line of a log, for a message about a process that died."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 4096))
-        tail = file.read().decode(errors="replace").strip().splitlines()
-    return "\n".join(tail[-lines:])
+        return file.read().decode(errors="replace").strip().rpartition("\n")[2]

@@ -10,10 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
-from tournament.embedded.console import Console
 from tournament.services.accounts.acts import BACKUP, record_act
+from tournament.services.backups import BackupError
 from tournament.services.backups.archive import write_archive, write_backup
-from tournament.services.backups.rows import BackupError
 
 
 class Command(BaseCommand):
@@ -29,16 +28,14 @@ class Command(BaseCommand):
         path = Path(file).resolve()
         if not path.parent.is_dir():
             raise CommandError(f"no backup was written: there is no folder {path.parent}")
-        console = Console(self.stderr)  # type: ignore[arg-type]
         try:
             if file == "-":
-                write_archive(sys.stdout.buffer, console.show_step)
+                write_archive(sys.stdout.buffer)
             else:
-                self.stdout.write(f"{path}: {write_backup(path, console.show_step):,} bytes")
+                write_backup(path)
+                self.stdout.write(f"{path}: {path.stat().st_size:,} bytes")
         except (BackupError, OSError, Error) as error:
             raise CommandError(f"no backup was written: {str(error).strip()}") from None
-        finally:
-            console.end_progress()
         try:
             record_act(None, "wrote a backup", f"file {path.name}", command=BACKUP)
         except Error as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +90,10 @@ class Command(BaseCommand):
 
     def _rebuild(self, ladder: str, files: list[Path] | None, corrections: Corrections) -> Rebuilt:
         console = Console(self.stderr)  # type: ignore[arg-type]
-        show = partial(console.show_step, unit="games rated")
+
+        def show(what: str, done: int, total: int) -> None:
+            console.progress(f"{what}: {done:,}/{total:,} games rated")
+
         try:
             if files is None:
                 return rebuild(ladder, show)[0]

@@ -11,13 +11,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
-from tournament.embedded.console import Console
+from tournament.embedded import StartError
 from tournament.embedded.data_folder import claim_data_folder
-from tournament.embedded.processes.lock import AlreadyRunning, instance_lock
+from tournament.embedded.processes.lock import instance_lock
 from tournament.known_database import note_database
-from tournament.services.backups import RESTORING
+from tournament.services.backups import RESTORING, BackupError
 from tournament.services.backups.restoring import restore_backup
-from tournament.services.backups.rows import BackupError
 
 
 class Command(BaseCommand):
@@ -32,16 +31,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.umask(0o077)  # a database has hashes of passwords
-        console = Console(self.stderr)  # type: ignore[arg-type]
         try:
             with instance_lock(settings.DATA):
-                about = restore_backup(options["file"].resolve(), console.show_step)
+                about = restore_backup(options["file"].resolve())
                 claim_data_folder(settings.DATA)
                 note_database(settings.DATA, connection.vendor)
-        except (AlreadyRunning, BackupError, OSError, Error) as error:
+        except (BackupError, StartError, OSError, Error) as error:
             is_begun = (settings.DATA / RESTORING).exists()
             state = "the restore is not complete" if is_begun else "nothing was restored"
             raise CommandError(f"{state}: {str(error).strip()}") from None
-        finally:
-            console.end_progress()
         self.stdout.write(f"restored the site of {about.created}, release {about.release}: {settings.DATA}")

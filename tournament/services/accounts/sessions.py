@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import SESSION_KEY
@@ -25,10 +24,3 @@ def end_all_access(user: User) -> None:
 def forget_second_factor(user: User) -> bool:
     """Remove the second factor with its recovery codes; returns whether there was one."""
     return bool(Authenticator.objects.filter(user=user).delete()[0])
-
-
-def forget_address(user: User) -> None:
-    """Remove the e-mail address, to which a link for a new password could be sent."""
-    EmailAddress.objects.filter(user=user).delete()
-    user.email = ""
-    user.save(update_fields=["email"])

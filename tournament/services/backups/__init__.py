@@ -2,3 +2,7 @@
 
 RESTORING = ".restoring"
 """The folder in a data folder while a backup is restored there."""
+
+
+class BackupError(Exception):
+    """A backup that cannot be written, read or restored; the text is a sentence for the operator."""

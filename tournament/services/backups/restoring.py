@@ -18,51 +18,54 @@ from django.db.migrations.loader import MigrationLoader
 from engines import __version__
 from engines.files import atomic_file
 from tournament.models import Ladder
-from tournament.services.backups import RESTORING, rows
+from tournament.services.backups import RESTORING, BackupError, rows
 from tournament.services.backups.archive import (
     BUNDLES,
     SECRET_KEY,
     TABLES,
     About,
-    Progress,
     applied_migrations,
     check_archive,
 )
-from tournament.services.backups.rows import BackupError
 from workers.bundles.store import store_bundle
 
 OWN = {RESTORING, "secret_key", "lock"}
 """What a data folder may have that has no site yet."""
 
 
-def restore_backup(path: Path, progress: Progress) -> About:
+def restore_backup(path: Path) -> About:
     """Restore a backup; returns what it says of itself.
 
     Raises ``BackupError``, ``OSError`` or ``django.db.Error``; the folder ``RESTORING`` then shows whether
     anything was written.
     """
     _check_empty()
-    about = check_archive(path, progress)
+    about = check_archive(path)
     _check_fits(about)
-    (settings.DATA / RESTORING).mkdir(mode=0o700, exist_ok=True)
-    # Not the command, which also creates the rows that every site has.
-    MigrationExecutor(connection).migrate(list(about.migrations.items()))
-    with ZipFile(path) as archive, connection.constraint_checks_disabled(), transaction.atomic():
-        rows.clear_tables()
-        members = archive.infolist()
-        for number, member in enumerate(members):
-            progress("restoring", number, len(members))
-            with archive.open(member) as file:
-                if member.filename.startswith(TABLES):
-                    rows.read_table(member.filename[len(TABLES) : -len(".jsonl")], file)
-                elif member.filename.startswith(BUNDLES):
-                    store_bundle(settings.BUNDLES, file)  # type: ignore[arg-type]
-        rows.finish()
+    with ZipFile(path) as archive:
+        (settings.DATA / RESTORING).mkdir(mode=0o700, exist_ok=True)
+        # Not the command, which also creates the rows that every site has.
+        MigrationExecutor(connection).migrate(list(about.migrations.items()))
+        with connection.constraint_checks_disabled(), transaction.atomic():
+            rows.clear_tables()
+            for name in archive.namelist():
+                _restore_member(archive, name)
+            rows.finish()
         if not os.environ.get("DUARENA_SECRET_KEY"):
             with atomic_file(settings.DATA / "secret_key", mode=0o600) as key:
                 key.write(archive.read(SECRET_KEY))
     (settings.DATA / RESTORING).rmdir()
     return about
+
+
+def _restore_member(archive: ZipFile, name: str) -> None:
+    with archive.open(name) as file:
+        if name.startswith(TABLES):
+            rows.read_table(name[len(TABLES) : -len(".jsonl")], file)
+        elif name.startswith(BUNDLES):
+            sha256 = store_bundle(settings.BUNDLES, file)  # type: ignore[arg-type]
+            if name != f"{BUNDLES}{sha256}.zip":
+                raise BackupError(f"the content of {name!r} has another SHA-256")
 
 
 def _check_empty() -> None:
@@ -84,9 +87,9 @@ def _check_empty() -> None:
 def _check_fits(about: About) -> None:
     """Raises ``BackupError`` for a backup of a later release."""
     known = MigrationLoader(None).disk_migrations
-    for step in about.migrations.items():
-        if step not in known:
+    for app, name in about.migrations.items():
+        if (app, name) not in known:
             raise BackupError(
-                f"the backup was made by release {about.release} with the migration {'.'.join(step)}, which"
+                f"the backup was made by release {about.release} with the migration {app}.{name}, which"
                 f" this release, {__version__}, does not have: restore it with that release or a later one"
             )

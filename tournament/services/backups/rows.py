@@ -18,15 +18,10 @@ from typing import IO, Any
 from django.core.management.color import no_style
 from django.db import connection, transaction
 
+from tournament.services.backups import BackupError
 from tournament.services.bulk import insert_values
 
 ROWS_AT_ONCE = 500
-MAX_LINE_BYTES = 256 * 1024 * 1024
-"""More than any row has: a limit of memory."""
-
-
-class BackupError(Exception):
-    """A backup that cannot be written, read or restored; the text is a sentence for the operator."""
 
 
 @contextmanager
@@ -107,13 +102,10 @@ def _plain(value: Any) -> Any:
 
 
 def _values(table: str, file: IO[bytes]) -> Iterator[list[Any]]:
-    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+    for number, line in enumerate(file, 1):
         try:
-            values = json.loads(line)
-            if not isinstance(values, list):
-                raise TypeError("it is no list")
-            yield [b64decode(v["base64"]) if isinstance(v, dict) else v for v in values]
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            yield [b64decode(v["base64"]) if isinstance(v, dict) else v for v in json.loads(line)]
+        except (ValueError, TypeError, KeyError) as error:
             raise BackupError(f"line {number} of the table {table!r} is malformed: {error}") from None
 
 

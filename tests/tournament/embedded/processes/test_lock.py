@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from tournament.embedded.processes.lock import AlreadyRunning, instance_lock
+from tournament.embedded import StartError
+from tournament.embedded.processes.lock import instance_lock
+
+
+@pytest.fixture(autouse=True)
+def _without_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tournament.embedded.processes.lock.GRACE_S", 0.0)
 
 
 def test_a_second_instance_names_the_process_that_uses_the_folder(tmp_path: Path) -> None:
     with (
         instance_lock(tmp_path),
-        pytest.raises(AlreadyRunning, match=rf"running on .* \(process {os.getpid()}\)"),
-        instance_lock(tmp_path, grace_s=0),
+        pytest.raises(StartError, match=rf"running on .* \(process {os.getpid()}\)"),
+        instance_lock(tmp_path),
     ):
         pass
 
@@ -30,7 +36,7 @@ def test_a_process_that_got_the_lock_keeps_it_when_we_let_go(tmp_path: Path) -> 
     with instance_lock(tmp_path) as lock:
         guard = subprocess.Popen(("sleep", "600"), pass_fds=(lock,))
     try:
-        with pytest.raises(AlreadyRunning), instance_lock(tmp_path, grace_s=0):
+        with pytest.raises(StartError), instance_lock(tmp_path):
             pass
     finally:
         guard.kill()

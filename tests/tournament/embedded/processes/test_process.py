@@ -15,8 +15,8 @@ import pytest
 from tests.support.jobs import wait_until
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes import guard
-from tournament.embedded.processes.guard import descendants
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
+from workers.sandbox.tree import descendants
 
 DEADLINE_S = 120.0
 
@@ -34,13 +34,17 @@ FAMILY = """
 """
 
 
-def start(tmp_path: Path, program: str, *, stop: signal.Signals = signal.SIGTERM) -> Guarded:
-    service = Service("child", (sys.executable, "-c", textwrap.dedent(program)), stop=stop)
+def start(tmp_path: Path, program: str) -> Guarded:
+    service = Service("child", (sys.executable, "-c", textwrap.dedent(program)))
     return Guarded(service, log=tmp_path / "logs" / "child.log", folder=tmp_path)
 
 
 def eventually(condition: Callable[[], object]) -> None:
     assert wait_until(condition, DEADLINE_S), "it never came true"
+
+
+def ends(process: Guarded) -> bool:
+    return wait_until(lambda: process.exit_code is not None, DEADLINE_S)
 
 
 def is_alive(process: int) -> bool:
@@ -88,7 +92,7 @@ def test_the_reaper_of_a_killed_worker_removes_its_folders_first(tmp_path: Path)
     """
     process = start(tmp_path, program)
     eventually(lambda: process.log.exists() and last_words(process.log) == "watched")
-    eventually(lambda: any(map(guard._is_reaper, descendants(process.guard_pid))))
+    eventually(lambda: any(guard._is_reaper(str(pid)) for pid in descendants(process.guard_pid)))
 
     process.kill()
 
@@ -114,9 +118,9 @@ def test_a_process_that_only_has_the_name_of_a_reaper_is_killed_too(tmp_path: Pa
 def test_orphans_of_a_process_that_ends_by_itself_are_killed_before_its_guard_ends(tmp_path: Path) -> None:
     process, orphan = start_family(tmp_path)
 
-    process.signal(signal.SIGTERM)
+    process.terminate()
 
-    assert process.wait(DEADLINE_S)
+    assert ends(process)
     assert not is_alive(orphan)
     assert process.exit_code == 128 + signal.SIGTERM
 
@@ -143,30 +147,38 @@ def test_nothing_survives_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     eventually(lambda: not any(is_alive(process) for process in everybody))
 
 
-def test_a_process_dies_with_its_guard(tmp_path: Path) -> None:
-    process = start(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+def test_a_process_and_its_children_die_with_a_guard_that_is_killed(tmp_path: Path) -> None:
+    program = """
+        import os, subprocess
+        child = subprocess.Popen(["sleep", "600"])
+        print(os.getpid(), child.pid, flush=True)
+        child.wait()
+    """
+    process = start(tmp_path, program)
     eventually(lambda: last_words(process.log))
-    child = int(last_words(process.log))
+    family = [int(word) for word in last_words(process.log).split()]
 
     os.kill(process.guard_pid, signal.SIGKILL)
 
-    eventually(lambda: not is_alive(child))
-    assert process.wait(DEADLINE_S)
+    eventually(lambda: not is_alive(family[0]))
+    assert ends(process)
+    process.kill()
+    eventually(lambda: not any(map(is_alive, family)))
 
 
 def test_a_signal_reaches_the_process_and_its_exit_code_comes_back(tmp_path: Path) -> None:
     program = """
         import signal, sys
-        signal.signal(signal.SIGQUIT, lambda *_: sys.exit(7))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
         print("listening", flush=True)
         signal.pause()
     """
     process = start(tmp_path, program)
     eventually(lambda: last_words(process.log) == "listening")
 
-    process.signal(signal.SIGQUIT)
+    process.terminate()
 
-    assert process.wait(DEADLINE_S)
+    assert ends(process)
     assert process.exit_code == 7
 
 
@@ -178,7 +190,7 @@ def test_signals_such_as_ctrl_c_are_not_ignored_by_the_process(tmp_path: Path) -
     """
     process = start(tmp_path, program)
 
-    assert process.wait(DEADLINE_S)
+    assert ends(process)
     assert last_words(process.log) == "[]"
 
 
@@ -186,16 +198,16 @@ def test_a_command_that_cannot_be_started_is_reported_in_the_log(tmp_path: Path)
     service = Service("nothing", ("/nonexistent/program",))
     process = Guarded(service, log=tmp_path / "nothing.log", folder=tmp_path)
 
-    assert process.wait(DEADLINE_S)
+    assert ends(process)
     assert process.exit_code != 0
     assert "/nonexistent/program" in last_words(process.log)
 
 
 def test_signals_to_an_ended_process_do_nothing(tmp_path: Path) -> None:
     process = start(tmp_path, "pass")
-    assert process.wait(DEADLINE_S)
+    assert ends(process)
 
-    process.signal(signal.SIGTERM)
+    process.terminate()
     process.kill()
 
     assert process.exit_code == 0

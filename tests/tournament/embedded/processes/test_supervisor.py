@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.tournament.embedded.processes.test_process import DEADLINE_S, eventually
-from tournament.embedded.processes.guard import descendants
+from tournament.embedded import StartError
 from tournament.embedded.processes.process import Service
-from tournament.embedded.processes.supervisor import NotReady, Supervisor
+from tournament.embedded.processes.supervisor import Supervisor
 from workers import silence
+from workers.sandbox.tree import descendants
 from workers.silence import Touched
 
 pytestmark = pytest.mark.slow
@@ -54,7 +55,7 @@ def supervisor(tmp_path: Path, messages: list[str]) -> Iterator[Supervisor]:
 
 def living(tmp_path: Path, name: str) -> Service:
     command = (sys.executable, "-c", LIVING, name)
-    return Service(name, command, ready=(tmp_path / name).exists, patience_s=DEADLINE_S)
+    return Service(name, command, ready=(tmp_path / name).exists)
 
 
 def test_services_are_stopped_last_started_first(supervisor: Supervisor, tmp_path: Path) -> None:
@@ -98,12 +99,15 @@ def test_a_service_that_ends_while_it_starts_is_reported_with_the_end_of_its_log
     supervisor: Supervisor,
 ) -> None:
     service = Service("site", (sys.executable, "-c", "exit('port taken')"), ready=lambda: False)
-    with pytest.raises(NotReady, match=r"site ended at once \(1\); its log .*site\.log ends: port taken"):
+    with pytest.raises(StartError, match=r"site ended at once \(1\); its log .*site\.log ends: port taken"):
         supervisor.start(service)
 
 
-def test_a_service_that_does_not_stop_in_time_is_killed(supervisor: Supervisor, tmp_path: Path) -> None:
-    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=0.1)
+def test_a_service_that_does_not_stop_in_time_is_killed(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_S", 0.1)
+    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists)
     supervisor.start(deaf)
     supervisor.stop()  # returns at all
 
@@ -123,9 +127,10 @@ def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_aga
 
 
 def test_the_first_ctrl_c_stops_the_services_and_the_second_kills_them(
-    supervisor: Supervisor, tmp_path: Path
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists, patience_s=3600)
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_S", 3600.0)
+    deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists)
     with supervisor.listening():
         supervisor.start(deaf)
         os.kill(os.getpid(), signal.SIGINT)
@@ -134,18 +139,11 @@ def test_the_first_ctrl_c_stops_the_services_and_the_second_kills_them(
         supervisor.stop()  # returns at once, though the patience is an hour
 
 
-def test_a_signal_ends_a_wait(supervisor: Supervisor) -> None:
-    with supervisor.listening():
-        os.kill(os.getpid(), signal.SIGHUP)
-        supervisor.wait(3600)
-        assert supervisor.stopping
-
-
 def test_a_stop_request_while_a_service_starts_ends_the_wait(supervisor: Supervisor) -> None:
     service = Service("slow", ("sleep", "600"), ready=lambda: False)
     with supervisor.listening():
         os.kill(os.getpid(), signal.SIGTERM)
-        with pytest.raises(NotReady, match="stopped while slow was starting"):
+        with pytest.raises(StartError, match="stopped while slow was starting"):
             supervisor.start(service)
 
 
@@ -206,43 +204,12 @@ def test_a_service_that_is_stopped_is_killed_and_started_again(
     assert not set(descendants(os.getpid())) & set(stopped)
 
 
-def test_a_service_that_ends_with_its_final_code_is_not_started_again(
-    supervisor: Supervisor, tmp_path: Path, messages: list[str]
-) -> None:
-    program = "open('runs', 'a').write('x'); print('revoked'); exit(77)"
-    supervisor.start(Service("players", (sys.executable, "-c", program), final=77))
-
-    def is_told() -> bool:
-        supervisor.tend()
-        return bool(messages)
-
-    eventually(is_told)
-    supervisor.tend()
-    assert len(messages) == 1
-    assert messages[0].startswith("players ended (exit code 77) and is not started again; its log ")
-    assert (tmp_path / "runs").read_text() == "x"
-
-
-@pytest.mark.parametrize("work", ["print('step', flush=True)", "any(range(10**6))"])
-def test_a_service_that_starts_slowly_gets_time_while_it_works(
-    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str
-) -> None:
-    """It is ready after several times ``READY_S``; a process that prints or computes is not given up."""
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.READY_S", 0.5)
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.LEAST_WORK_S", 0.01)
-    program = (
-        f"import time; end = time.monotonic() + 4\nwhile time.monotonic() < end: {work}\nopen('up', 'w')"
-    )
-    service = Service("site", (sys.executable, "-c", program), ready=(tmp_path / "up").exists)
-    supervisor.start(service)
-
-
-def test_a_service_that_does_nothing_is_given_up(
+def test_a_service_that_is_not_ready_in_time_is_given_up(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tournament.embedded.processes.supervisor.READY_S", 0.5)
     service = Service("site", ("sleep", "600"), ready=lambda: False)
-    with pytest.raises(NotReady, match="site is not ready and has done nothing for"):
+    with pytest.raises(StartError, match="site is not ready after"):
         supervisor.start(service)
 
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertNotContains
 
 from tests.support.schedule import make_user
-from tournament.embedded.up import describe_uploads, upload_news
+from tournament.embedded.up import describe_uploads
 from tournament.services.uploads import availability as uploads
 from workers.sandbox.levels import Level, Verdict, Want
 from workers.sandbox.policy import write_verdict
@@ -150,20 +150,6 @@ def test_a_site_that_arena_did_not_start_names_the_setting_alone(
     settings.START_COMMAND = ""
     found(Level.B)
     assert uploads.look().command == "DUARENA_SANDBOX=B"
-
-
-def test_the_console_tells_when_uploads_begin_to_play_and_when_they_wait_again(
-    settings: Settings, found: Callable[[Level], None]
-) -> None:
-    settings.IS_LOCAL = True
-    write_verdict(settings.CACHE, Verdict(Level.C, (NO_BUBBLEWRAP,)))
-    news = upload_news()
-    assert news.take() == []
-    found(Level.B)
-    assert news.take()[-1].startswith("Uploaded bots are run in a sandbox of level B")
-    assert news.take() == []
-    found(Level.C)
-    assert news.take()[2].startswith("Uploaded bots wait")
 
 
 def test_a_setting_that_is_none_is_told(settings: Settings, found: Callable[[Level], None]) -> None:
