@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from engines.rules import GAMES, IllegalMove, Outcome, Position
+from engines.rules import GAMES, IllegalMove, Position
 from tests.literal import LITERAL
+from tests.support.agreement import as_literal, result_in_words
 
 FOLDER = Path(__file__).parents[2] / "data" / "rules"
 
@@ -37,18 +38,13 @@ def test_the_rules_say_that(code: str, lines: list[str]) -> None:
             moves = sorted(position.legal_moves())
             assert answer in (" ".join(moves), str(len(set(moves)))), position
         elif asked == "result":
-            assert in_words(position.outcome()) == answer, position
+            assert result_in_words(as_literal(position.outcome())) == answer, position
         elif answer.startswith("! "):
             assert_illegal(position, asked, answer[2:])
         else:
             assert position.is_legal(asked)
             assert str(position.play(asked)) == answer, (position, asked)
             assert LITERAL[code].parse(str(position)).play(asked).text() == answer
-
-
-def in_words(outcome: Outcome) -> str:
-    parts = (outcome.result, outcome.reason, outcome.white_score, outcome.black_score)
-    return " ".join(str(part) for part in parts if part is not None) if outcome.decided else "none"
 
 
 def assert_illegal(position: Position, token: str, why: str) -> None:
