@@ -191,12 +191,6 @@ def test_one_bad_game_never_loses_the_rest(bad: str) -> None:
     assert all(isinstance(error, RecordError) for error in between)
 
 
-@given(st.text(alphabet='[]{}()";%$*10-/2.c+ \n\\Eve', max_size=60))
-def test_no_text_whatever_loses_a_game_behind_it_that_begins_with_its_event(text: str) -> None:
-    *_, last = read_text(text + "\n\n" + GOOD)
-    assert last == read_one(GOOD)
-
-
 @st.composite
 def records(draw: st.DrawFn) -> Record:
     code = draw(st.sampled_from(list(GAMES)))

@@ -332,19 +332,22 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("what", HEADERS)
-def test_no_address_breaks_on_odd_headers(site: Site, what: str) -> None:
+KINDS = ("home", "ladder-ratings", "ladder-records", "game-svg", "game-png", "kit-file", "log-in", "api-about")
+"""An address of each kind of answer: pages, files, streams, pictures, forms, the API."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_kind_of_address_breaks_on_odd_headers(site: Site, name: str) -> None:
     client = Client(raise_request_exception=False)
-    for name, (address, expected) in EXPECTED.items():
-        if address.startswith("POST "):
-            continue
-        response = client.get(address_of(site, address), headers=HEADERS[what])
-        assert response.status_code in {expected[0], 206, 304, 400, 412, 416}, (name, response.status_code)
+    address, expected = EXPECTED[name]
+    for what, headers in HEADERS.items():
+        response = client.get(address_of(site, address), headers=headers)
+        assert response.status_code in {expected[0], 206, 304, 400, 412, 416}, (what, response.status_code)
         if response.streaming:
             response.getvalue()
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "OPTIONS", "PROPFIND"])
+@pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
 def test_no_address_takes_other_methods(site: Site, as_user: Callable[..., Client], method: str) -> None:
     client = as_user(site.staff)
     for name, (address, _) in EXPECTED.items():
