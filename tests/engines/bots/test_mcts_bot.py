@@ -196,7 +196,7 @@ def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
         monkeypatch.setitem(GUIDES, code, first_only(guide_of(code)))
         monkeypatch.setattr(tree, "WIDENING", 0)
     announced = 0
-    for position in endings(code, range(24), before=3):
+    for position in endings(code, range(12), before=3):
         MEMORY.forget()
         mate = mate_of(code, f"fen {position}", "go nodes 3000")
         if mate is None or abs(mate) > 7:
@@ -204,4 +204,4 @@ def test_mates_announced_are_mates_however_few_moves_were_looked_at_first(
         announced += 1
         winner = position.side if mate > 0 else position.side.other
         assert is_forced(position, winner, abs(mate)), (position, mate)
-    assert announced >= 4
+    assert announced >= 2

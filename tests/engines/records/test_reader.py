@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.protocol import Score
@@ -217,7 +217,6 @@ def records(draw: st.DrawFn) -> Record:
     return replace(record, moves=(*record.moves[:book], *chosen))
 
 
-@settings(max_examples=100, deadline=None)
 @given(records())
 def test_every_record_is_read_as_it_was_written(record: Record) -> None:
     text = format_record(record)
@@ -225,7 +224,6 @@ def test_every_record_is_read_as_it_was_written(record: Record) -> None:
     assert max(map(len, text.split("\n\n")[-1].splitlines())) < 80
 
 
-@settings(max_examples=100, deadline=None)
 @given(records())
 def test_the_times_alone_are_those_of_the_whole_record(record: Record) -> None:
     times = [None if move.note is None else move.note.ms for move in record.moves]

@@ -83,7 +83,7 @@ PARAMETERS: Final = (
 )
 """Content types; some name codecs that raise or that make lone surrogates."""
 FORM: Final = "application/x-www-form-urlencoded"
-EXAMPLES: Final = {"quick": 100, "default": 300, "all": 1500}[effort.MODE]
+EXAMPLES: Final = {"quick": 100, "default": 200, "all": 800}[effort.MODE]
 
 FIRST: Final = (("more", "1"),)
 """A field of forms whose other fields are not read without it."""
