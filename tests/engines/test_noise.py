@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engines.__main__ import main
 from engines.rules import GAMES
 from tests.engines.rules.test_position_strings import TEXTS, TOKENS
+from tests.support.effort import EXAMPLES
 from tests.support.fuzz import noise
 
 games = st.sampled_from([*GAMES]) | noise([*GAMES])
@@ -33,7 +34,7 @@ def commands(draw: st.DrawFn) -> list[str]:
     return [name, *words, *draw(starts)]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 @given(commands() | st.lists(noise(["moves", *GAMES]), max_size=4))
 def test_any_arguments_are_answered_or_refused_in_a_sentence(arguments: list[str]) -> None:
     out, complaint = io.StringIO(), io.StringIO()

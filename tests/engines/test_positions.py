@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from engines.positions import FOLDER, HardPosition, read_hard_positions
-from engines.rules import GAMES, Outcome, Variant, perft
+from engines.rules import GAMES, Variant, perft
+from tests.engines.rules.test_against_literal import literal_perft
 from tests.literal import LITERAL
-from tests.literal.base import LiteralGame, LiteralOutcome
+from tests.literal.base import LiteralGame
+from tests.support.agreement import as_literal, result_in_words
 from tests.support.mutations import MUTATIONS, Mutation, break_rule
 
 MOST_COUNTED = {"duploline": 6000}
@@ -28,25 +30,9 @@ def counts(row: HardPosition) -> Iterator[tuple[int, int, int]]:
         yield depth, count, visited
 
 
-def literal_perft(position: LiteralGame, depth: int) -> int:
-    tokens = position.legal()
-    if depth == 1:
-        return len(tokens)
-    return sum(literal_perft(position.play(token), depth - 1) for token in tokens)
-
-
 def is_quick(code: str, count: int, visited: int) -> bool:
     """Whether the literal rules count so many sequences, visiting so many positions, in a second or two."""
     return visited <= MOST_VISITED and count <= MOST_COUNTED.get(code, count)
-
-
-def result_in_words(outcome: LiteralOutcome | None) -> str:
-    return "" if outcome is None else " ".join(str(part) for part in outcome if part is not None)
-
-
-def as_words(outcome: Outcome) -> str:
-    parts = (outcome.result, outcome.reason, outcome.white_score, outcome.black_score)
-    return " ".join(str(part) for part in parts if part is not None) if outcome.decided else ""
 
 
 # The table
@@ -76,7 +62,7 @@ def test_a_line_is_read_and_written_the_same(game: Variant) -> None:
 def test_the_rules_count_as_the_table_says(game: Variant) -> None:
     for row in read_hard_positions(game.code):
         position = game.position.parse(row.position)
-        assert as_words(position.outcome()) == row.result
+        assert result_in_words(as_literal(position.outcome())) == row.result
         for depth, count, visited in counts(row):
             if visited <= FAST_VISITED:
                 assert perft(position, depth) == count, (row.position, depth)
@@ -93,21 +79,11 @@ def test_the_rules_count_all_depths_as_the_table_says(game: Variant) -> None:
 @pytest.mark.slow
 @every_game
 def test_the_literal_rules_count_as_the_table_says(game: Variant) -> None:
-    assert_literal_counts(game.code, lambda count, visited: is_quick(game.code, count, visited))
-
-
-@pytest.mark.thorough
-@every_game
-def test_the_literal_rules_count_all_depths_as_the_table_says(game: Variant) -> None:
-    assert_literal_counts(game.code, lambda count, visited: True)
-
-
-def assert_literal_counts(code: str, is_wanted: Callable[[int, int], bool]) -> None:
-    for row in read_hard_positions(code):
-        position = LITERAL[code].parse(row.position)
+    for row in read_hard_positions(game.code):
+        position = LITERAL[game.code].parse(row.position)
         assert result_in_words(position.outcome()) == row.result
         for depth, count, visited in counts(row):
-            if is_wanted(count, visited):
+            if is_quick(game.code, count, visited):
                 assert literal_perft(position, depth) == count, (row.position, depth)
 
 

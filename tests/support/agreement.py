@@ -17,6 +17,10 @@ def as_literal(outcome: Outcome) -> LiteralOutcome | None:
     return str(outcome.result), str(outcome.reason), outcome.white_score, outcome.black_score
 
 
+def result_in_words(outcome: LiteralOutcome | None) -> str:
+    return "" if outcome is None else " ".join(str(part) for part in outcome if part is not None)
+
+
 def assert_same(fast: Position, slow: LiteralGame) -> list[str]:
     """Both agree on the string, the outcome and the legal moves; returns the legal tokens, sorted."""
     text = slow.text()

@@ -186,6 +186,8 @@ HOSTILE: dict[str, Hostile] = {
     # not an archive, or more than one
     "an empty file": Hostile(lambda: b"", "not a zip"),
     "text": Hostile(lambda: b"#!/bin/sh\necho hello\n", "not a zip"),
+    "nonsense": Hostile(lambda: b"PK\x03\x04 nonsense", "not a zip"),
+    "a broken local header": Hostile(lambda: b"XX" + build(*BOT)[2:], "damaged"),
     "cut short": Hostile(lambda: build(*BOT)[:-30], "not a zip"),
     "a program before": Hostile(lambda: b"#!/bin/sh\n" + build(*BOT), "data before or after"),
     "a program before, offsets adjusted": Hostile(
@@ -294,6 +296,12 @@ HOSTILE: dict[str, Hostile] = {
         WORKER,
     ),
     # the manifest
+    "no manifest": Hostile(lambda: build(BOT[1]), "has no bot.toml at its top"),
+    "a manifest in a folder": Hostile(
+        lambda: build(Part(b"bot/bot.toml", MANIFEST), BOT[1]),
+        "but it has 'bot/bot.toml': zip the content of the folder",
+    ),
+    "no program": Hostile(lambda: build(BOT[0]), "names 'main.py', which is not in the bundle"),
     "a manifest that is no UTF-8": Hostile(_manifest(b"\xff\xfe[bot]"), "bot.toml is not UTF-8 at byte 0"),
     "a manifest that is no TOML": Hostile(_manifest(b"[bot\n\x1b[2J"), "not valid TOML: Expected"),
     "a manifest nested without end": Hostile(_manifest(b"a=" + b"[" * 60_000), "nested too deeply"),

@@ -25,20 +25,23 @@ def peak_kib() -> int:
     return int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1])  # type: ignore[index]
 
 
-def main(path: Path, cache: Path) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+def take_in(path: Path, cache: Path) -> str:
+    """Who refused the zip and the refusal, or ``unpacked``."""
     who = "site"
     try:
         inspect_bundle(path)
         who = "worker"
         unpack_bundle(path, hash_bundle(path)[0], cache)
-        who = "unpacked"
     except BundleError as refusal:
-        print(f"{who}: {refusal}")
-        return
-    print(who)
+        return f"{who}: {refusal}"
+    return "unpacked"
+
+
+def main(path: Path, cache: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    print(take_in(path, cache))
 
 
 if __name__ == "__main__":

@@ -125,10 +125,3 @@ def test_the_style_of_the_boards_is_kept_for_a_year_under_its_own_address(site: 
     for other in ("/boards.css", "/boards.0123.css"):
         assert client.get(other).content == response.content
         assert "max-age=3600" in client.get(other)["Cache-Control"]
-
-
-@pytest.mark.parametrize("method", ["put", "delete", "patch", "options"])
-@pytest.mark.parametrize("address", ["/rules/", "/kit/", "/upload/", "/tournaments/new/", "/sign-up/"])
-def test_a_page_refuses_other_methods(site: Site, client: Client, address: str, method: str) -> None:
-    client.force_login(site.owner)
-    assert getattr(client, method)(address).status_code == 405

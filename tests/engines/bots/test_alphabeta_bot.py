@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import pytest
 
@@ -14,7 +13,7 @@ from engines.protocol import Info
 from engines.rules.base import Position, Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES
-from tests.engines.bots.test_bots import ask, best_move, infos, some_positions, winning_positions
+from tests.engines.bots.test_bots import ask, best_move, infos, some_positions
 
 BOT = "alphabeta_bot"
 SOWING = ["duovallis", "dogon-kulei", "dogon-gagara"]
@@ -115,17 +114,6 @@ def positions_won_in_three(code: str) -> Iterator[Position]:
             yield positions[-3]
 
 
-@pytest.mark.parametrize("code", GAMES)
-def test_a_win_in_one_is_announced_as_a_mate_with_the_move(code: str) -> None:
-    for position, wins in islice(winning_positions(code), 3):
-        said = ask(BOT, code, f"fen {position}", "go depth 3")
-        told = told_score(said)
-        assert told.score is not None
-        assert told.score.mate == 1
-        assert told.pv == (best_move(said),)
-        assert best_move(said) in wins
-
-
 def test_a_win_in_one_is_played_that_is_no_candidate() -> None:
     """Black's disc on e3 stands in the way of his fourth ring, and steps aside."""
     position = GAMES["duploline"].position.parse(
@@ -148,36 +136,6 @@ def test_the_limit_of_nodes_is_exact(code: str, nodes: int) -> None:
 def test_the_limit_of_depth_is_exact(code: str) -> None:
     position = list(some_positions(code, seed=2, plies=8))[-1]
     assert told_score(ask(BOT, code, f"fen {position}", "go depth 2")).depth == 2
-
-
-@pytest.mark.parametrize("code", GAMES)
-@pytest.mark.parametrize("go", ["go nodes 400", "go depth 3"])
-def test_the_same_seed_gives_the_same_search(code: str, go: str) -> None:
-    position = list(some_positions(code, seed=6, plies=9))[-1]
-    first, again = (ask(BOT, code, f"fen {position}", go) for _ in range(2))
-    assert [(told.depth, told.score, told.nodes, told.pv) for told in infos(first)] == [
-        (told.depth, told.score, told.nodes, told.pv) for told in infos(again)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("go", "seconds"),
-    [
-        ("go movetime 30", 0.03),
-        ("go p1time 500 p2time 500 p1inc 0 p2inc 0", 0.02),
-        ("go p1time 500 p2time 500 p1inc 20 p2inc 20", 0.035),
-        ("go p1time 1 p2time 1 p1inc 20 p2inc 20", 0.02),
-        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 movetime 30", 0.03),
-        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 nodes 50", 0.3),
-    ],
-)
-@pytest.mark.parametrize("code", GAMES)
-@pytest.mark.usefixtures("processor_clock")
-def test_every_time_control_is_kept_ten_times_over(code: str, go: str, seconds: float) -> None:
-    position = list(some_positions(code, seed=9, plies=10))[-1]
-    told = infos(ask(BOT, code, f"fen {position}", go))
-    assert told[-1].time_ms is not None
-    assert told[-1].time_ms < 10_000 * seconds
 
 
 def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,6 @@ from engines.sdk import BotTurn, Session
 
 ALL_BOTS = [*SAMPLE_BOTS, SampleBot("mcts_bot", "MCTS", "", tuple(GAMES))]
 BOTS = [bot.module for bot in ALL_BOTS]
-THINKING = ["greedy_bot", "alphabeta_bot"]
 ROOT = Path(engines.__file__).parents[1]
 DEADLINE_S = 120
 
@@ -142,12 +142,17 @@ def test_a_bot_runs_as_a_loose_file_far_from_the_package(bot: SampleBot, tmp_pat
     assert GAMES["dualma"].position.initial().is_legal(best_move(said))
 
 
-@pytest.mark.parametrize("module", BOTS)
+@pytest.mark.parametrize(
+    ("module", "go"), [*((module, "go nodes 60") for module in BOTS), ("alphabeta_bot", "go depth 3")]
+)
 @pytest.mark.parametrize("code", GAMES)
-def test_the_same_seed_gives_the_same_move(module: str, code: str) -> None:
+def test_the_same_seed_gives_the_same_search(module: str, code: str, go: str) -> None:
     *_, position = some_positions(code, seed=8, plies=14)
-    first, again = (ask(module, code, f"fen {position}", seed=5) for _ in range(2))
+    first, again = (ask(module, code, f"fen {position}", go, seed=5) for _ in range(2))
     assert best_move(first) == best_move(again)
+    assert [(told.depth, told.score, told.nodes, told.pv) for told in infos(first)] == [
+        (told.depth, told.score, told.nodes, told.pv) for told in infos(again)
+    ]
 
 
 def test_another_seed_gives_another_game() -> None:
@@ -169,22 +174,38 @@ def winning_positions(code: str) -> Iterator[tuple[Position, set[str]]]:
                 break
 
 
-@pytest.mark.parametrize("module", THINKING)
+@pytest.mark.parametrize(
+    ("module", "go"), [("greedy_bot", "depth 2"), ("alphabeta_bot", "depth 3"), ("mcts_bot", "nodes 200")]
+)
 @pytest.mark.parametrize("code", GAMES)
-def test_a_win_in_one_is_found(module: str, code: str) -> None:
-    for _, (position, wins) in zip(range(3), winning_positions(code), strict=False):
-        said = ask(module, code, f"fen {position}", "go depth 2")
+def test_a_win_in_one_is_found_and_announced_as_a_mate_by_those_that_search(
+    module: str, go: str, code: str
+) -> None:
+    for position, wins in islice(winning_positions(code), 3):
+        said = ask(module, code, f"fen {position}", f"go {go}")
         assert best_move(said) in wins, position
+        if module != "greedy_bot":
+            told = [info for info in infos(said) if info.score is not None][-1]
+            assert told.score is not None
+            assert (told.score.mate, told.pv) == (1, (best_move(said),))
 
 
+@pytest.mark.parametrize(
+    ("module", "go"), [("alphabeta_bot", "go nodes 150"), ("mcts_bot", "go nodes 100 depth 3")]
+)
 @pytest.mark.parametrize("code", GAMES)
-def test_every_line_announced_can_be_played(code: str) -> None:
+def test_every_line_announced_can_be_played_and_is_no_deeper_than_its_depth(
+    module: str, go: str, code: str
+) -> None:
     for position in list(some_positions(code, seed=4, plies=28))[::9]:
-        for info in infos(ask("alphabeta_bot", code, f"fen {position}", "go nodes 150"))[:-1]:
+        for info in infos(ask(module, code, f"fen {position}", go)):
+            if info.score is None:
+                continue  # the count of nodes at the end
             after = position
             for token in info.pv:
                 after = after.play(token)
             assert 1 <= len(info.pv) <= (info.depth or 0)
+            assert "depth 3" not in go or (info.depth or 0) <= 3
 
 
 @pytest.mark.parametrize("go", ["go nodes 1", "go nodes 0", "go depth 0", "go depth -1", "go movetime 0"])
@@ -201,10 +222,21 @@ def test_an_endless_search_obeys_stop(code: str) -> None:
     assert GAMES[code].position.initial().is_legal(best_move(said))
 
 
+@pytest.mark.parametrize(
+    ("go", "ms"),
+    [
+        ("go movetime 30", 30),
+        ("go p1time 500 p2time 500 p1inc 0 p2inc 0", 20),
+        ("go p1time 500 p2time 500 p1inc 20 p2inc 20", 35),
+        ("go p1time 1 p2time 1 p1inc 20 p2inc 20", 20),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 movetime 30", 30),
+        ("go p1time 60000 p2time 60000 p1inc 0 p2inc 0 nodes 5", 100),
+    ],
+)
 @pytest.mark.parametrize("module", BOTS)
-@pytest.mark.parametrize("code", GAMES)
 @pytest.mark.usefixtures("processor_clock")
-def test_twenty_milliseconds_a_move_are_kept_ten_times_over(module: str, code: str) -> None:
-    for position in list(some_positions(code, seed=9, plies=24))[::12]:
-        told = infos(ask(module, code, f"fen {position}", "go movetime 20"))
-        assert all((info.time_ms or 0) < 200 for info in told)
+def test_every_time_control_is_kept_ten_times_over(module: str, go: str, ms: int) -> None:
+    for code in GAMES:
+        position = list(some_positions(code, seed=9, plies=10))[-1]
+        told = infos(ask(module, code, f"fen {position}", go))
+        assert all((info.time_ms or 0) < 10 * ms for info in told), code

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engines.protocol import (
     BestMove,
@@ -242,27 +240,3 @@ def test_the_last_of_each_field_is_found_across_lines() -> None:
 def test_reading_backwards_ends_when_all_fields_are_found() -> None:
     full = b"info depth 0 score cp 0 time 0 nodes 0 pv a1"
     assert last_info(["info seldepth 9", full]).seldepth is None
-
-
-words = st.lists(
-    st.sampled_from([*" ".join([*TO_ENGINE, *FROM_ENGINE]).split(), "9" * 5000, "\0", "\ud800", "é", "-"])
-    | st.text(max_size=5),
-    max_size=12,
-)
-
-
-@given(words)
-def test_no_line_raises(line: list[str]) -> None:
-    text = " ".join(line)
-    parse_engine_line(text)
-    parse_server_line(text)
-
-
-@given(words)
-def test_a_parsed_message_is_formatted_and_parsed_the_same(line: list[str]) -> None:
-    text = " ".join(line).replace("\n", "").replace("\r", "").replace("\0", "")
-    said, ordered = parse_engine_line(text), parse_server_line(text)
-    if said is not None:
-        assert parse_engine_line(format_message(said)) == said
-    if ordered is not None:
-        assert parse_server_line(format_message(ordered)) == ordered

@@ -15,12 +15,13 @@ from engines.protocol import (
     parse_server_line,
 )
 from tests.engines.protocol.test_messages import FROM_ENGINE, TO_ENGINE
+from tests.support.effort import EXAMPLES
 from tests.support.fuzz import noise
 
 lines = noise([*TO_ENGINE, *FROM_ENGINE])
 
 
-@settings(max_examples=400)
+@settings(max_examples=2 * EXAMPLES)
 @given(lines)
 def test_any_bytes_are_a_message_or_none(line: str) -> None:
     parse_engine_line(line)
@@ -28,7 +29,7 @@ def test_any_bytes_are_a_message_or_none(line: str) -> None:
     parse_number(line)
 
 
-@settings(max_examples=400)
+@settings(max_examples=2 * EXAMPLES)
 @given(lines)
 def test_a_parsed_message_is_formatted_and_parsed_the_same_or_refused(line: str) -> None:
     for parse in (parse_engine_line, parse_server_line):

@@ -12,12 +12,13 @@ from engines.__main__ import COMPRESSED, DISAGREES, main
 from engines.console import BAD_INPUT
 from engines.records import Record, RecordError, find_disagreements, format_record, read_records
 from engines.rules import GAMES
+from tests.support.effort import EXAMPLES
 from tests.support.fuzz import noise
 from tests.support.records import random_moves, record_of
 
 GOOD = [format_record(record_of(code, random_moves(code, 1)[:20], book=2)) for code in GAMES]
 files = noise(GOOD)
-patient = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @patient
@@ -43,7 +44,7 @@ def test_a_good_game_after_any_bytes_is_read(text: str) -> None:
     assert last == good
 
 
-@settings(parent=patient, max_examples=50)
+@settings(parent=patient, max_examples=EXAMPLES // 2)
 @given(files)
 @example("BZh")
 def test_verify_finds_games_or_faults_in_any_file_and_refuses_only_compressed_ones(text: str) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import random
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Self
@@ -19,17 +18,6 @@ GAMES_TO_PLAY = {"dualma": 1, "duploline": 2}
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
 def test_every_registered_game_conforms(game: Variant) -> None:
     assert check_game(game, seed=7, games=GAMES_TO_PLAY.get(game.code, 10)) == []
-
-
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
-def test_moves_are_counted_and_numbered_as_they_are_listed_far_from_where_play_goes(game: Variant) -> None:
-    rng = random.Random(7)
-    for _ in range(60):
-        text = DRAW[game.code](rng)
-        listed = list(game.position.parse(text).legal_moves())
-        assert game.position.parse(text).count_moves() == len(listed), text
-        for index in rng.sample(range(len(listed)), min(10, len(listed))):
-            assert game.position.parse(text).move_at(index) == listed[index], text
 
 
 @pytest.mark.parametrize("index", [-1, 3540, 2**31, 2**63, 2**64, -(2**70)])

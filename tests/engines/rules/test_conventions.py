@@ -10,7 +10,6 @@ from itertools import islice
 import pytest
 
 from engines.rules import GAMES, History, Outcome, Position, Reason, Result, Side, Variant, find_game
-from tests.support.mancala import dogon, duovallis
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
 
@@ -58,19 +57,10 @@ def test_who_starts_is_a_rule_of_each_game() -> None:
 
 
 def test_files_are_letters_from_white_s_left_to_right_and_ranks_count_upward_from_white_s_side() -> None:
-    kulei = dogon("""
-        2 | 1 . . . . 3 | 36
-        1 | 2 . . . . 6 |
-            a b c d e f
-    """).board()
+    kulei = find_game("dogon-kulei").position.parse("1,0,0,0,0,3/2,0,0,0,0,6 w 0 36 - - 0").board()
     assert [kulei[hole] for hole in ("a2", "f2", "a1", "f1")] == ["1", "3", "2", "6"]
-    four_ranks = duovallis("""
-        4 | 1w . . . . 2w |
-        3 | 1b . . . . 2b |
-        2 | 3w . . . . 4w |
-        1 | 3b . . . . 4b |
-             a b c d e  f
-    """).board()
+    ranks = "1w,0,0,0,0,2w/1b,0,0,0,0,2b/3w,0,0,0,0,4w/3b,0,0,0,0,4b"
+    four_ranks = find_game("duovallis").position.parse(f"{ranks} w 0 0 0").board()
     corners = [four_ranks[file + rank] for rank in "4321" for file in "af"]
     assert corners == ["1w", "2w", "1b", "2b", "3w", "4w", "3b", "4b"]
 
@@ -117,6 +107,13 @@ def test_no_position_string_holds_a_number_over_999999999_however_long_play_goes
         assert after.side is position.side.other
         assert game.position.parse(str(after)) == after
         position = after
+
+
+@pytest.mark.parametrize("code", ["dogon-kulei", "dogon-gagara"])
+def test_dogon_never_ends_by_a_pass(code: str) -> None:
+    for seed in range(10):
+        *_, (before, tokens), _ = played(find_game(code), seed)
+        assert tokens != ["pass"], before
 
 
 def test_the_reasons_printed_with_a_result_are_these() -> None:

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engines.rules import GAMES, IllegalMove, Position, PositionError, Variant
+from tests.support.effort import EXAMPLES
 from tests.support.fuzz import noise
 from tests.support.records import random_moves
 
@@ -58,7 +59,7 @@ def test_a_misspelled_position_is_refused_or_is_another_canonical_one(
     read(game, edit(str(game.position.initial()), changes))
 
 
-@settings(max_examples=400)
+@settings(max_examples=2 * EXAMPLES)
 @given(games, noise(TEXTS))
 @example(GAMES["duovallis"], "/" * 100_000)
 @example(GAMES["dogon-kulei"], "9" * 100_000)
@@ -71,7 +72,7 @@ def test_any_bytes_are_refused_in_one_short_line_or_are_a_position(game: Variant
             break
 
 
-@settings(max_examples=400)
+@settings(max_examples=2 * EXAMPLES)
 @given(st.sampled_from(POSITIONS), noise(TOKENS))
 def test_any_bytes_are_a_legal_move_or_an_illegal_one(position: Position, token: str) -> None:
     if position.is_legal(token):

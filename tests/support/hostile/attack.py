@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.support.hostile.observation import Observation
 from workers.sandbox.levels import Level
 from workers.sandbox.limits import MEBIBYTE
 
 SMALL = {"memory": 64 * MEBIBYTE}
-USERS_APART = "the user namespace, which all others need, stops it alone"
+FILTER = "system call filter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,15 @@ def at_move(what: str) -> tuple[str, ...]:
     return ("go:2", "attack", f"{what} {{facts}}")
 
 
+def calling(what: str, name: str, *protections: str, **more: Any) -> Attack:
+    """The attack of calling this function at its second move; by default its result shows the success."""
+    return Attack(
+        name, at_move(what), **{"reached_its_goal": returned_something, "protections": protections, **more}
+    )
+
+
 def returned_something(seen: Observation) -> bool:
     return bool(seen.result)
-
-
-def reached(listener: str) -> Callable[[Observation], bool]:
-    return lambda seen: listener in seen.contacts
 
 
 def passed_the_number(seen: Observation) -> bool:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.door import DoorWorker, make_token
-from tests.support.schedule import make_tournament, make_user, play_short, void
+from tests.support.schedule import make_tournament, make_user, play_short
 from tests.tournament.conftest import FakeRedis
 from tournament.api import work as work_views
 from tournament.api import workers as worker_views
@@ -69,19 +69,6 @@ def test_a_slot_takes_a_batch_plays_it_and_the_games_are_recorded(worker: DoorWo
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
     assert not InboxReport.objects.exists()
     assert worker.ask() is None
-
-
-def test_the_same_ask_gets_the_same_batch_and_another_gives_it_back(worker: DoorWorker) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    worker.beat()
-    ask = worker.new_ask()
-    first = worker.ask(ask)
-    assert first is not None
-    assert worker.ask(ask) == first
-    other = worker.ask()
-    assert other is not None
-    assert other.job != first.job
-    assert set(Attempt.objects.filter(job=first.job).values_list("end", flat=True)) == {"released"}
 
 
 def test_a_worker_sends_a_heartbeat_before_it_asks(worker: DoorWorker) -> None:
@@ -190,35 +177,6 @@ def test_a_worker_reports_no_game_of_another(batch: Batch) -> None:
     assert set(Game.objects.values_list("state", flat=True)) == {"claimed"}
     assert batch.job in answer.stop
     assert {report.attempt for report in told} <= set(answer.stop)
-
-
-def test_a_returned_game_waits_again_and_counts_against_nobody(worker: DoorWorker, batch: Batch) -> None:
-    one, two = batch.jobs[0].games
-    worker.post(batch.job, returned=(one.attempt, "nonsense"))
-    assert Attempt.objects.get(pk=one.attempt).end == "released"
-    assert Attempt.objects.get(pk=two.attempt).end == ""
-    assert sorted(Game.objects.values_list("state", "lost", "voids")) == [
-        ("claimed", 0, 0),
-        ("waiting", 0, 0),
-    ]
-
-
-def test_a_void_game_is_judged_by_the_record_keeper(worker: DoorWorker, batch: Batch) -> None:
-    first, _ = reports(batch)
-    worker.post(batch.job, reports=(void(first),))
-    assert Game.objects.filter(state="claimed").count() == 2
-    record_inbox(1)
-    assert Game.objects.get(key=first.key).voids == 1
-    assert not InboxReport.objects.exists()
-
-
-def test_a_post_renews_the_lease_when_a_third_is_used_up(worker: DoorWorker, batch: Batch) -> None:
-    soon = timezone.now() + timedelta(seconds=5)
-    Attempt.objects.update(lease_until=soon)
-    worker.post(batch.job)
-    for attempt in Attempt.objects.all():
-        assert attempt.lease_until is not None
-        assert attempt.lease_until > soon
 
 
 # Progress
@@ -435,13 +393,6 @@ def test_what_is_no_json_object_is_answered_400(worker: DoorWorker, body: bytes)
     worker.beat()
     for path in ("/api/workers/", "/api/work/", f"/api/work/{uuid.uuid4()}/"):
         refused(worker, 400, path, body)
-
-
-def test_only_post_is_answered(worker: DoorWorker) -> None:
-    from django.test import Client
-
-    for path in ("/api/workers/", "/api/work/", f"/api/work/{uuid.uuid4()}/"):
-        assert Client().get(path).status_code == 405
 
 
 # A busy database

@@ -126,14 +126,6 @@ def test_an_announced_tournament_is_followed_to_its_end(client: Client) -> None:
     assert titles(client, "/people/ada/feed.atom") == expected
 
 
-def test_a_cancelled_draft_stays_private(client: Client) -> None:
-    ada = make_user()
-    make_version("Stone Age", owner=ada)  # a page of a person with nothing public is not found
-    cancel(make_tournament(owner=ada, name="Spring", running=False))
-    assert titles(client, "/people/ada/feed.atom") == []
-    assert not FeedEntry.objects.filter(tournament__name="Spring").exists()
-
-
 def test_a_validation_is_in_no_feed(site: Site, client: Client) -> None:
     start(site.validation)
     assert not FeedEntry.objects.filter(tournament=site.validation).exists()
@@ -206,11 +198,6 @@ def test_a_reader_that_has_the_feed_gets_it_only_once_more_after_an_event(client
     )
     assert client.get(address, headers=known).status_code == 200
     assert client.get(address, headers={"If-Modified-Since": first["Last-Modified"]}).status_code == 200
-
-
-@pytest.mark.parametrize("method", ["post", "put"])
-def test_a_feed_can_only_be_read(client: Client, method: str) -> None:
-    assert getattr(client, method)(f"/ladders/{LADDER}/feed.atom").status_code == 405
 
 
 @pytest.mark.parametrize("address", ["/bots/stone-age/", "/ladders/dogon-kulei/", "/tournaments/spring/"])

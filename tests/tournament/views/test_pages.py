@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-import random
 import re
-import string
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -244,36 +244,40 @@ def test_the_requested_page_survives_the_change_from_log_in_to_sign_up(
     assert f'href="{other}?next=%2Fupload%2F"' in page_of(client, f"{address}?next=/upload/")
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "https://evil.example/",
-        "//evil.example",
-        "///evil.example",
-        "/\\evil.example",
-        "\\\\evil.example",
-        "javascript:alert(1)",
-        "/\t/evil.example",
-        "/bots/\r\nSet-Cookie: a=b",
-        "\x00/bots/",
-        "/bots/\u202e",
-        "foo",
-        "bots/",
-        "?page=2",
-        "/nowhere/",
-        "/[",
-        "http://[",
-        "/log-in/",
-        "/log-out/",
-        "/sign-up/?next=/bots/",
-    ],
+TARGETS = (
+    "https://evil.example/",
+    "//evil.example",
+    "///evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "javascript:alert(1)",
+    "/\t/evil.example",
+    "/bots/\r\nSet-Cookie: a=b",
+    "\x00/bots/",
+    "/bots/\u202e",
+    "foo",
+    "bots/",
+    "?page=2",
+    "/nowhere/",
+    "/[",
+    "http://[",
+    "/log-in/",
+    "/log-out/",
+    "/sign-up/?next=/bots/",
 )
+"""What a visitor may be asked to go to, none of them a page of the site to return to."""
+
+
 @pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
-def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str, target: str) -> None:
-    data = {"username": "nora", "password1": "correct horse", "password2": "correct horse", "next": target}
+def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str) -> None:
+    data = {"username": "nora", "password1": "correct horse", "password2": "correct horse"}
     if address == "/log-in/":
-        data = {"username": "olga", "password": "correct horse", "next": target}
-    assert client.post(address, data)["Location"] == "/account/"
+        data = {"username": "olga", "password": "correct horse"}
+    for target in TARGETS:
+        with transaction.atomic():
+            assert Client().post(address, {**data, "next": target})["Location"] == "/account/", target
+            transaction.set_rollback(True)
+        cache.clear()
 
 
 def test_the_log_in_page_redirects_a_user_who_is_logged_in(
@@ -344,53 +348,6 @@ def test_the_upload_page_shows_whether_and_how_uploads_are_run(
     assert "./arena up --port 8123 --trust-uploads" in page_of(as_user(site.owner), "/upload/")
     settings.TRUST_UPLOADS = True  # type: ignore[attr-defined]
     assert "--trust-uploads" not in page_of(as_user(site.owner), "/upload/")
-
-
-ADDRESSES = (
-    "/",
-    "/ladders/dogon-kulei/",
-    "/bots/",
-    "/bots/stone-age/",
-    "/bots/stone-age/1/",
-    "/tournaments/",
-    "/tournaments/spring/",
-    "/tournaments/new/",
-    "/account/",
-    "/sign-up/",
-    "/log-in/",
-)
-NAMES = ("page", "before", "after", "ply", "flip", "seen", "ladder", "bot", "result", "next", "q", "boards")
-VALUES = (
-    "",
-    "0",
-    "-1",
-    "1e9",
-    "9" * 30,
-    "0x1",
-    "١",
-    "null",
-    "'",
-    '"><script>',
-    "%00",
-    "\x00",
-    "../",
-    "\u202e",
-    "🂡",
-)
-
-
-@pytest.mark.parametrize("address", [*ADDRESSES, "game"])
-def test_no_query_string_breaks_a_page(site: Site, as_user: Callable[..., Client], address: str) -> None:
-    client, source = as_user(site.owner), random.Random(address)
-    path = f"/games/{site.played.pk}/" if address == "game" else address
-    for attempt in range(40):
-        names = source.sample(NAMES, source.randint(1, 4))
-        values = [source.choice((*VALUES, *source.choices(string.printable, k=3))) for _ in names]
-        query = urlencode(dict(zip(names, values, strict=True)))
-        headers = {"HX-Request": "true"} if attempt % 2 else {}
-        response = client.get(f"{path}?{query}", headers=headers)
-        assert response.status_code in {200, 204, 302, 404}, query
-        assert b"<script>" not in response.content, query
 
 
 @pytest.mark.parametrize(

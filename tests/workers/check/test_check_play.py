@@ -1,4 +1,4 @@
-"""Faults of play that lose games: a wrong rule, and a time that is always the same."""
+"""The positions of the compliance check, and a time that is always the same."""
 
 from __future__ import annotations
 
@@ -7,30 +7,22 @@ import pytest
 from engines.hard_positions import HARD_POSITIONS, WON_POSITIONS
 from engines.rules.base import Side
 from engines.rules.registry import GAMES, find_game
-from tests.support import miscapturing
-from workers.check import CheckReport, check_engine
+from tests.support.jobs import bad_engine
+from workers.check import check_engine
 from workers.check.rule_checks import _situations
 from workers.check.situations import parse_situation
 from workers.check.verdicts import LEAST_SCORES
 from workers.engine.launch import plan_launch
-from workers.jobs import EngineSpec
-
-
-def checked(*arguments: str) -> CheckReport:
-    spec = EngineSpec("bot", "1", ("python3", miscapturing.__file__, *arguments))
-    return check_engine(lambda: plan_launch(spec, None), ladders=[find_game("dogon-kulei")], seconds=120.0)
-
-
-@pytest.mark.slow
-def test_a_wrong_capture_rule_is_found_and_refused() -> None:
-    faults = {finding.check: finding for finding in checked().faults}
-    assert "illegal move" in faults["rare rules"].fault
-    assert faults["rare rules"].is_grave
 
 
 @pytest.mark.thorough
 def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
-    faults = {finding.check: finding for finding in checked("slow").faults}
+    late = bad_engine("go", "late", "0.6")
+    kulei = [find_game("dogon-kulei")]
+    faults = {
+        finding.check: finding
+        for finding in check_engine(lambda: plan_launch(late, None), ladders=kulei, seconds=120.0).faults
+    }
     assert set(faults) == {"short times", "time control"}
     assert "'go movetime 50' the answer took" in faults["short times"].fault
     assert "'go p1time 500 p2time 500 p1inc 0 p2inc 0' the answer took" in faults["time control"].fault

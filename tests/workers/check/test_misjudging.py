@@ -33,6 +33,7 @@ def found_in(check: str, code: str, program: str | None, *arguments: str) -> Fin
     ("code", "belief"),
     [
         ("duovallis", "a sowing has at most 100 laps"),
+        ("dogon-kulei", "a chain has at most 2 holes"),
         ("dogon-kulei", "a pass costs nothing"),
         ("dogon-gagara", "a pass costs nothing"),
         ("dogon-kulei", "a sowing of the opponent leaves the run"),

@@ -20,13 +20,23 @@ UNPROTECTED_TRIES = 3
 SHOWN = [attack for attack in ATTACKS if not attack.unshown]
 
 
+GROUPS = {"memory", "limit of processes", "rest"}
+"""Protections for which level A uses control groups."""
 TRIALS = [
-    pytest.param(attack, level, id=f"{attack.name}-{level}")
+    pytest.param(
+        attack,
+        level,
+        id=f"{attack.name}-{level}",
+        marks=[] if level == attack.level or GROUPS & set(attack.protections) else pytest.mark.thorough,
+    )
     for attack in ATTACKS
     for level in (Level.A, Level.B)
     if level <= attack.level
 ]
-"""Every attack at level A, and at level B if that level stops it."""
+"""Every attack at level A, and at level B if that level stops it.
+
+Level A has every protection of level B: only a complete run tries there what control groups do not stop.
+"""
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from engines.records import Fault, Termination
 from engines.rules.base import Reason, Result
+from tests.support.effort import EXAMPLES
 from tests.support.fake_door import TOKEN, FakeDoor, fake_door
 from tests.support.jobs import wait_until
 from workers.bundles.bundle_site import SiteAway, TokenRevoked, WorkerOutdated
@@ -132,7 +133,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * EXAMPLES)
 @given(STEPS)
 def test_each_report_on_disk_is_delivered_whatever_is_killed_or_lost(steps: list[tuple[str, str]]) -> None:
     """Each step has a failure of the first request in it."""

@@ -2,75 +2,35 @@
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import Attack, at_move, more_than, returned_something
+from typing import Any
+
+from tests.support.hostile.attack import Attack, calling, more_than
 from workers.sandbox.limits import MEBIBYTE
 
+MEMORY: dict[str, Any] = {"verdict": "memory limit", "limits": {"memory": 32 * MEBIBYTE}}
 NO_PRIVILEGES = "no_new_privs is inherited from the outer sandbox, and no test runs without one"
+CORE_DUMPS = "the machine's settings decide where a core dump goes, and whether it is written"
 
 ATTACKS = [
-    Attack(
-        "reads a file of the worker",
-        at_move("files.read_secret"),
-        returned_something,
-        ("folders not shown",),
-    ),
-    Attack(
-        "reads its opponent's files",
-        at_move("files.read_opponent"),
-        returned_something,
-        ("folders not shown",),
-    ),
-    Attack(
-        "reads which machine this is",
-        at_move("files.know_the_machine"),
-        returned_something,
-        ("machine not shown",),
-    ),
-    Attack(
-        "looks for devices",
-        at_move("files.see_devices"),
-        returned_something,
-        ("own devices",),
-    ),
-    Attack(
-        "writes wherever it can",
-        at_move("files.write_everywhere"),
-        returned_something,
-        ("closed root",),
-    ),
-    Attack(
+    calling("files.read_secret", "reads a file of the worker", "folders not shown"),
+    calling("files.read_opponent", "reads its opponent's files", "folders not shown"),
+    calling("files.know_the_machine", "reads which machine this is", "machine not shown"),
+    calling("files.see_devices", "looks for devices", "own devices"),
+    calling("files.write_everywhere", "writes wherever it can", "closed root"),
+    calling(
+        "files.rewrite_itself",
         "rewrites itself for games to come",
-        at_move("files.rewrite_itself"),
-        lambda seen: seen.changed,
-        ("read-only folder",),
+        "read-only folder",
+        reached_its_goal=lambda seen: seen.changed,
     ),
-    Attack(
-        "fills the disk",
-        at_move("files.fill_the_disk"),
-        more_than(64),
-        ("limit of /tmp",),
-    ),
-    Attack(
-        "makes files without end",
-        at_move("files.use_up_inodes"),
-        returned_something,
-        ("memory",),
-        verdict="memory limit",
-        limits={"memory": 32 * MEBIBYTE},
-    ),
-    Attack(
-        "digs folders without end",
-        at_move("files.dig_deep"),
-        returned_something,
-        ("memory",),
-        verdict="memory limit",
-        limits={"memory": 32 * MEBIBYTE},
-    ),
-    Attack(
+    calling("files.fill_the_disk", "fills the disk", "limit of /tmp", reached_its_goal=more_than(64)),
+    calling("files.use_up_inodes", "makes files without end", "memory", **MEMORY),
+    calling("files.dig_deep", "digs folders without end", "memory", **MEMORY),
+    calling(
+        "files.make_a_huge_file",
         "makes a huge sparse file",
-        at_move("files.make_a_huge_file"),
-        more_than(16 * MEBIBYTE),
-        ("limit of file sizes",),
+        "limit of file sizes",
+        reached_its_goal=more_than(16 * MEBIBYTE),
     ),
     Attack(
         "writes too long a file",
@@ -79,28 +39,18 @@ ATTACKS = [
         ("limit of file sizes",),
         verdict="file limit",
     ),
-    Attack(
+    calling(
+        "files.use_up_descriptors",
         "opens files without end",
-        at_move("files.use_up_descriptors"),
-        more_than(256),
-        ("limit of descriptors",),
+        "limit of descriptors",
+        reached_its_goal=more_than(256),
     ),
-    Attack(
-        "looks for descriptors that were left open",
-        at_move("files.find_descriptors"),
-        returned_something,
-        ("closed descriptors",),
-    ),
-    Attack(
+    calling("files.find_descriptors", "looks for descriptors that were left open", "closed descriptors"),
+    calling(
+        "files.become_root",
         "runs programs that run as root",
-        at_move("files.become_root"),
-        lambda seen: 0 in (seen.result or ()),
+        reached_its_goal=lambda seen: 0 in (seen.result or ()),
         unshown=NO_PRIVILEGES,
     ),
-    Attack(
-        "leaves core dumps",
-        at_move("files.dump_core"),
-        returned_something,
-        unshown="the machine's settings decide where a core dump goes, and whether it is written",
-    ),
+    calling("files.dump_core", "leaves core dumps", unshown=CORE_DUMPS),
 ]

@@ -2,92 +2,54 @@
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import Attack, at_move, more_than, returned_something
+from tests.support.hostile.attack import FILTER, calling, more_than
 
-FILTER = ("system call filter",)
-NAMESPACES = ("system call filter", "no namespaces within")
+NAMESPACES = (FILTER, "no namespaces within")
+SESSIONS = ("session of bwrap", "session of the worker", FILTER)
 
 ATTACKS = [
-    Attack("makes every call of the list", at_move("kernel.ask_for_every_call"), returned_something, FILTER),
-    Attack(
-        "makes calls with every argument of the list",
-        at_move("kernel.ask_with_every_argument"),
-        returned_something,
-        FILTER,
+    calling("kernel.ask_for_every_call", "makes every call of the list", FILTER),
+    calling("kernel.ask_with_every_argument", "makes calls with every argument of the list", FILTER),
+    calling("kernel.ask_for_pretended_calls", "makes calls whose success is only pretended", FILTER),
+    calling("kernel.ask_for_families", "asks for all kinds of networks", FILTER),
+    calling("kernel.filter_a_socket", "has its sockets filtered", FILTER),
+    calling("kernel.filter_its_calls", "has its own calls filtered", FILTER),
+    calling("kernel.open_terminals", "uses up the terminals", "no terminals"),
+    calling("kernel.be_spared", "asks to be spared when memory runs out", "read-only /proc"),
+    calling("kernel.set_core_limit", "has its crashes reported to a program of the machine", FILTER),
+    calling("kernel.ask_for_protocols", "asks for odd protocols", FILTER),
+    calling(
+        "kernel.set_timers", "sets timers without end", "limit of signals", reached_its_goal=more_than(256)
     ),
-    Attack(
-        "makes calls whose success is only pretended",
-        at_move("kernel.ask_for_pretended_calls"),
-        returned_something,
-        FILTER,
+    calling("kernel.change_settings", "changes the kernel's settings", "read-only /proc"),
+    calling("kernel.make_a_namespace", "makes a namespace", *NAMESPACES),
+    calling("kernel.clone_a_namespace", "starts a process in a namespace", *NAMESPACES),
+    calling("kernel.clone_a_namespace_anew", "hides a namespace from the filter", *NAMESPACES),
+    calling("kernel.mount_over", "mounts over the system", *NAMESPACES),
+    calling("kernel.call_as_x32", "makes calls of the x32 table", FILTER),
+    calling("kernel.call_as_i386", "makes calls of the i386 table", FILTER),
+    calling("kernel.widen_pipes", "widens its pipes", FILTER),
+    calling("kernel.use_message_queues", "has message queues kept", "limit of message queues"),
+    calling("kernel.lock_memory", "locks memory", "limit of locked memory"),
+    calling(
+        "kernel.read_the_first_environment", "reads what its sandbox was started with", "environment of bwrap"
     ),
-    Attack("asks for all kinds of networks", at_move("kernel.ask_for_families"), returned_something, FILTER),
-    Attack("has its sockets filtered", at_move("kernel.filter_a_socket"), returned_something, FILTER),
-    Attack("has its own calls filtered", at_move("kernel.filter_its_calls"), returned_something, FILTER),
-    Attack("uses up the terminals", at_move("kernel.open_terminals"), returned_something, ("no terminals",)),
-    Attack(
-        "asks to be spared when memory runs out",
-        at_move("kernel.be_spared"),
-        returned_something,
-        ("read-only /proc",),
-    ),
-    Attack(
-        "has its crashes reported to a program of the machine",
-        at_move("kernel.set_core_limit"),
-        returned_something,
-        FILTER,
-    ),
-    Attack("asks for odd protocols", at_move("kernel.ask_for_protocols"), returned_something, FILTER),
-    Attack("sets timers without end", at_move("kernel.set_timers"), more_than(256), ("limit of signals",)),
-    Attack(
-        "changes the kernel's settings",
-        at_move("kernel.change_settings"),
-        returned_something,
-        ("read-only /proc",),
-    ),
-    Attack("makes a namespace", at_move("kernel.make_a_namespace"), returned_something, NAMESPACES),
-    Attack(
-        "starts a process in a namespace", at_move("kernel.clone_a_namespace"), returned_something, NAMESPACES
-    ),
-    Attack(
-        "hides a namespace from the filter",
-        at_move("kernel.clone_a_namespace_anew"),
-        returned_something,
-        NAMESPACES,
-    ),
-    Attack("mounts over the system", at_move("kernel.mount_over"), returned_something, NAMESPACES),
-    Attack("makes calls of the x32 table", at_move("kernel.call_as_x32"), returned_something, FILTER),
-    Attack("makes calls of the i386 table", at_move("kernel.call_as_i386"), returned_something, FILTER),
-    Attack("widens its pipes", at_move("kernel.widen_pipes"), returned_something, FILTER),
-    Attack(
-        "has message queues kept",
-        at_move("kernel.use_message_queues"),
-        returned_something,
-        ("limit of message queues",),
-    ),
-    Attack("locks memory", at_move("kernel.lock_memory"), returned_something, ("limit of locked memory",)),
-    Attack(
-        "reads what its sandbox was started with",
-        at_move("kernel.read_the_first_environment"),
-        returned_something,
-        ("environment of bwrap",),
-    ),
-    Attack(
+    calling(
+        "kernel.read_its_environment",
         "reads the worker's environment in its own",
-        at_move("kernel.read_its_environment"),
-        returned_something,
-        ("environment of bwrap", "empty environment"),
+        "environment of bwrap",
+        "empty environment",
     ),
-    Attack(
+    calling(
+        "files.know_its_name",
         "asks the machine for its name",
-        at_move("files.know_its_name"),
-        lambda seen: seen.result not in (None, "engine"),
-        ("namespace of names",),
+        "namespace of names",
+        reached_its_goal=lambda seen: seen.result not in (None, "engine"),
     ),
-    Attack(
+    calling(
+        "kernel.use_the_terminal",
         "writes and types on the user's terminal",
-        at_move("kernel.use_the_terminal"),
-        lambda seen: "typed" in seen.terminal,
-        ("session of bwrap", "session of the worker", "system call filter"),
+        *SESSIONS,
+        reached_its_goal=lambda seen: "typed" in seen.terminal,
     ),
 ]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import Attack, at_move, reached
+from tests.support.hostile.attack import FILTER, Attack, calling
 
 NAMESPACE = "namespace of the network"
-NETWORK = (NAMESPACE, "system call filter")
+
+
+def reaching(listener: str, what: str, name: str, *protections: str) -> Attack:
+    return calling(what, name, *protections, reached_its_goal=lambda seen: listener in seen.contacts)
+
 
 ATTACKS = [
-    Attack("calls a service of the machine", at_move("network.call_tcp"), reached("tcp"), NETWORK),
-    Attack("sends to a service of the machine", at_move("network.call_udp"), reached("udp"), NETWORK),
-    Attack(
-        "calls a socket without a file", at_move("network.call_abstract"), reached("abstract"), (NAMESPACE,)
-    ),
-    Attack(
-        "calls a socket that is a file", at_move("network.call_path"), reached("path"), ("folders not shown",)
-    ),
-    Attack("accepts a connection from outside", at_move("network.open_a_door"), reached("door"), NETWORK),
+    reaching("tcp", "network.call_tcp", "calls a service of the machine", NAMESPACE, FILTER),
+    reaching("udp", "network.call_udp", "sends to a service of the machine", NAMESPACE, FILTER),
+    reaching("abstract", "network.call_abstract", "calls a socket without a file", NAMESPACE),
+    reaching("path", "network.call_path", "calls a socket that is a file", "folders not shown"),
+    reaching("door", "network.open_a_door", "accepts a connection from outside", NAMESPACE, FILTER),
 ]

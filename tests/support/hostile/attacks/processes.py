@@ -2,159 +2,115 @@
 
 from __future__ import annotations
 
-from tests.support.hostile.attack import USERS_APART, Attack, at_move, more_than, returned_something
+from typing import Any
+
+from tests.support.hostile.attack import FILTER, Attack, calling, more_than
 from tests.support.hostile.observation import Observation
 from workers.sandbox.levels import Level
 
 OURS = 16
 """Processes of the trial beside those of the attack: both engines with their sandboxes."""
+APART = "namespace of processes"
+USERS_APART = "the user namespace, which all others need, stops it alone"
 
-BUSY = ("go:1", "burn", "0.5")
-"""An opponent that thinks for a while."""
+
+def started_many(seen: Observation) -> bool:
+    return seen.most_processes > 64 + OURS or (seen.result or 0) > 64
 
 
-def computed(seen: Observation) -> bool:
-    """Whether it used processor time while its opponent was thinking."""
-    return seen.second_move_cpu_seconds > 0.15
+def left_some(seen: Observation) -> bool:
+    return seen.survivors > 0
 
+
+def computing(name: str, *plan: str, **more: Any) -> Attack:
+    """It succeeds if it uses processor time while its opponent thinks for a while."""
+    return Attack(
+        f"{name} while its opponent thinks",
+        plan,
+        lambda seen: seen.second_move_cpu_seconds > 0.15,
+        ("rest",),
+        opponent=("go:1", "burn", "0.5"),
+        **more,
+    )
+
+
+def first(what: str) -> tuple[str, ...]:
+    return ("isready", "attack", f"processes.{what} {{facts}}")
+
+
+SPIN = ("isready", "spin", "-")
 
 ATTACKS = [
-    Attack(
+    calling(
+        "processes.fork_bomb",
         "starts processes without end",
-        at_move("processes.fork_bomb"),
-        lambda seen: seen.most_processes > 64 + OURS or (seen.result or 0) > 64,
-        ("limit of processes",),
+        "limit of processes",
+        reached_its_goal=started_many,
     ),
-    Attack(
+    calling(
+        "processes.program_bomb",
         "starts programs without end",
-        at_move("processes.program_bomb"),
-        lambda seen: seen.most_processes > 64 + OURS or (seen.result or 0) > 64,
-        ("limit of processes",),
+        "limit of processes",
+        reached_its_goal=started_many,
     ),
-    Attack(
+    calling(
+        "processes.thread_bomb",
         "starts threads without end",
-        at_move("processes.thread_bomb"),
-        more_than(64),
-        ("limit of processes",),
+        "limit of processes",
+        reached_its_goal=more_than(64),
     ),
-    Attack(
-        "leaves an orphan in a new session",
-        at_move("processes.orphan"),
-        lambda seen: seen.survivors > 0,
-        ("namespace of processes",),
+    calling("processes.orphan", "leaves an orphan in a new session", APART, reached_its_goal=left_some),
+    calling(
+        "processes.disguise", "leaves an orphan that changes its name", APART, reached_its_goal=left_some
     ),
-    Attack(
-        "leaves an orphan that changes its name",
-        at_move("processes.disguise"),
-        lambda seen: seen.survivors > 0,
-        ("namespace of processes",),
-    ),
-    Attack(
+    calling(
+        "processes.kill_all",
         "kills every process it may",
-        at_move("processes.kill_all"),
-        lambda seen: "ended with 137" in seen.evidence or seen.fault == "black",
-        ("namespace of processes",),
+        APART,
+        reached_its_goal=lambda seen: "ended with 137" in seen.evidence or seen.fault == "black",
     ),
-    Attack(
+    calling(
+        "processes.limit_others",
         "sets limits on the worker",
-        at_move("processes.limit_others"),
-        lambda seen: seen.worker_limit == 4321,
-        ("namespace of processes",),
+        APART,
+        reached_its_goal=lambda seen: seen.worker_limit == 4321,
     ),
-    Attack(
+    calling(
+        "processes.renice_all",
         "makes the worker wait behind others",
-        at_move("processes.renice_all"),
-        lambda seen: seen.worker_nice_increase > 0,
-        ("namespace of processes", "system call filter"),
+        APART,
+        FILTER,
+        reached_its_goal=lambda seen: seen.worker_nice_increase > 0,
     ),
-    Attack(
+    calling(
+        "processes.raise_limits",
         "asks for more than its hard limits",
-        at_move("processes.raise_limits"),
-        more_than(256),
-        ("hard limits",),
+        "hard limits",
+        reached_its_goal=more_than(256),
     ),
-    Attack(
+    calling(
+        "processes.queue_signals",
         "has the kernel keep signals",
-        at_move("processes.queue_signals"),
-        more_than(256),
-        ("limit of signals",),
+        "limit of signals",
+        reached_its_goal=more_than(256),
     ),
-    Attack(
-        "traces other processes",
-        at_move("processes.trace"),
-        returned_something,
-        unshown=USERS_APART,
-    ),
-    Attack(
-        "reads the environments of others",
-        at_move("processes.read_environments"),
-        returned_something,
-        unshown=USERS_APART,
-    ),
-    Attack(
-        "reads the memory of others",
-        at_move("processes.read_memories"),
-        returned_something,
-        unshown=USERS_APART,
-    ),
-    Attack(
-        "walks through the roots of others",
-        at_move("processes.walk_through_roots"),
-        returned_something,
-        unshown=USERS_APART,
-    ),
-    Attack(
-        "reopens the descriptors of others",
-        at_move("processes.open_other_descriptors"),
-        returned_something,
-        unshown=USERS_APART,
-    ),
-    Attack(
+    calling("processes.trace", "traces other processes", unshown=USERS_APART),
+    calling("processes.read_environments", "reads the environments of others", unshown=USERS_APART),
+    calling("processes.read_memories", "reads the memory of others", unshown=USERS_APART),
+    calling("processes.walk_through_roots", "walks through the roots of others", unshown=USERS_APART),
+    calling("processes.open_other_descriptors", "reopens the descriptors of others", unshown=USERS_APART),
+    calling(
+        "processes.take_all_cores",
         "runs on other cores than its own",
-        at_move("processes.take_all_cores"),
-        lambda seen: seen.result is not None,
-        ("system call filter",),
+        FILTER,
+        reached_its_goal=lambda seen: seen.result is not None,
     ),
-    Attack(
-        "raises the limits of the first process",
-        at_move("processes.free_the_first"),
-        returned_something,
-        ("limits of the first process",),
+    calling(
+        "processes.free_the_first", "raises the limits of the first process", "limits of the first process"
     ),
-    Attack(
-        "computes while its opponent thinks",
-        ("isready", "spin", "-"),
-        computed,
-        ("rest",),
-        opponent=BUSY,
-    ),
-    Attack(
-        "computes in children while its opponent thinks",
-        ("isready", "attack", "processes.think_in_children {facts}"),
-        computed,
-        ("rest",),
-        opponent=BUSY,
-    ),
-    Attack(
-        "computes in bursts while its opponent thinks",
-        ("isready", "attack", "processes.think_in_bursts {facts}"),
-        computed,
-        ("rest",),
-        opponent=BUSY,
-    ),
-    Attack(
-        "has a helper wake it while its opponent thinks",
-        ("isready", "attack", "processes.be_woken {facts}", "isready", "spin", "-"),
-        computed,
-        ("rest",),
-        opponent=BUSY,
-    ),
-    Attack(
-        "has a chain of helpers wake it while its opponent thinks",
-        ("isready", "attack", "processes.be_woken_by_a_chain {facts}", "isready", "spin", "-"),
-        computed,
-        ("rest",),
-        Level.A,
-        opponent=BUSY,
-    ),
+    computing("computes", *SPIN),
+    computing("computes in children", *first("think_in_children")),
+    computing("computes in bursts", *first("think_in_bursts")),
+    computing("has a helper wake it", *first("be_woken"), *SPIN),
+    computing("has a chain of helpers wake it", *first("be_woken_by_a_chain"), *SPIN, level=Level.A),
 ]

@@ -306,17 +306,6 @@ def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
     assert (game.evidence, game.rated) == ("no answer in 1.05 s", True)
 
 
-def test_a_finished_tournament_says_so(deal: Deal) -> None:
-    tournament = make_tournament(bots=3)
-    while jobs := deal():
-        for job in jobs:
-            for report in play_all(job):
-                keeper.record(report)
-    tournament.refresh_from_db()
-    assert (tournament.state, tournament.games_done) == (Tournament.State.FINISHED, 6)
-    assert tournament.finished_at is not None
-
-
 def test_an_exact_repeat_is_recorded_but_not_rated(deal: Deal) -> None:
     make_tournament(pairs=2)
     one, two = deal()

@@ -183,7 +183,7 @@ def test_a_game_that_cannot_be_played_keeps_no_event_waiting(deal: Deal, kind: T
 def test_what_a_round_is_made_of_does_not_depend_on_the_order_of_its_results(deal: Deal) -> None:
     versions = [make_version(f"Bot {n}", games=BOTH) for n in range(1, 8)]
     told = []
-    for order in range(3):
+    for order in range(2):
         event = make_event(
             Kind.SWISS, versions=versions, ladders=BOTH, opening_plies=2, name=f"Event {order}", rated=False
         )
@@ -198,7 +198,7 @@ def test_what_a_round_is_made_of_does_not_depend_on_the_order_of_its_results(dea
             event.refresh_from_db()
         fields = ("ladder", "round", "number", "first", "second", "opening", "seed")
         told.append(list(event.pairings.order_by("id").values_list(*fields)))
-    assert told[0] == told[1] == told[2]
+    assert told[0] == told[1]
 
 
 def test_a_round_that_was_not_stored_is_made_again_by_the_next_call(

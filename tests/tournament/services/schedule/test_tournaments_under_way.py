@@ -123,20 +123,6 @@ def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal) ->
     assert begin_game(job.games[0]).stop == ()
 
 
-def test_a_higher_priority_is_played_next(deal: Deal) -> None:
-    make_tournament(pairs=30)
-    other = make_tournament(pairs=30, versions=[make_version("Cy"), make_version("Dora")], name="Other")
-    first = deal()
-    assert names(first) == ["test-match", "other"] * 2
-    play(first)
-    set_priority(other, 5)
-    first = deal()
-    assert names(first) == ["other"] * 4
-    play(first)
-    set_priority(other, -5)
-    assert names(deal()) == ["test-match"] * 4
-
-
 def test_a_priority_has_bounds() -> None:
     tournament = make_tournament()
     with pytest.raises(TournamentError, match="priority: must be from -100 to 100, not 101"):

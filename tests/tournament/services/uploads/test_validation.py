@@ -287,20 +287,6 @@ def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
     assert (first.exams.get().assigned, second.exams.get().assigned) == ("checker", "checker 2")
 
 
-def test_the_same_ask_gets_the_same_check_and_another_gives_it_back(checker: Worker) -> None:
-    validation.begin(make_version(state=BotVersion.State.WAITING), timezone.now())
-    name = str(uuid.uuid4())
-    first = ask(checker, ask_id=name)
-    assert first is not None
-    assert first.check is not None
-    assert ask(checker, ask_id=name) == first
-    second = ask(checker, holds=[])
-    assert second is not None
-    assert second.check is not None
-    assert second.check.exam != first.check.exam
-    assert Exam.objects.get(pk=first.job).end == Exam.End.RETURNED
-
-
 def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: list[ComplianceJob]) -> None:
     ada, bob, cy = (make_user(name) for name in ("ada", "bob", "cy"))
     charge({bob.pk: 60.0}, timezone.now(), is_validation=True)
@@ -388,41 +374,15 @@ def test_a_check_that_its_slot_does_not_run_waits_again_once(submit: Submit, che
 # Lost
 
 
-@pytest.fixture
-def sweeper(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], int]:
-    """Sweep as it is done so long after now, while workers could reach the site all the time.
-
-    The site's clock stands still otherwise.
-    """
+def test_a_post_about_a_check_renews_its_lease(submit: Submit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers could reach the site all the time; the site's clock stands still."""
     start = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: start)
-
-    def at(later: timedelta) -> int:
-        open_door(start + later)
-        return sweep(start + later)
-
-    return at
-
-
-def test_a_check_waits_again_when_its_worker_falls_silent(
-    submit: Submit, sweeper: Callable[[timedelta], int]
-) -> None:
-    version = submit()
-    assert sweeper(LEASE / 2) == 0
-    assert sweeper(2 * LEASE) == 1
-    assert [exam.end for exam in version.exams.order_by("sent_at")] == [Exam.End.LOST, Exam.End.OPEN]
-
-
-def test_a_post_about_a_check_renews_its_lease(submit: Submit, sweeper: Callable[[timedelta], int]) -> None:
     exam = submit().exams.get()
-    post(str(exam.pk), now=timezone.now() + LEASE / 2)
-    assert sweeper(LEASE * 1.2) == 0
-    assert sweeper(LEASE * 2) == 1
-
-
-def test_no_check_is_lost_while_workers_cannot_reach_the_site(submit: Submit) -> None:
-    submit()
-    assert sweep(timezone.now() + 10 * LEASE) == 0
+    post(str(exam.pk), now=start + LEASE / 2)
+    for leases, lost in ((1.2, 0), (2, 1)):
+        open_door(start + LEASE * leases)
+        assert sweep(start + LEASE * leases) == lost
 
 
 # The games

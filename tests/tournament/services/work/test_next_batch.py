@@ -36,7 +36,7 @@ from tournament.services.work import durations
 from tournament.services.work.checks import check_job
 from tournament.services.work.durations import MAX_PAIRS, seconds_by_version
 from tournament.services.work.leases import LEASE
-from workers.jobs import Batch, GameReport, JobGame
+from workers.jobs import Batch, JobGame
 
 pytestmark = pytest.mark.django_db
 BEGUN = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
@@ -369,12 +369,3 @@ def test_long_games_that_cannot_be_taken_cost_no_query_each(
     with CaptureQueriesContext(connection) as many:
         assert ask(worker, 3) is None
     assert len(many) == len(few)
-
-
-def test_a_report_of_another_worker_s_game_is_not_taken(worker: Worker) -> None:
-    make_tournament()
-    batch = taken(ask())
-    stranger = make_worker(name="players@west")
-    report: GameReport = next(iter(play_short(batch.jobs[0])))
-    outcome = keeper.record(replace(report, worker=f"{stranger.name}/0"))
-    assert outcome == keeper.IgnoredReport("foreign")

@@ -110,16 +110,6 @@ def test_of_long_output_the_report_shows_the_end(examined: BotVersion, owner: Cl
     assert 100 < len(shown) < len(lines)
 
 
-def test_others_follow_the_state_alone(
-    examined: BotVersion, as_user: Callable[..., Client], site: Site
-) -> None:
-    stranger = as_user(site.rival)
-    before = poll(stranger)[1]
-    validation.record_news(news(examined, ComplianceEnding.NONE, FAULT), timezone.now())
-    assert poll(stranger)[1] == before
-    assert "Compliance" not in stranger.get(PAGE).content.decode()
-
-
 def test_a_version_that_waits_can_be_validated_where_uploads_are_run(
     examined: BotVersion, owner: Client, settings: Settings
 ) -> None:
