@@ -242,7 +242,6 @@ MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
-    "benchmarks.pages": "benchmarks.pages.__main__",
 }
 """The modules with the ``main`` of packages that are run."""
 
