@@ -165,7 +165,7 @@ def _check_members(archive: ZipFile) -> None:
 
 
 def _check_contents(archive: ZipFile, progress: Progress) -> None:
-    """Read every member, by which ``ZipFile`` compares it with its checksum."""
+    """Read every member, so that ``ZipFile`` compares it with its checksum."""
     members = archive.infolist()
     for number, member in enumerate(members):
         progress("checking the backup", number, len(members))
