@@ -52,13 +52,7 @@ from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.records import record_of
 from tournament.services.results.storing import may_be_rated
 from tournament.services.schedule.finishing import count_finished
-from tournament.services.schedule.pairings import (
-    PlannedPairing,
-    make_games,
-    openings_of,
-    pairing_seed,
-    store_pairings,
-)
+from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
 from tournament.services.schedule.rounds import advance_all
 from workers.jobs import BOOK, GameReport, SideLog
 
@@ -214,8 +208,7 @@ class LargeSite:
                 first, second = (version.pk for version in self.source.sample(self.active, 2))
                 last[first] = last[second] = number
                 opening = openings[number % len(openings)]
-                seed = pairing_seed(tournament.seed, code, number, 1)
-                yield PlannedPairing(code, number, 1, first, second, opening, seed)
+                yield PlannedPairing(code, number, 1, first, second, opening, seed=number)
 
         with transaction.atomic():
             store_pairings(tournament, planned(), GAMES_A_PAIR)
