@@ -18,24 +18,15 @@ GO = b"go p1time 10000 p2time 10000 p1inc 100 p2inc 100\n"
 
 def main() -> None:
     line, games, command = Path(sys.argv[1]).read_text().split(), int(sys.argv[2]), sys.argv[3:]
-    engines = [_start(command) for _ in range(2)]
-    pipes = [_pipes(engine) for engine in engines]
+    engines = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) for _ in range(2)
+    ]
+    pipes = [(engine.stdin.fileno(), engine.stdout.fileno()) for engine in engines]  # type: ignore[union-attr]
     for number in range(1, games + 1):
         _play(pipes, len(line))
         print(f"{number}/{games}  bare", flush=True)
     for engine in engines:
         engine.communicate()
-
-
-def _start(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-
-
-def _pipes(engine: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """The input and the output of an engine."""
-    assert engine.stdin is not None
-    assert engine.stdout is not None
-    return engine.stdin.fileno(), engine.stdout.fileno()
 
 
 def _play(pipes: list[tuple[int, int]], plies: int) -> None:

@@ -18,9 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.machine import describe_machine
-from benchmarks.output import parser_of
-from benchmarks.runs import Broken
+from benchmarks.measuring import Broken, describe_machine, parser_of
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 
@@ -136,13 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         compose = Compose(path)
         try:
-            try:
-                play(compose, options.games)
-            finally:
-                compose.run("down", "--volumes", "--timeout=5")
+            play(compose, options.games)
         except Broken as error:
             print(f"- wrong: {error}")
             return 1
+        finally:
+            compose.run("down", "--volumes", "--timeout=5")
     return 0
 
 

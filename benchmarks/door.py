@@ -20,19 +20,16 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import django
 
-from benchmarks.gauge import cpu_seconds
-from benchmarks.machine import describe_machine
-from benchmarks.output import parser_of
-from benchmarks.runs import Broken
+from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
 from tests.support.heartbeats import heartbeat_of
 from tests.support.postgres import running_postgres
 from tests.support.sites import LonelySite, running_lonely_site
@@ -49,8 +46,6 @@ SHOWN_S: Final = 0.5
 IDLE_S: Final = 2.0
 LINES: Final = 50
 WARM_UP_S: Final = 20.0
-
-Answer = TypeVar("Answer")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -73,12 +68,14 @@ def main(words: Sequence[str] | None = None) -> int:
             before, began = _mark(site), time.monotonic()
             time.sleep(given.measured)
             after, ended = _mark(site), time.monotonic()
-        _print(before, after, ended - began)
+        took = {name: (after[name] - before[name]) / (ended - began) for name in after}
+        games = took.pop("games")
+        print(f"- {games:.1f} games a second recorded")
+        for name, used in took.items():
+            print(f"- {name}: {used:.0%} of a core, {1000 * used / games:.1f} ms a game")
         for address, seconds in TIMES.items():
-            last = statistics.quantiles(seconds, n=100)[98]
-            print(
-                f"- {address}: median {1000 * statistics.median(seconds):.0f} ms, 99 % {1000 * last:.0f} ms"
-            )
+            middle, last = statistics.median(seconds), statistics.quantiles(seconds, n=100)[98]
+            print(f"- {address}: median {1000 * middle:.0f} ms, 99 % {1000 * last:.0f} ms")
     return 0
 
 
@@ -123,20 +120,23 @@ TIMES: dict[str, list[float]] = defaultdict(list)
 """Seconds of the requests, by their kind."""
 
 
-class TimedDoor(SiteDoor):
-    def ask(self, ask: Ask) -> Batch | None:
-        return _timed("an ask", lambda: super(TimedDoor, self).ask(ask))
-
-    def post(self, job: str, post: Post) -> PostAnswer:
-        return _timed("a post", lambda: super(TimedDoor, self).post(job, post))
-
-
-def _timed(name: str, act: Callable[[], Answer]) -> Answer:
+@contextmanager
+def timed(name: str) -> Iterator[None]:
     began = time.monotonic()
     try:
-        return act()
+        yield
     finally:
         TIMES[name].append(time.monotonic() - began)
+
+
+class TimedDoor(SiteDoor):
+    def ask(self, ask: Ask) -> Batch | None:
+        with timed("an ask"):
+            return super().ask(ask)
+
+    def post(self, job: str, post: Post) -> PostAnswer:
+        with timed("a post"):
+            return super().post(job, post)
 
 
 class Slots:
@@ -147,7 +147,6 @@ class Slots:
         self._number, self._seconds = number, seconds
         self._lines: list[GameReport] = []
         self._seeds = count()
-        self._lock = threading.Lock()
         self._is_over = threading.Event()
         players = [threading.Thread(target=self._play, args=(one,)) for one in range(number)]
         self._threads = [threading.Thread(target=self._keep_beating), *players]
@@ -203,10 +202,9 @@ class Slots:
         """One of some random games."""
         from tests.support.schedule import play
 
-        with self._lock:
-            if len(self._lines) < LINES:
-                self._lines.append(replace(play(job, game, next(self._seeds)), worker=f"{NAME}/1"))
-            return self._lines[next(self._seeds) % len(self._lines)]
+        if len(self._lines) < LINES:
+            self._lines.append(replace(play(job, game, next(self._seeds)), worker=f"{NAME}/1"))
+        return self._lines[next(self._seeds) % len(self._lines)]
 
 
 def _mark(site: LonelySite) -> Mapping[str, float]:
@@ -214,14 +212,6 @@ def _mark(site: LonelySite) -> Mapping[str, float]:
 
     done = Game.objects.filter(state=Game.State.DONE).count()
     return {"games": float(done), **{name: cpu_seconds(pid) for name, pid in site.guards.items()}}
-
-
-def _print(before: Mapping[str, float], after: Mapping[str, float], seconds: float) -> None:
-    took = {name: after[name] - before[name] for name in after}
-    games = took.pop("games")
-    print(f"- {games / seconds:.1f} games a second recorded")
-    for name, used in took.items():
-        print(f"- {name}: {used / seconds:.0%} of a core, {1000 * used / games:.1f} ms a game")
 
 
 if __name__ == "__main__":

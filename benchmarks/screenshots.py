@@ -1,8 +1,7 @@
 """Takes pictures of all pages in four settings, and lists them on one page, ``sheet.html``.
 
 The pages are those of the table of addresses that the tests use, on a filled site in a temporary folder: for
-a guest, and for an owner and staff where the page has something else for them. ``--readme`` takes the
-pictures of the README instead, from a running site.
+a guest, and for an owner and staff where the page has something else for them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from benchmarks.output import parser_of
+from benchmarks.measuring import parser_of
 from tests.support.browsers import DRAWN, find_chromium, started_browser, wait_in
 from tournament.embedded.plan import ROOT
 
@@ -30,8 +29,6 @@ MISSING: Final = ("/nowhere/", "/log-out/")
 """Addresses of error pages: Chromium reports their status as an error."""
 MOST_WAIT_MS: Final = 300_000
 """On a busy machine."""
-THUMBNAIL: Final = 280
-"""Height of a picture on the sheet, in pixels; the lower part of a long page is cut off."""
 LOADED: Final = """() => [...document.images].every((image) => {
   image.loading = "eager";
   return image.complete;
@@ -39,13 +36,6 @@ LOADED: Final = """() => [...document.images].every((image) => {
 """Whether all pictures of a page are there; browsers fetch those below the window later."""
 LONGEST: Final = 4000
 """The most pixels of a page's height in its own picture."""
-END: Final = (
-    "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom + scrollY) + 24"
-)
-"""Where the content of a page ends; its foot is at the end of the window."""
-README_FOLDER: Final = ROOT / "docs" / "images"
-README_LONGEST: Final = 1000
-"""The most pixels of the height of a picture in the README."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +74,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = parser_of("screenshots", __doc__)
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=ROOT / "var" / "screenshots")
     parser.add_argument("--only", metavar="REGEX", default="", help="only addresses with a match of this")
-    parser.add_argument("--readme", nargs=2, metavar="URL", help="take these of a replay and of a ladder")
     options = parser.parse_args(words)
     options.out.mkdir(parents=True, exist_ok=True)
     chromium = find_chromium()
     if chromium is None:
         parser.error("Chromium is not installed: apt-get install chromium")
-    if options.readme:
-        return _shoot_readme(chromium, options.readme)
     with filled_server() as (site, addresses), started_browser(chromium) as browser:
         views = [view for view in _views(addresses) if re.search(options.only, view.address)]
         errors = [
@@ -172,8 +159,7 @@ def _shoot(browser: Browser, site: str, views: Sequence[View], setting: Setting,
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)  # noqa: B023
         page.on("pageerror", lambda error: errors.append(str(error)))  # noqa: B023
         for view in own:
-            _open(page, view.address)
-            _take(page, out / view.file_name(setting), setting)
+            _take(page, view.address, out / view.file_name(setting), setting)
             if (width := page.evaluate("document.documentElement.scrollWidth")) > setting.width:
                 errors.append(f"{width} pixels wide")
             if view.address not in MISSING:
@@ -184,7 +170,7 @@ def _shoot(browser: Browser, site: str, views: Sequence[View], setting: Setting,
 
 def _context(browser: Browser, site: str, session: str, setting: Setting) -> BrowserContext:
     context = browser.new_context(
-        base_url=site or None,
+        base_url=site,
         viewport={"width": setting.width, "height": setting.height},
         color_scheme=setting.scheme,
         reduced_motion="reduce",
@@ -198,46 +184,26 @@ def _context(browser: Browser, site: str, session: str, setting: Setting) -> Bro
     return context
 
 
-def _shoot_readme(chromium: str, addresses: Sequence[str]) -> int:
-    with started_browser(chromium) as browser:
-        page = _context(browser, "", "", SETTINGS[0]).new_page()
-        for name, address in zip(("replay", "ladder"), addresses, strict=True):
-            _open(page, address)
-            longest = min(README_LONGEST, page.evaluate(END))
-            _take(page, README_FOLDER / f"{name}.png", SETTINGS[0], longest)
-    return 0
-
-
-def _open(page: Page, address: str) -> None:
-    """Open the page and wait until everything is drawn."""
+def _take(page: Page, address: str, path: Path, setting: Setting) -> None:
+    """Open a page, wait until everything is drawn, and take its picture."""
     page.goto(address)
     page.wait_for_load_state("networkidle")
     wait_in(page, LOADED)
     wait_in(page, DRAWN)
-
-
-def _take(page: Page, path: Path, setting: Setting, longest: int = LONGEST) -> None:
     height = int(page.evaluate("document.documentElement.scrollHeight"))
-    clip = {"x": 0, "y": 0, "width": setting.width, "height": min(height, longest)}
+    clip = {"x": 0, "y": 0, "width": setting.width, "height": min(height, LONGEST)}
     page.screenshot(path=path, full_page=True, clip=clip)  # type: ignore[arg-type]
 
 
 def _sheet(views: Sequence[View]) -> str:
     """One page with the pictures of all: for each page its settings side by side."""
-    figures = "".join(
-        f"<figure><figcaption>{view.visitor} {view.address}</figcaption>"
-        + "".join(_thumbnail(view, setting) for setting in SETTINGS)
-        + "</figure>"
-        for view in views
-    )
-    style = "figure { display: inline-block } img { object-fit: cover; object-position: top; margin: 4px }"
-    return f"<!doctype html><title>Duarena</title><style>{style}</style>{figures}"
-
-
-def _thumbnail(view: View, setting: Setting) -> str:
-    name = view.file_name(setting)
-    width = THUMBNAIL * setting.width // setting.height
-    return f'<a href="{name}"><img src="{name}" width="{width}" height="{THUMBNAIL}" alt=""></a>'
+    figures = []
+    for view in views:
+        names = [view.file_name(setting) for setting in SETTINGS]
+        pictures = "".join(f'<a href="{name}"><img src="{name}" alt=""></a>' for name in names)
+        figures.append(f"<figure><figcaption>{view.visitor} {view.address}</figcaption>{pictures}</figure>")
+    style = "figure { display: inline-block } img { height: 280px; margin: 4px }"
+    return f"<!doctype html><title>Duarena</title><style>{style}</style>{''.join(figures)}"
 
 
 if __name__ == "__main__":

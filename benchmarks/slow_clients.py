@@ -9,13 +9,11 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import itertools
-import selectors
 import socket
 import statistics
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +21,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from benchmarks.output import head, parser_of, row
-from benchmarks.serving import server_processes
+from benchmarks.measuring import head, parser_of, row
 from tests.support.sites import LonelySite, running_lonely_site
 
 PAGES: Final = ("/healthz", "/")
@@ -87,15 +84,9 @@ class SlowClients:
         """Open the missing connections, send a byte on those that send one; call it about once a second."""
         for place, (kind, address) in enumerate(self._places):
             connection = self._open.get(place)
-            if connection is not None and _is_closed(connection):
-                connection.close()
-                connection = None
-            if connection is None:
-                connection = self._connect(kind, address)
-                if connection is None:
-                    self._open.pop(place, None)
-                    continue
-                self._open[place] = connection
+            if connection is None or _is_closed(connection):
+                if opened := self._connect(kind, address):
+                    self._open[place] = opened
             elif kind.dribble:
                 with contextlib.suppress(OSError):
                     connection.send(kind.dribble)
@@ -127,12 +118,10 @@ class SlowClients:
 
 def _is_closed(connection: socket.socket) -> bool:
     """Whether the site closed it; bytes of a response that wait to be read do not count as closed."""
-    poller = selectors.PollSelector()
-    poller.register(connection, selectors.EVENT_READ)
-    if not poller.select(0):
-        return False
     try:
         return connection.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
     except OSError:
         return True
 
@@ -140,15 +129,12 @@ def _is_closed(connection: socket.socket) -> bool:
 def make_download(site: LonelySite) -> None:
     """Have ``DOWNLOAD`` be a large file, though no bundle."""
     site.manage("register_samples")
-    path = next(path for path in (site.data / "bundles").rglob("*.zip") if path.stem == _digest(site))
+    query = "SELECT bundle_id FROM tournament_botversion v JOIN tournament_bot b ON b.id = v.bot_id"
+    ((digest,),) = site.ask(f"{query} WHERE b.slug = 'random'")
+    path = next((site.data / "bundles").rglob(f"{digest}.zip"))
     path.unlink()
     with path.open("wb") as file:
         file.truncate(DOWNLOAD_BYTES)
-
-
-def _digest(site: LonelySite) -> object:
-    query = "SELECT bundle_id FROM tournament_botversion v JOIN tournament_bot b ON b.id = v.bot_id"
-    return site.ask(f"{query} WHERE b.slug = 'random'")[0][0]
 
 
 def fetch_seconds(url: str) -> float:
@@ -157,7 +143,7 @@ def fetch_seconds(url: str) -> float:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             answer.read()
-    except (OSError, urllib.error.URLError):
+    except OSError:
         return TIMEOUT_S
     return time.monotonic() - began
 
@@ -192,7 +178,7 @@ def _measure(name: str, kinds: Sequence[Kind], site: LonelySite) -> float:
             if time.monotonic() - polled >= 1:
                 slow.poll()
                 polled = time.monotonic()
-        memory = sum(process.memory_info().rss for process in server_processes(site))
+        memory = sum(process.memory_info().rss for process in site.processes)
     finally:
         slow.close()
     cells = [f"{value:.3f} s" for taken in times.values() for value in (statistics.median(taken), max(taken))]

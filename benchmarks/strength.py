@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.output import head, parser_of, row
+from benchmarks.measuring import head, parser_of, row
 from engines.rules.registry import GAMES
 from workers.statistics import elo_of_score
 

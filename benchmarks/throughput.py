@@ -15,21 +15,18 @@ milliseconds a move.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.gauge import cpu_seconds
-from benchmarks.machine import describe_machine
-from benchmarks.output import parser_of
-from benchmarks.runs import Broken, compile_engine
-from engines.records import RecordError, read_records
+from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
+from benchmarks.overhead import compile_engine
 from engines.rules.playout import Dice, draw_game
 from engines.rules.registry import GAMES, Variant
 from tournament.embedded.console import Console
@@ -185,29 +182,21 @@ def _find_sandbox() -> str:
     """The level of the sandbox and how it stops engines, from the records."""
     from tournament.models import GameRecord
 
-    text = GameRecord.objects.earliest("pk").text
-    record = next(read_records(text.splitlines(keepends=True), "the first record"))
-    if isinstance(record, RecordError):
-        raise Broken(str(record))
-    return record.header("Walls") or "none"
+    level = re.search(r'^\[Walls "(.*)"\]', GameRecord.objects.earliest("pk").text, re.MULTILINE)
+    return level[1] if level else "none"
 
 
 def _share_inside() -> float:
     """The part of the time between its first and last game that a slot is inside one; mean of all slots."""
+    from django.db.models import F, Max, Min, Sum
+
     from tournament.models import Attempt
 
-    recorded = Attempt.objects.filter(end=Attempt.End.RECORDED)
-    slots: dict[str, list[tuple[datetime, datetime]]] = {}
-    rows = recorded.values_list("worker", "game__started_at", "game__finished_at")
-    for slot, started, finished in rows.iterator():
-        if started and finished:
-            slots.setdefault(slot, []).append((started, finished))
-    inside = sum((end - begin).total_seconds() for games in slots.values() for begin, end in games)
-    there = sum(
-        (max(end for _, end in games) - min(begin for begin, _ in games)).total_seconds()
-        for games in slots.values()
-    )
-    return inside / there
+    started, finished = F("game__started_at"), F("game__finished_at")
+    slots = Attempt.objects.filter(end=Attempt.End.RECORDED).values("worker")
+    rows = slots.annotate(inside=Sum(finished - started), first=Min(started), last=Max(finished))
+    inside = sum(row["inside"].total_seconds() for row in rows)
+    return float(inside / sum((row["last"] - row["first"]).total_seconds() for row in rows))
 
 
 if __name__ == "__main__":

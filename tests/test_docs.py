@@ -1,4 +1,4 @@
-"""Checks the documents against the code: links, paths, names, commands and settings.
+"""Checks the documents against the code: links, paths, commands and settings.
 
 The output of the pages' examples is tested in ``test_readme``, ``engines/test_pages`` and
 ``workers/commands/test_commands``.
@@ -92,7 +92,7 @@ def test_every_link_leads_to_a_file_and_to_a_heading_of_it(document: str) -> Non
             assert anchor in anchors(file.relative_to(ROOT).as_posix()), target
 
 
-# Paths and names
+# Paths and addresses
 
 
 def paths_in(page: str) -> Iterator[str]:
@@ -114,37 +114,6 @@ def test_every_path_that_is_named_exists(document: str) -> None:
             assert path in MADE or (ROOT / path).exists(), path
         else:
             assert path in REPOSITORY_FILES | OTHERS_FILES or path.endswith(".pgn"), path
-
-
-def names_in(page: str) -> Iterator[str]:
-    """Dotted names below our packages."""
-    for text in spans(page):
-        yield from re.findall(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})(?:\.\w+)+(?![\w/])", text)
-
-
-def is_a_name(dotted: str) -> bool:
-    """Whether it names a module, or an attribute in one."""
-    words = dotted.split(".")
-    for cut in range(len(words), 0, -1):
-        try:
-            found = find_spec(".".join(words[:cut]))
-        except ModuleNotFoundError:
-            continue
-        if found is not None:
-            thing: object = None if cut == len(words) else importlib.import_module(".".join(words[:cut]))
-            for word in words[cut:]:
-                if not hasattr(thing, word):
-                    return False
-                thing = getattr(thing, word)
-            return True
-    return False
-
-
-@pytest.mark.parametrize("document", PAGES)
-def test_every_module_and_name_exists(document: str) -> None:
-    for name in names_in(document):
-        if name.rpartition(".")[2] not in SUFFIXES.split("|"):
-            assert is_a_name(name), name
 
 
 def foreign_imports(package: str) -> dict[str, set[str]]:
@@ -242,7 +211,6 @@ MAIN_MODULES = {
     "engines": "engines.__main__",
     "workers": "workers.__main__",
     "benchmarks.soak": "benchmarks.soak.__main__",
-    "benchmarks.pages": "benchmarks.pages.__main__",
 }
 """The modules with the ``main`` of packages that are run."""
 

@@ -107,11 +107,3 @@ def test_the_engine_of_the_page_passes_the_check_as_the_page_starts_it(tmp_path:
         check=False,
     )
     assert answer.returncode == 0, answer.stdout
-
-
-def test_every_direct_dependency_has_its_reason() -> None:
-    direct = (ROOT / "requirements.txt").read_text().partition("# Direct")[2].partition("# Required")[0]
-    names = {re.split(r"[=\[]", line)[0].lower() for line in direct.split("\n") if line and line[0] != "#"}
-    table = (ROOT / "CHANGELOG.md").read_text().lower()
-    for name in names:
-        assert re.search(rf"\|[^|]*\b{re.escape(name)}\b[^|]*\|", table), name

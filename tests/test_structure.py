@@ -1,4 +1,4 @@
-"""The structure of the packages: no cycles, layers, no public name twice."""
+"""What import contracts cannot state: no cycles, no public name twice, one order of locks, no game named."""
 
 from __future__ import annotations
 
@@ -15,51 +15,6 @@ from tests.support.structure import (
     shared_names,
 )
 
-LAYERS = {
-    "workers": [
-        {"commands"},
-        {"service", "match"},
-        {"play", "check"},
-        {"engine"},
-        {"sandbox"},
-        {"bundles", "game"},
-        {
-            "jobs",
-            "logs",
-            "reaper",
-            "exit_status",
-            "strays",
-            "silence",
-            "pairing",
-            "sequential",
-            "intervals",
-            "statistics",
-        },
-    ],
-    "tournament.services": [
-        {"calendar"},
-        {"annulments", "deactivation"},
-        {"results", "uploads", "ladders", "version_tests"},
-        {"work"},
-        {"schedule"},
-        {
-            *(
-                "bots",
-                "accounts",
-                "feeds",
-                "bulk",
-                "stopping",
-                "fair_share",
-                "locks",
-                "event_counts",
-                "keeper_lock",
-            ),
-            *("backups", "pruning", "disk"),
-        },
-    ],
-}
-"""From the top down. A module imports only from its own layer or from one below."""
-
 
 @pytest.fixture(scope="module")
 def modules() -> dict[str, Module]:
@@ -72,26 +27,6 @@ def test_there_are_no_circular_imports_not_even_late_ones(modules: dict[str, Mod
 
 def test_no_two_public_classes_share_a_name(modules: dict[str, Module]) -> None:
     assert shared_names(modules) == {}
-
-
-@pytest.mark.parametrize("package", sorted(LAYERS))
-def test_modules_import_only_from_their_own_layer_or_below(package: str, modules: dict[str, Module]) -> None:
-    level = {part: number for number, layer in enumerate(LAYERS[package]) for part in layer}
-    upward = [
-        f"{module.name} imports {imported}"
-        for module in modules.values()
-        for imported in module.imports
-        if (mine := part_of(module.name, package)) in level
-        and (theirs := part_of(imported, package)) in level
-        and level[theirs] < level[mine]
-    ]
-    assert upward == []
-
-
-@pytest.mark.parametrize("package", sorted(LAYERS))
-def test_every_part_of_a_package_has_a_layer(package: str, modules: dict[str, Module]) -> None:
-    parts = {part_of(name, package) for name in modules} - {"", "__main__"}
-    assert parts == set.union(*LAYERS[package])
 
 
 def test_services_lock_rows_by_the_shared_functions(modules: dict[str, Module]) -> None:
@@ -118,8 +53,3 @@ def test_neither_workers_nor_the_site_name_a_game(package: str) -> None:
     ]
     assert files
     assert found == []
-
-
-def part_of(name: str, package: str) -> str:
-    """The first part of a module's name below the package, empty for others'."""
-    return name.removeprefix(f"{package}.").split(".")[0] if name.startswith(f"{package}.") else ""

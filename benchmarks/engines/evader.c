@@ -8,7 +8,7 @@
  *     honest    computes
  *     sleeper   sleeps
  *     threads   computes in 56 threads, which wait for each other
- *     relay     computes in two threads, of which one sleeps until the other wakes it
+ *     relay     computes in two threads; one sleeps until the other wakes it
  *     children  computes in children of 3 ms each, which the kernel reaps
  *     ticks     computes between ticks of 4 ms, and sleeps while they come
  *     tocks     computes only while a tick comes

@@ -15,13 +15,14 @@ WORKER_EVERY_S: Final = (2.0, 5.0)
 """The time between two kills of a worker's process or of a whole worker."""
 WHOLE_WORKERS: Final = 0.3
 """The part of these kills that kill the whole worker."""
-OTHER_EVERY_S: Final = (20.0, 30.0)
+OTHER_EVERY_LEASES: Final = (1.0, 1.25)
 """The time between the other faults: no lease ends before the site has run for one."""
-CUT_LEASES: Final = 1.5
-"""For so long a worker is cut off: its games must be lost."""
+AWAY_LEASES: Final = 1.5
+"""For so long a part of the site is away, or a worker is cut off: its games must be lost."""
 DATABASE_S: Final = 25.0
 """For so long SQLite cannot be written: longer than a process waits for the lock."""
 SERVICES: Final = ("keeper", "beat", "site", "validators")
+STOPPED: Final = (*SERVICES, "redis", "players-1")
 AWAY: Final = ("keeper", "site", "redis")
 WHOLE, SLOT = "whole workers killed", "processes of workers killed"
 
@@ -41,7 +42,7 @@ class Faults:
         self._end: tuple[float, Callable[[], None]] | None = None
         """When and how the fault under way ends."""
         now = time.monotonic()
-        self._worker_at, self._other_at = now + self._draw(WORKER_EVERY_S), now + self._draw(OTHER_EVERY_S)
+        self._worker_at, self._other_at = now + self._draw_worker(), now + self._draw_other()
         self._worker_done = self._other_done = 0
         """The number of finished games at the last fault."""
 
@@ -49,10 +50,6 @@ class Faults:
         site = self._site
         if self._terms.calm:
             return []
-        if self._terms.hang:
-            return [
-                (f"stops of {name}", partial(site.stop, name)) for name in (*SERVICES, "redis", "players-1")
-            ]
         return [
             *((f"kills of {name}", partial(site.kill, name)) for name in SERVICES),
             ("kills of Redis", partial(site.kill, "redis")),
@@ -61,12 +58,13 @@ class Faults:
             ("times without the database", self._take_database),
             ("workers cut off", self._cut),
             *((f"times without {name}", partial(self._take, name)) for name in AWAY),
+            *((f"stops of {name}", partial(site.stop, name)) for name in STOPPED),
         ]
 
     @property
     def is_complete(self) -> bool:
-        """Whether each kind of fault was caused and none is under way; ladders play until then."""
-        of_workers = () if self._terms.hang or self._terms.calm else (WHOLE, SLOT)
+        """Whether each kind of fault was caused and none is under way; the ladders play until then."""
+        of_workers = () if self._terms.calm else (WHOLE, SLOT)
         kinds = (*(kind for kind, _ in self._kinds), *of_workers)
         return all(self.counts[kind] for kind in kinds) and not self.is_under_way
 
@@ -83,22 +81,25 @@ class Faults:
             self._end = None
         if not self._kinds:
             return
-        if now >= self._worker_at and done > self._worker_done and not self._terms.hang:
+        if now >= self._worker_at and done > self._worker_done:
             self._kill_of_a_worker()
-            self._worker_at, self._worker_done = now + self._draw(WORKER_EVERY_S), done
+            self._worker_at, self._worker_done = now + self._draw_worker(), done
         if now >= self._other_at and done > self._other_done and not self.is_under_way:
             kind, cause = self._kinds[self._turn % len(self._kinds)]
             self._turn += 1
             self.counts[kind] += cause()
-            self._other_at, self._other_done = now + self._draw(OTHER_EVERY_S), done
+            self._other_at, self._other_done = now + self._draw_other(), done
 
     def finish(self) -> None:
         """End the fault under way."""
         if self._end is not None:
             self._end[1]()
 
-    def _draw(self, between_s: tuple[float, float]) -> float:
-        return self._dice.uniform(*between_s) / self._terms.pace
+    def _draw_worker(self) -> float:
+        return self._dice.uniform(*WORKER_EVERY_S)
+
+    def _draw_other(self) -> float:
+        return self._dice.uniform(*OTHER_EVERY_LEASES) * self._terms.lease_s
 
     def _kill_of_a_worker(self) -> None:
         worker = self._dice.choice(self._site.workers)
@@ -112,10 +113,10 @@ class Faults:
         return self._site.take_database()
 
     def _take(self, name: str) -> bool:
-        self._end = time.monotonic() + self._terms.absence_s, partial(self._site.give_back, name)
+        self._end = time.monotonic() + AWAY_LEASES * self._terms.lease_s, partial(self._site.give_back, name)
         return self._site.take(name)
 
     def _cut(self) -> bool:
         self._site.link.silence()
-        self._end = time.monotonic() + CUT_LEASES * self._terms.lease_s, self._site.link.resume
+        self._end = time.monotonic() + AWAY_LEASES * self._terms.lease_s, self._site.link.resume
         return True

@@ -23,25 +23,26 @@ AGAIN_S: Final = 1.0
 HOP_BY_HOP: Final = {"connection", "keep-alive", "transfer-encoding"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mischief:
-    """The part of the requests that each is done to."""
-
-    doubled: float = 0.0
-    unanswered: float = 0.0
-    held: float = 0.0
-    held_s: float = 0.0
-
-
-HONEST: Final = Mischief()
-
-
 class Relay:
-    """Listens on a free port, in threads; ``counts`` counts the requests that it changed."""
+    """Listens on a free port, in threads; ``counts`` counts the requests that it changed.
 
-    def __init__(self, site: tuple[str, int], mischief: Mischief = HONEST, seed: int = 0) -> None:
+    ``doubled``, ``unanswered`` and ``held`` are the parts of the requests that are sent twice, that get no
+    answer, and that are delivered ``held_s`` later.
+    """
+
+    def __init__(
+        self,
+        site: tuple[str, int],
+        *,
+        doubled: float = 0.0,
+        unanswered: float = 0.0,
+        held: float = 0.0,
+        held_s: float = 0.0,
+        seed: int = 0,
+    ) -> None:
         self.counts: Counter[str] = Counter()
-        self._site, self._mischief = site, mischief
+        self._site, self._held_s = site, held_s
+        self._doubled, self._unanswered, self._held_part = doubled, unanswered, held
         self._dice, self._lock = random.Random(seed), threading.Lock()
         self._flows, self._released = threading.Event(), threading.Event()
         self._flows.set()
@@ -69,7 +70,6 @@ class Relay:
 
     def release(self) -> None:
         """Do nothing to requests any more; delayed posts are delivered before this returns."""
-        self._mischief = HONEST
         self._released.set()
         for thread in self._held:
             thread.join()
@@ -79,18 +79,18 @@ class Relay:
         self._flows.wait()
         if method != "POST":
             return self._send(method, path, headers, body)
-        if self._happens(self._mischief.held, "posts that came late") and b'"reports":[{' in body:
+        if self._happens(self._held_part, "posts that came late") and b'"reports":[{' in body:
             self._hold(method, path, headers, body)
             return None
-        if self._happens(self._mischief.doubled, "requests sent twice"):
+        if self._happens(self._doubled, "requests sent twice"):
             self._send(method, path, headers, body)
         answer = self._send(method, path, headers, body)
         self._flows.wait()
-        return None if self._happens(self._mischief.unanswered, "answers lost") else answer
+        return None if self._happens(self._unanswered, "answers lost") else answer
 
     def _happens(self, part: float, what: str) -> bool:
         with self._lock:
-            happens = self._dice.random() < part
+            happens = self._dice.random() < part and not self._released.is_set()
             self.counts[what] += happens
         return happens
 
@@ -107,7 +107,7 @@ class Relay:
 
     def _hold(self, method: str, path: str, headers: dict[str, str], body: bytes) -> None:
         def deliver() -> None:
-            self._released.wait(self._mischief.held_s)
+            self._released.wait(self._held_s)
             while self._send(method, path, headers, body) is None:
                 time.sleep(AGAIN_S)
 

@@ -1,31 +1,49 @@
-"""One run: starts a site, causes faults until all games are played, and checks the site."""
+"""One run: starts a site, causes faults until all games are played, and checks the site.
+
+The games of the tournaments depend only on the seed.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.soak.event import LADDER_SETTINGS, start_event
 from benchmarks.soak.faults import Faults
 from benchmarks.soak.site import Site, Terms, running_site, start_services
 from benchmarks.soak.watch import Annuller, Watch
+from benchmarks.throughput import register
+from engines import bots
+from engines.bots import SAMPLE_BOTS
 from tests.support.verdicts import digest_games, digest_tables, find_faults
+from workers.bundles.store import pack_bundle
 from workers.sandbox.tree import descendants
+
+if TYPE_CHECKING:
+    from tournament.models import BotVersion
 
 PR_SET_PDEATHSIG: Final = 1
 """``<linux/prctl.h>``: a run dies with the benchmark, and then its guards end the site."""
 POLL_S: Final = 0.25
 PRINT_S: Final = 30.0
+LADDERS: Final = ("dogon-kulei", "dogon-gagara")
+C_BOT: Final = Path(bots.__file__).parent / "languages" / "dogon.c"
+C_BOTS: Final = 3
+PYTHON_BOTS: Final = ("Random",)
+LIMITS: Final = {"ply_limit": 80, "opening_plies": 4}
+NODES: Final = "nodes=2000"
+"""The time control: a limit of nodes, so that a seed gives the same games under any load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +58,9 @@ class Outcome:
     """The longest waits, in seconds."""
     wrong: tuple[str, ...]
     games: str
-    """A digest of all games: players, moves and result by key."""
+    """A digest of the tournaments' games: players, moves and result by key."""
     tables: str
-    """A digest of all standings and of the tournaments' own ratings."""
+    """A digest of the tournaments' standings and of their own ratings."""
 
 
 def run_soak(terms: Terms) -> Outcome:
@@ -50,12 +68,10 @@ def run_soak(terms: Terms) -> Outcome:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     begun, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="duarena-soak-"))
     known = set(descendants(os.getpid()))
-    with running_site(terms, folder, LADDER_SETTINGS if terms.ladders else {}) as site:
+    with running_site(terms, folder) as site:
         start_event(terms)
         faults = Faults(site, terms)
-        absence_s = 0.0 if terms.calm or terms.hang else terms.absence_s
-        watch = Watch(terms.lease_s, terms.games if terms.ladders else 0, absence_s)
-        annuller = Annuller()
+        watch, annuller = Watch(terms.lease_s), Annuller()
         start_services(terms, site)
         wrong = list(_play(terms, site, faults, watch, annuller))
         site.relay.release()
@@ -107,3 +123,59 @@ def _counts() -> Counter[str]:
         | {f"attempts {Attempt.End(end).label}": count for end, count in ends}
         | {f"messages ignored: {reason}": count for reason, count in ignored}
     )
+
+
+def start_event(terms: Terms) -> None:
+    """Start a large round robin, a Swiss and a knock-out; unless the run is calm, the ladders play too."""
+    from tournament.models import Tournament
+    from tournament.services.schedule.tournaments import TournamentTerms as Event
+    from tournament.services.schedule.tournaments import create, start
+
+    # Bots in C, which start fast, and one in Python, which draws its moves from its seed.
+    entrants = [register(content) for content in pack_bots()]
+    swiss, knock_out = Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT
+    common: dict[str, Any] = {"versions": entrants, "seed": 1, "time_control": NODES, **LIMITS}
+    ladders = list(LADDERS)
+    pairs = max(1, terms.games // (len(entrants) * (len(entrants) - 1) * len(ladders)))
+    for event in (
+        Event(name="Swiss", kind=swiss, ladders=ladders, pairs=1, rounds=3, **common),
+        Event(name="Knock-out", kind=knock_out, ladders=ladders[:1], pairs=1, extra_pairs=1, **common),
+        Event(name="Round robin", ladders=ladders, pairs=pairs, **common),
+    ):
+        start(create(None, event))
+    if not terms.calm:
+        _enter_ladders(entrants)
+
+
+def _enter_ladders(versions: Sequence[BotVersion]) -> None:
+    """Activate each version, with an owner of its own: bots of one owner never meet."""
+    from tournament.models import Bot, Ladder, Matchmaking, User
+    from tournament.services.bots.activity import activate
+
+    Ladder.objects.ensure()
+    Matchmaking.objects.ensure()
+    Matchmaking.objects.update(time_control=NODES)
+    for number, version in enumerate(versions, 1):
+        owner = User.objects.create_user(f"owner-{number}")
+        Bot.objects.filter(pk=version.bot_id).update(owner=owner)
+        activate(version)
+
+
+def pack_bots() -> Iterator[bytes]:
+    """The bots' bundles; raises ``subprocess.CalledProcessError`` without a C compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "dogon")
+        subprocess.run(("cc", "-O2", "-o", program, C_BOT), check=True)
+        for number in range(1, C_BOTS + 1):
+            yield pack_bundle(
+                {"bot.toml": _manifest(f"Dogon {number}", "./dogon"), "dogon": program.read_bytes()}
+            )
+    for sample in SAMPLE_BOTS:
+        if sample.name in PYTHON_BOTS:
+            manifest = _manifest(sample.name, "python3", "main.py")
+            yield pack_bundle({"bot.toml": manifest, "main.py": sample.path.read_bytes()})
+
+
+def _manifest(name: str, *command: str) -> bytes:
+    words, games = json.dumps(command), json.dumps(LADDERS)
+    return f'[bot]\nname = "{name}"\nversion = "1"\ncommand = {words}\ngames = {games}\n'.encode()

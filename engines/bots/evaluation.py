@@ -119,7 +119,7 @@ def _thirds() -> tuple[tuple[int, ...], ...]:
 THIRDS: Final = _thirds()
 BESIDE: Final = ALMA.around
 BEYOND: Final = tuple(sum(1 << cell for cell in ALMA.at_distance(centre, 2)) for centre in ALMA.cells)
-"""By cell: the cells two steps away in a straight line, from which the top of a stack can come."""
+"""By cell: the cells two steps away in a straight line: the top of a stack can come from there."""
 
 
 def evaluate_dualma(position: Position) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.contention import HONEST, HOSTILE, PLIES, SOURCE, Rig, busy_loops
-from benchmarks.runs import pinned
+from benchmarks.measuring import pinned
 from tests.support.needs import need
 from tests.support.sandboxes import sandbox_of
 from workers.sandbox.levels import Level

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("bias", [0.0, BIAS_ELO])
 def test_intervals_hold_the_truth_with_independent_games_and_with_shared_openings(bias: float) -> None:
-    differences, strengths, _ = measure(10, 300, bias, pools=40).shares
+    differences, strengths = measure(10, 300, bias, pools=40).shares
     assert LEAST <= differences <= MOST
     assert LEAST <= strengths <= MOST
 

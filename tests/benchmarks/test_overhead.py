@@ -6,15 +6,14 @@ import os
 
 import pytest
 
-from benchmarks.lines import PLIES, draw_line
-from benchmarks.runs import (
+from benchmarks.overhead import (
+    PLIES,
     Bench,
-    Setup,
     compile_engine,
+    draw_line,
     seconds_a_game,
     time_bare,
     time_match,
-    time_start,
 )
 from engines.rules.history import History
 from engines.rules.registry import GAMES
@@ -48,11 +47,10 @@ def test_games_that_are_reported_together_are_not_counted_without_their_time(gro
 
 
 @pytest.mark.slow
-def test_a_match_a_bare_loop_and_a_start_are_timed(bench: Bench) -> None:
+def test_a_match_and_a_bare_loop_are_timed(bench: Bench) -> None:
     core = max(os.sched_getaffinity(0))
     seconds = (
-        time_match(bench, Setup(frozenset({core}), infos=2), 12),
-        time_bare(bench, core, 12, 2),
-        time_start(bench, core, 3),
+        time_match(bench, 12, cores=[core], infos=2),
+        time_bare(bench, 12, core=core, infos=2),
     )
     assert all(taken > 0 for taken in seconds)

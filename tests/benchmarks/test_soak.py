@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.soak.relay import Mischief, Relay
+from benchmarks.soak.relay import Relay
 from benchmarks.soak.site import Site, wrong_clock
 from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
@@ -74,20 +74,20 @@ def post(relay: Relay, body: bytes = b"{}", seconds: float = PATIENCE_SECONDS) -
 
 
 def test_a_relay_sends_a_request_twice(receiver: Receiver) -> None:
-    with Relay(receiver.address, Mischief(doubled=1.0)) as relay:
+    with Relay(receiver.address, doubled=1.0) as relay:
         assert post(relay) == b"ok"
     assert receiver.bodies == [b"{}"] * 2
     assert relay.counts["requests sent twice"] == 1
 
 
 def test_a_relay_loses_the_answer_to_a_request_that_took_effect(receiver: Receiver) -> None:
-    with Relay(receiver.address, Mischief(unanswered=1.0)) as relay:
+    with Relay(receiver.address, unanswered=1.0) as relay:
         assert post(relay) == b""
     assert receiver.bodies == [b"{}"]
 
 
 def test_a_relay_delivers_reports_when_they_are_due_or_released(receiver: Receiver) -> None:
-    with Relay(receiver.address, Mischief(held=1.0, held_s=600)) as relay:
+    with Relay(receiver.address, held=1.0, held_s=600) as relay:
         assert post(relay, REPORT) == b""
         assert post(relay) == b"ok"
         assert receiver.bodies == [b"{}"]

@@ -219,21 +219,6 @@ def test_space_plays_the_game_and_pauses(
     context.close()
 
 
-def test_the_replay_works_on_a_phone_in_the_dark(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
-    )
-    page = context.new_page()
-    page.goto(f"/games/{site.played.pk}/?ply=3")
-    expect(page.locator("#chart .u-over")).to_have_count(2)
-    page.tap('[data-step="next"]')
-    expect(page.locator("#board")).to_have_attribute("data-ply", "4")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
-
-
 def test_a_game_can_be_shown_in_a_frame_elsewhere(site: Site, page: Page, live_server: LiveServer) -> None:
     page.goto("/about/")
     frame = f"{live_server.url}/games/{site.played.pk}/embed/?ply=1"
@@ -270,15 +255,6 @@ def test_a_validation_s_tag_follows_it(site: Site, page: Page) -> None:
     expect(page.locator("#tag")).to_have_text("valid", timeout=20_000)
 
 
-def test_a_game_can_be_read_without_scripts(site: Site, browser: Browser, live_server: LiveServer) -> None:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"/games/{site.played.pk}/?ply=2")
-    page.click('[data-step="next"]')
-    expect(page.locator("#board")).to_have_attribute("data-ply", "3")
-    context.close()
-
-
 def boxes_cut_off(page: Page) -> list[str]:
     """The boxes of this page that are wider inside than out, so that one has to scroll them sideways."""
     named = "box => box.getAttribute('aria-label') || box.textContent.trim().slice(0, 20)"
@@ -312,19 +288,6 @@ def test_nothing_is_cut_off_on_a_desk(site: Site, page: Page) -> None:
     box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
     expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
     expect(name).to_be_in_viewport(ratio=1)
-
-
-def test_no_page_is_wider_than_a_phone(site: Site, page: Page) -> None:
-    page.set_viewport_size({"width": 360, "height": 740})
-    for address in (
-        "/",
-        "/ladders/dogon-kulei/",
-        "/tournaments/spring/",
-        f"/games/{site.played.pk}/",
-        "/rules/dualma/",
-    ):
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
 
 
 def test_an_author_signs_up_uploads_a_bot_and_creates_a_tournament(

@@ -61,7 +61,7 @@ class Window:
         return f"{self.width} {self.scheme}"
 
 
-WINDOWS: Final = (Window(1280, 900, "light"), Window(390, 844, "dark"))
+WINDOWS: Final = (Window(1280, 900, "light"), Window(360, 740, "dark"))
 
 
 @dataclass

@@ -87,29 +87,6 @@ def test_a_waiting_author_sees_the_queue_and_then_the_verdict_without_a_reload(
     assert fits(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_of_an_owner_fit_a_phone_and_are_legible(
-    site: Site, browser: Browser, live_server: LiveServer, scheme: str
-) -> None:
-    add_version(site.owner, "Stone Age", [LADDER])
-    tell(site, "Stone Age v1 is withdrawn.", "x" * 300)
-    context = browser.new_context(base_url=live_server.url, viewport=PHONE, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    log_in(page, "olga")
-    for address in ("/account/", "/bots/stone-age/", "/bots/stone-age/1/", "/ladders/dualma/", "/upload/"):
-        page.goto(address)
-        assert fits(page), address
-        assert contrast(page, ".nav .count") >= 4.5
-    for address in ("/bots/stone-age/", "/ladders/dualma/", f"/tournaments/{site.running.slug}/"):
-        page.goto(address)
-        feed = page.get_by_role("link", name="Feed")
-        box = feed.bounding_box()
-        assert box is not None
-        assert box["height"] >= 24
-        assert page.request.get(feed.get_attribute("href") or "").ok
-    context.close()
-
-
 def test_an_address_is_confirmed_and_a_forgotten_password_replaced(site: Site, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/sign-up/")
@@ -197,18 +174,3 @@ def link_of(message: EmailMessage) -> str:
     """The path of the link in a mail."""
     (path,) = re.findall(r"^http://127\.0\.0\.1:8000(/.*)$", str(message.body), re.MULTILINE)
     return str(path)
-
-
-def contrast(page: Page, selector: str) -> float:
-    """The contrast ratio of an element's text to its own background, as WCAG defines it."""
-    colours = page.locator(selector).evaluate(
-        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
-    )
-    lighter, darker = sorted((luminance(colour) for colour in colours), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").rstrip(")").split(",")]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -94,14 +93,8 @@ def test_the_name_of_an_owner_leads_to_the_profile_and_back_to_the_bot(site: Sit
     expect(page.locator("h1")).to_have_text("Stone Age")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_fit_a_phone_and_their_links_a_finger(
-    site: Site, browser: Browser, live_server: LiveServer, scheme: Literal["light", "dark"]
-) -> None:
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True
-    )
-    page = context.new_page()
+def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
     for address in PAGES:
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
@@ -110,10 +103,6 @@ def test_the_pages_fit_a_phone_and_their_links_a_finger(
         )
         assert sizes
         assert all(width >= 24 and height >= 24 for width, height in sizes), (address, sizes)
-        unlabelled = page.locator(".tablebox:not([tabindex='0'][role=region][aria-label])")
-        expect(unlabelled).to_have_count(0)
-        assert page.locator("th:empty").count() == 0
-    context.close()
 
 
 def test_results_and_comparisons_work_without_scripts(

@@ -1,4 +1,4 @@
-"""The list of games in a real browser: filtered, sorted and paged by keyboard, phone, and without scripts."""
+"""The list of games in a real browser: filtered, sorted and paged by keyboard, and on a phone."""
 
 from __future__ import annotations
 
@@ -119,27 +119,3 @@ def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, phone: P
     phone.tap(".search button")
     expect(phone).to_have_url(re.compile(r"\?sort=shortest$"))
     assert plies(phone) == sorted(plies(phone))
-    phone.tap("a[rel=next]")
-    expect(phone.locator(".games tbody tr")).to_have_count(games - PAGE_SIZE)
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_games_are_filtered_sorted_and_paged_without_scripts(
-    games: int, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/games/")
-    page.click("main summary")
-    page.select_option("#id_sort", "shortest")
-    page.click(".search button")
-    texts = page.locator(".games td.num").all_inner_texts()
-    assert [int(text) for text in texts] == sorted(int(text) for text in texts)
-    page.click("a[rel=next]")
-    expect(page.locator(".games tbody tr")).to_have_count(games - PAGE_SIZE)
-    page.click("main summary")
-    page.fill("#id_bot", "stone-age")
-    page.click(".search button")
-    expect(page.locator(".games tbody tr")).to_have_count(1)
-    expect(page.locator(".games time")).to_contain_text("UTC")
-    context.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -81,39 +80,6 @@ def test_a_phone_shows_one_board_and_a_desk_two(
     context.close()
 
 
-def test_the_home_page_can_be_read_without_scripts(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/")
-    expect(boards(page).locator("svg.board")).to_be_visible()
-    expect(page.locator(".games time").first).to_contain_text("UTC")
-    boards(page).locator(".caption a").click()
-    expect(page).to_have_url(re.compile(f"/games/{site.live.pk}/$"))
-    context.close()
-
-
-def test_times_of_lists_are_local_and_their_tooltip_says_utc(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    finished = timezone.now().replace(month=1, day=15, hour=22, minute=30)
-    Game.objects.filter(pk=site.played.pk).update(finished_at=finished)
-    context = browser.new_context(base_url=live_server.url, timezone_id="Europe/Berlin")
-    page = context.new_page()
-    page.goto("/games/")
-    time = page.locator(".games time")
-    expect(time).to_have_text("15 Jan 23:30")
-    expect(time).to_have_attribute("title", "15 Jan 22:30 UTC; shown in your time zone, Europe/Berlin")
-    page.goto(f"/games/{site.played.pk}/")
-    expect(page.locator("time[data-form=seconds]")).to_have_text(
-        f"15 Jan {finished.year} 23:30:{finished:%S} CET (22:30:{finished:%S} UTC)"
-    )
-    page.goto("/bots/stone-age/")
-    expect(page.locator("time[data-form=day]").first).not_to_contain_text(":")
-    context.close()
-
-
 def test_times_that_come_with_a_poll_are_local_too(
     site: Site, browser: Browser, live_server: LiveServer
 ) -> None:
@@ -130,25 +96,13 @@ def test_times_that_come_with_a_poll_are_local_too(
     context.close()
 
 
-def test_a_visitor_whose_clock_shows_utc_is_told_so(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(base_url=live_server.url, timezone_id="UTC")
-    page = context.new_page()
-    page.goto("/games/")
-    expect(page.locator(".games time")).to_contain_text("UTC")
-    context.close()
-
-
-@pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(
     "address", ["/games/", "/bots/stone-age/", "/bots/stone-age/1/", "/tournaments/spring/", "/"]
 )
 def test_every_list_of_games_shows_opponent_and_ending_on_a_phone(
-    site: Site, browser: Browser, live_server: LiveServer, address: str, scripts: bool
+    site: Site, page: Page, address: str
 ) -> None:
-    context = browser.new_context(base_url=live_server.url, viewport=PHONE, java_script_enabled=scripts)
-    page = context.new_page()
+    page.set_viewport_size(PHONE)
     page.goto(address)
     row = page.locator(f".games tr:has(a[href='/games/{site.played.pk}/'])")
     for cell in row.locator("td").all():
@@ -161,7 +115,6 @@ def test_every_list_of_games_shows_opponent_and_ending_on_a_phone(
         row.evaluate("row => row.closest('.tablebox').scrollWidth - row.closest('.tablebox').clientWidth")
         <= 1
     )
-    context.close()
 
 
 def test_a_ladder_on_a_phone_shows_bot_rating_and_interval_without_scrolling(site: Site, page: Page) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
@@ -65,11 +66,21 @@ def test_a_list_names_the_zone_in_its_heading_and_at_the_foot_of_the_page(site: 
     finished_at(site, 2021, 1, 15, 22, 30)
     page = visit("America/Argentina/Buenos_Aires")
     page.goto("/games/")
-    expect(page.locator(".games time")).to_have_text("15 Jan 2021 19:30")
+    time = page.locator(".games time")
+    expect(time).to_have_text("15 Jan 2021 19:30")
+    expect(time).to_have_attribute("title", re.compile("^15 Jan 2021 22:30 UTC; shown in your time zone"))
     expect(page.locator(".games th").last).to_have_text("Played Buenos Aires time")
     expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
+    page.goto("/bots/stone-age/")
+    expect(page.locator("time[data-form=day]").first).not_to_contain_text(":")
+
+
+def test_a_visitor_whose_clock_shows_utc_is_told_so(site: Site, visit: Visit) -> None:
+    page = visit("UTC")
+    page.goto("/games/")
+    expect(page.locator(".games time")).to_contain_text("UTC")
 
 
 def test_without_javascript_times_are_utc(site: Site, visit: Visit) -> None:

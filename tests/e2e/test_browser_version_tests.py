@@ -7,7 +7,6 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from engines.rules.base import Result
-from tests.e2e.keys import tab_to
 from tests.e2e.log_ins import log_in
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_test, make_workers, play_short, take_all
@@ -86,38 +85,4 @@ def test_a_page_without_javascript_has_all_numbers(
     expect(page.locator("#ratio b")).to_have_text(f"{VersionTest.objects.get().ratio:.2f}")
     expect(page.locator("#live")).to_contain_text("won")
     expect(page.locator("#ratios")).to_be_hidden()
-    context.close()
-
-
-def test_the_owner_stops_a_test_by_keyboard(site: Site, page: Page) -> None:
-    test = start(site)
-    play(1)
-    log_in(page, "olga")
-    page.goto(test.get_absolute_url())
-    tab_to(page, "button.danger")
-    page.keyboard.press("Enter")
-    expect(page.locator("#live")).to_contain_text("Stopped without a verdict")
-
-
-def test_a_test_is_followed_on_a_phone_in_the_dark(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    test = start(site)
-    play(1)
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
-    )
-    page = context.new_page()
-    page.goto(test.get_absolute_url())
-    counted = page.locator("#live").get_attribute("data-counted")
-    page.locator("#ratios").scroll_into_view_if_needed()
-    expect(page.locator("#ratios .u-over")).to_be_visible()
-    play(1)
-    expect(page.locator("#live")).not_to_have_attribute("data-counted", str(counted), timeout=20_000)
-    for part in ("#ratio", "#ratios", "#live .facts"):
-        box = page.locator(part).first.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()

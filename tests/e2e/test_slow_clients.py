@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.serving import server_processes
 from benchmarks.slow_clients import KINDS, PAGES, SlowClients, fetch_seconds, make_download
 from tests.support.jobs import wait_until
 from tests.support.sites import LonelySite, running_lonely_site
@@ -45,7 +44,7 @@ def address(site: LonelySite) -> tuple[str, int]:
 
 
 def memory(site: LonelySite) -> int:
-    return sum(process.memory_info().rss for process in server_processes(site))
+    return sum(process.memory_info().rss for process in site.processes)
 
 
 def test_three_hundred_slow_clients_of_several_addresses_leave_the_site_usable(site: LonelySite) -> None:
@@ -76,23 +75,23 @@ def test_the_site_stays_usable_for_the_address_of_slow_clients(site: LonelySite)
 
 @pytest.mark.thorough
 def test_a_stopped_process_of_the_server_is_replaced(site: LonelySite) -> None:
-    first, *others = server_processes(site)
+    first, *others = site.processes
     others[0].suspend()
-    assert wait_until(lambda: others[0] not in server_processes(site), 60)
-    assert wait_until(lambda: len(server_processes(site)) == 3, 60)
-    assert server_processes(site)[0] == first
+    assert wait_until(lambda: others[0] not in site.processes, 60)
+    assert wait_until(lambda: len(site.processes) == 3, 60)
+    assert site.processes[0] == first
     site.page("/about/")
 
 
 @pytest.mark.thorough
 def test_a_graceful_restart_loses_no_request(site: LonelySite) -> None:
-    first, *others = server_processes(site)
+    first, *others = site.processes
     first.send_signal(signal.SIGHUP)
     deadline = time.monotonic() + 120
-    while set(others) & set(server_processes(site)):
+    while set(others) & set(site.processes):
         assert time.monotonic() < deadline
         assert "Duarena" in site.page("/about/")
-    assert len(server_processes(site)) == 3
+    assert len(site.processes) == 3
 
 
 def test_requests_are_in_the_access_log(site: LonelySite) -> None:
@@ -121,7 +120,7 @@ def test_the_site_stops_in_time_while_a_client_is_slow(tmp_path: Path) -> None:
 
 def test_pages_have_a_lower_priority_than_engines(site: LonelySite) -> None:
     """By the niceness of the processes, and by that of their session where the kernel shares by sessions."""
-    first, *others = server_processes(site)
+    first, *others = site.processes
     lower = min(first.nice() + NICENESS, LOWEST)
     assert wait_until(lambda: [process.nice() for process in others] == [lower] * 2)
     assert NICENESS > PLAYERS_NICENESS

@@ -18,7 +18,7 @@ DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].e
   box.scrollIntoView();
   return box.querySelector("canvas");
 })"""
-"""Whether all charts of a page are drawn, each of which begins when it is in view."""
+"""Whether all charts of a page are drawn; each begins when it is in view."""
 
 
 def find_chromium() -> str | None:

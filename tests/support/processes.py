@@ -14,8 +14,11 @@ def command_line(pid: int) -> str:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one has started and that run."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    """The processes that this one has started and that run; none if it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
     return [int(word) for word in text.split()]
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from tests.support.brokers import running_redis
 from tournament.embedded.options import Options, export, find_port
 from tournament.embedded.plan import ROOT, Address, make_worker_token, services
@@ -73,6 +75,12 @@ class LonelySite(SiteData):
         """The ancestor of all processes of each service, by its name."""
         self.environment["REDIS_URL"] = broker
         export(Options("up", data), address, self.environment)
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        """The processes of the server: the first that listens, and those that it has started."""
+        found = psutil.Process(self.guards["site"]).children(recursive=True)
+        return sorted(found, key=lambda process: process.create_time())
 
     def page(self, path: str) -> str:
         with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:

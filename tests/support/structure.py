@@ -87,7 +87,7 @@ def shared_names(modules: Mapping[str, Module]) -> dict[str, list[str]]:
 
 
 def cycles(modules: Mapping[str, Module]) -> list[list[str]]:
-    """Groups of modules each of which imports all others of its group, directly or not."""
+    """Groups of modules that all import each other, directly or not."""
     reached = {name: _reachable(name, modules) for name in modules}
     groups = {
         frozenset(other for other in reached[name] if name in reached[other])

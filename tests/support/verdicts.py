@@ -138,11 +138,12 @@ def _ladders() -> Iterator[str]:
 
 
 def digest_games() -> str:
-    """A digest of all games by key: players, moves and results, without times and workers."""
-    from tournament.models import GameRecord
+    """A digest of the tournaments' games by key: players, moves and results, without times and workers."""
+    from tournament.models import GameRecord, Tournament
 
     lines = []
-    for text in GameRecord.objects.order_by("game__key").values_list("text", flat=True):
+    texts = GameRecord.objects.exclude(game__tournament__kind=Tournament.Kind.LADDER)
+    for text in texts.order_by("game__key").values_list("text", flat=True):
         for record in read_records(io.StringIO(text), "record"):
             assert isinstance(record, Record)
             headers = (record.header(name) for name in ("GameId", "White", "Black", "Termination"))

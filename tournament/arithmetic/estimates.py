@@ -32,7 +32,7 @@ PRIOR_ELO = 420.0
 ELO_A_POINT = PRIOR_ELO / SIGMA
 """One point of TrueSkill's mu in Elo."""
 DISAGREEMENT = 2.0
-"""Standard errors between a live rating and the estimate from which on they are said to disagree."""
+"""A live rating and the estimate disagree if they are so many standard errors apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class _Grid:
         self._shares = self._share_out(high - low + 1)
 
     def _share_out(self, intervals: int) -> Vector:
-        """The sum of the places' weights for each point, by which its values are to be multiplied."""
+        """The sum of the places' weights for each point: the factors of its values."""
         power, moments = self._weights, []
         for _ in _NEAREST:
             moments.append(np.bincount(self._below, power, intervals))

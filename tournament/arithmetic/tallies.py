@@ -1,7 +1,7 @@
 """Counts of pairs of games and of single games with the same results, as rows and as columns.
 
 ``PairTally`` is a row; that of single games is ``tournament.arithmetic.standings.Tally``. ``TallyColumns``
-holds many rows of both kinds in arrays, in which a million of them are joined in a part of a second.
+holds many rows of both kinds in arrays; a million of them are joined in a part of a second.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ DRAWN = models.Q(result="1/2-1/2")
 
 
 def without_index(column: str, value: str | int) -> Exact:
-    """The condition ``column = value`` for which no index of the column is used.
+    """The condition ``column = value``, without use of the column's index.
 
     SQLite knows no counts: of two indexes it takes the one with more equal columns, whatever it selects.
     """

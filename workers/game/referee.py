@@ -63,7 +63,7 @@ class MoveRequest:
 class EngineMove:
     """A player's answer, unchecked: ``token`` may be ``RESIGN``, illegal, or empty if there was no move.
 
-    ``used_ns`` is charged; ``charge`` says of what it consists, None if it is the wall time.
+    ``used_ns`` is charged; ``charge`` has its parts, None if it is the wall time.
     """
 
     token: str

@@ -259,10 +259,7 @@ def _message(task: str, queue: str) -> dict[str, Any]:
 def _use_formatter(logger: logging.Logger, format: str, **_: Any) -> None:  # noqa: A002  # Celery's name
     for handler in logger.handlers:
         handler.setFormatter(make_formatter(format))
-    for name in (
-        "celery.worker.strategy",
-        "celery.app.trace",
-    ):  # two lines a turn, most of which find nothing
+    for name in ("celery.worker.strategy", "celery.app.trace"):  # two lines a turn; most turns find nothing
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -9,7 +9,6 @@ import pytest
 from engines.rules import GAMES, Outcome, Position, Reason, Result, Side, Variant, find_game
 from engines.rules.dogon import KuleiPosition
 from tests.support.conformance import check_game
-from tests.support.positions import DRAW
 
 KULEI = find_game("dogon-kulei")
 GAMES_TO_PLAY = {"dualma": 1, "duploline": 2}

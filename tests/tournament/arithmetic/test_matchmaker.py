@@ -193,7 +193,7 @@ def play_ladder(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_new_versions_converge_first(seed: int) -> None:
-    """Two newcomers of a field of thirty are known after fifty pairs, in which the field has had few."""
+    """Two newcomers of a field of thirty are known after fifty pairs, when the field has had few."""
     skills = {version: 15 + 20 * version / 30 for version in range(1, 33)} | {31: 30.0, 32: 18.0}
     field = [replace(settled(version), rating=Rating(skills[version], 1.0)) for version in range(1, 31)]
     after = play_ladder(skills, [*field, new(31), new(32)], 50, seed)

@@ -187,7 +187,7 @@ class WatchedFields:
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def look_up(fields: Any, name: object, *more: Any, **named: Any) -> Any:
-            is_of_request = isinstance(fields, QueryDict) or not fields  # the files, of which none is sent
+            is_of_request = isinstance(fields, QueryDict) or not fields  # the files; none is sent
             if is_of_request and isinstance(name, str):
                 self.of[self.now].add(name)
             return method(fields, name, *more, **named)
@@ -230,7 +230,7 @@ def visitors(site: Site) -> Visitors:
 
 @dataclass(frozen=True, slots=True)
 class OddRequest:
-    """What is asked, and by which visitor."""
+    """What is asked, and which visitor asks."""
 
     visitor: int
     method: str

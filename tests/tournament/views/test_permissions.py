@@ -24,7 +24,7 @@ from tournament.models import Exam
 pytestmark = pytest.mark.slow
 
 SAME = {"account_login": "log-in", "account_signup": "sign-up"}
-"""Second names, by which allauth knows an address."""
+"""Second names of addresses, for allauth."""
 
 
 @pytest.fixture(autouse=True)

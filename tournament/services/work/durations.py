@@ -40,7 +40,7 @@ _REMEMBERED = 200
 _LATEST = 50
 """Latest games of one tournament: few, so that a change of pace shows soon."""
 _LATELY = 1_000
-"""Latest games of a ladder, of all players and time controls, from which its versions' durations are read."""
+"""Latest games of a ladder, of all players and time controls: the source of its versions' durations."""
 _KNOWN_FOR_S = 2.0
 
 

@@ -159,7 +159,7 @@ def long_left(jobs: Iterable[OpenJob], work: Work) -> int:
 def _in_order(
     waiting: Collection[WaitingTournament], work: Work, now: datetime
 ) -> Iterator[tuple[WaitingTournament, Shares]]:
-    """Those of which a slot may take games, the next one first, each with the shares as of now."""
+    """Those whose games a slot may take, the next one first, each with the shares as of now."""
     if not waiting:
         return
     jobs = find_open_jobs(work, now)

@@ -235,7 +235,7 @@ class GameSearchForm(forms.Form):
 
     @property
     def is_by_sequence(self) -> bool:
-        """Whether that order is the one of a ladder's numbers, in which its index has its games."""
+        """Whether that order is the one of a ladder's numbers, which is also that of its index."""
         values = self.cleaned_data
         is_of_ladder = values["ladder"] and not (values["bot"] or values["owner"])
         return bool(self.is_by_time and is_of_ladder and not (self._is_of_some_days() or self.is_of_few))

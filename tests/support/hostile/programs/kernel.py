@@ -131,7 +131,7 @@ def be_spared(_: dict[str, Any]) -> int:
 
 
 def set_core_limit(_: dict[str, Any]) -> bool:
-    """Set the limit of core dumps to 0, with which the kernel still pipes them to a handler program."""
+    """Set the limit of core dumps to 0; the kernel still pipes them to a handler program."""
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, _hard = resource.getrlimit(resource.RLIMIT_CORE)

@@ -203,7 +203,7 @@ def test_a_new_bot_speeds_nothing_up_but_its_own_first_pair(deal: Deal) -> None:
 
 
 def play_for(deal: Deal, seconds: int) -> int:
-    """Let so many seconds pass, in which every game ends at once; returns how many pairs were made."""
+    """Let so many seconds pass while every game ends at once; returns how many pairs were made."""
     made = 0
     for second in range(1, seconds + 1):
         made += tend(NOW + second * SECOND)

@@ -243,7 +243,7 @@ def test_a_reported_game_is_not_given_back(worker: Worker) -> None:
 
 
 def test_a_new_run_gets_back_what_the_former_had_except_what_it_names(worker: Worker) -> None:
-    """A slot of a new run names the jobs of which reports are kept on its disk."""
+    """A slot of a new run names the jobs whose reports are kept on its disk."""
     make_tournament(pairs=2)
     kept, lost = taken(ask(worker, 0)), taken(ask(worker, 0))
     worker.run = str(uuid.uuid4())

@@ -1,0 +1,230 @@
+"""Measures the processor time of every page of a site with a million games.
+
+It fills a database, requests the addresses that the tests know, and common ones with random ids, as a guest,
+or as an owner or staff where a guest gets no page. It prints the median and the 95th percentile in
+milliseconds, the most queries, and the most bytes as compressed. On PostgreSQL the time includes that of the
+server's process. The exit code is 1 if a page takes longer than 50 ms (exports, and the full table of 100
+bots, 100 ms).
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import random
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.measuring import describe_machine, head, opened_site, parser_of, row
+
+if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
+    from django.test import Client
+
+MOST_MS, MOST_MS_LARGE = 50.0, 100.0
+LARGE: Final = ("full", ".csv", ".jsonl", ".pgn", "crosstable", "standings", "results")
+"""Words in the address of an export or of the full table, which may take longer."""
+COMMON: Final = """
+/bots/{bot}/ /bots/{bot}/?opponents=all /bots/{bot}/1/ /bots/{bot}/results.json /bots/{bot}/ratings.csv
+/bots/{bot}/ratings/{ladder}.json /bots/{bot}/feed.atom /bots/{bot}/against/{other}/ /bots/?page=5
+/bots/{bot}/against/{other}/results.csv /bots/{bot}/against/{other}/estimates.json
+/ladders/{ladder}/ /ladders/{ladder}/?page=2 /ladders/{ladder}/ratings.csv /ladders/{ladder}/records.pgn
+/ladders/{ladder}/feed.atom /people/{person}/ /people/{person}/ratings.csv /people/{person}/feed.atom
+/tournaments/{round-robin}/ /tournaments/{round-robin}/?table=full /tournaments/{swiss}/
+/tournaments/{round-robin}/?result=forfeit /tournaments/{round-robin}/?bot={version}
+/tournaments/{round-robin}/standings.json /tournaments/{round-robin}/crosstable.csv
+/tournaments/{round-robin}/records.pgn /tournaments/{swiss}/pairings.csv /tournaments/{gauntlet}/
+/tournaments/{knock-out}/ /tournaments/{running}/ /tournaments/{running}/?seen=running
+/tournaments/{endless}/ /tournaments/{endless}/?result=forfeit /tournaments/{endless}/?bot={version}
+/tournaments/{endless}/?before={game} /games/?ladder={ladder} /games/?bot={bot} /games/?bot={bot}&result=lost
+/games/?bot={bot}&fault=bot /games/?bot={bot}&opponent={other} /games/?fault=either
+/games/?ladder={ladder}&termination=crash /games/?ladder={ladder}&sort=longest /games/?rated=no
+/games/?opening={opening} /games/?tournament={round-robin} /games/?owner={person} /games/?annulled=yes
+/games/?min_plies=200 /games/games.jsonl?ladder={ladder} /games/games.pgn?ladder={ladder}
+/games/{game}/ /games/{game}/embed/ /games/{game}/0.svg /games/{game}/0.png /games/{game}.pgn
+/games/{logged}/log/white/ /games/engines.json?id={key}
+"""
+"""Addresses with placeholders."""
+VISITORS: Final = ("", "olga", "stan")
+"""A guest, the owner and staff of the tests' site."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTimes:
+    """The requests of one address: milliseconds of processor time, the most queries, the most bytes."""
+
+    template: str
+    times_ms: Sequence[float]
+    queries: int
+    size: int
+    statuses: frozenset[int]
+
+    @property
+    def late_ms(self) -> float:
+        """The 95th percentile."""
+        return sorted(self.times_ms)[math.ceil(0.95 * len(self.times_ms)) - 1]
+
+    @property
+    def is_slow(self) -> bool:
+        return self.late_ms > (MOST_MS_LARGE if any(word in self.template for word in LARGE) else MOST_MS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_of("pages", __doc__)
+    parser.add_argument("--games", type=int, default=1_000_000, help="of the site (default %(default)s)")
+    parser.add_argument("--postgresql", action="store_true", help="instead of SQLite")
+    parser.add_argument("--requests", type=int, default=40, help="of each page (default %(default)s)")
+    options = parser.parse_args(arguments)
+    print(*describe_machine(), sep="\n", flush=True)
+    with opened_site(postgresql=options.postgresql, DUARENA_HOSTS="testserver"):
+        begun = time.monotonic()
+        addresses = fill(options.games)
+        print(f"- filled in {time.monotonic() - begun:.0f} s")
+        print("", head("page", "median, ms", "95 %, ms", "queries", "bytes", "status"), sep="\n", flush=True)
+        wrong = False
+        for one in measure(addresses, options.requests):
+            mark = "**" * one.is_slow
+            times = (f"{statistics.median(one.times_ms):.0f}", f"{mark}{one.late_ms:.0f}{mark}")
+            statuses = ", ".join(map(str, sorted(one.statuses)))
+            print(row(one.template, *times, one.queries, f"{one.size:,}", statuses), flush=True)
+            wrong |= one.is_slow or max(one.statuses) >= 500
+    return int(wrong)
+
+
+def fill(games: int, bots: int = 500) -> list[str]:
+    """The tests' site and a large one; returns what is to be requested."""
+    from benchmarks.large_site import LargeSite
+    from tests.support.addresses import all_addresses
+    from tests.support.whole_site import fill_whole_site, more_addresses
+
+    addresses = [*all_addresses(fill_whole_site()), *more_addresses(), *COMMON.split()]
+    LargeSite(games, bots=bots).fill()
+    return list(dict.fromkeys(addresses))
+
+
+def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
+    """What each placeholder may stand for."""
+    from engines.rules.registry import GAMES
+    from tournament.models import Game, GameLog, LadderRating, Pairing, Tournament, User
+
+    events = Tournament.objects.exclude(state=Tournament.State.DRAFT).filter(owner=None)
+    kinds = {
+        kind: list(events.filter(kind=kind).order_by("-games_total")[:4]) for kind in Tournament.Kind.values
+    }
+    rated = list(LadderRating.objects.values_list("version", "version__bot__slug").order_by("pk"))
+    last = Game.objects.latest("pk").pk
+    games = Game.objects.done().filter(
+        pk__in=source.choices(range(1, last + 1), k=2000), tournament__in=events
+    )
+    values: dict[str, list[Any]] = {
+        **{kind: [event.slug for event in found] for kind, found in kinds.items()},
+        "endless": [event.slug for event in kinds[Tournament.Kind.LADDER]],
+        "running": [event.slug for event in events.running().exclude(kind=Tournament.Kind.LADDER)],
+        "game": list(games.values_list("pk", flat=True)),
+        "key": list(games.values_list("key", flat=True)),
+        "logged": list(GameLog.objects.filter(side="white").values_list("game", flat=True)[:500]),
+        "ladder": list(GAMES),
+        "bot": [slug for _, slug in rated[::2]],
+        "other": [slug for _, slug in rated[1::2]],
+        "version": [pk for pk, _ in rated],
+        "person": list(User.objects.filter(bots__isnull=False).values_list("username", flat=True)),
+        "opening": list(Pairing.objects.exclude(opening="").values_list("opening", flat=True)[:500]),
+    }
+    return {f"{{{name}}}": found for name, found in values.items() if found}
+
+
+def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[PageTimes]:
+    """Request each address once, to load templates and choose a visitor, empty the caches, and then measure.
+
+    Statuses that are no answer (500 and above) are part of the result, like all others.
+    """
+    from django.core.cache import cache
+    from django.utils import timezone
+
+    from tournament.services.schedule.stored_tables import refresh_tables
+
+    source = random.Random(seed)
+    ids, stat = draw_ids(source), _server_stat()
+    clients = [_client(visitor) for visitor in VISITORS]
+
+    def path_of(template: str) -> str:
+        for placeholder, found in ids.items():
+            template = template.replace(placeholder, str(source.choice(found)))
+        return template
+
+    chosen = {}
+    for template in templates:
+        answering = (client for client in clients if client.get(path_of(template)).status_code == 200)
+        chosen[template] = next(answering, clients[0])
+    cache.clear()
+    gc.collect()
+    gc.freeze()  # as in ``tournament.http.process``
+    for template, client in chosen.items():
+        while refresh_tables(timezone.now()):  # as the record keeper does every few seconds
+            pass
+        paths = [path_of(template) for _ in range(requests)]
+        yield _measure(template, client, paths, stat)
+
+
+def _measure(template: str, client: Client, paths: Sequence[str], stat: Path | None) -> PageTimes:
+    from django.db import connection
+
+    times, statuses, sizes, counts = list[float](), set[int](), list[int](), list[int]()
+    headers = {"Accept-Encoding": "gzip", **({"HX-Request": "true"} if "?seen=" in template else {})}
+
+    def count(execute: Any, *statement: Any) -> Any:
+        counts[-1] += 1
+        return execute(*statement)
+
+    for path in paths:
+        counts.append(0)
+        with connection.execute_wrapper(count):
+            begun = _processor_ms(stat)
+            response: Any = client.get(path, headers=headers)
+            chunks = iter(response)
+            size = len(next(chunks, b""))
+            times.append(_processor_ms(stat) - begun)
+        sizes.append(size + sum(map(len, chunks)))  # of a file, which the server sends without this code
+        statuses.add(response.status_code)
+    return PageTimes(template, times, max(counts), max(sizes), frozenset(statuses))
+
+
+def _server_stat() -> Path | None:
+    """The file with the processor time of the PostgreSQL process of this connection."""
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
+
+
+def _processor_ms(stat: Path | None) -> float:
+    server_ns = int(stat.read_text().split()[0]) if stat else 0
+    return (time.process_time_ns() + server_ns) / 1e6
+
+
+def _client(visitor: str) -> Client:
+    """A client that is logged in, unless ``visitor`` is empty; with a token too, which only the API reads."""
+    from django.test import Client
+
+    from tournament.models import Token, User
+    from tournament.services.accounts.tokens import create_token
+
+    if not visitor:
+        return Client()
+    user = User.objects.get(username=visitor)
+    scopes = [scope for scope in Token.Scope.values if user.is_staff or scope != Token.Scope.WORKER]
+    _, text = create_token(user, "pages", scopes)
+    client = Client(headers={"Authorization": f"Bearer {text}"})
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+if __name__ == "__main__":
+    sys.exit(main())
