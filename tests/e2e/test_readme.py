@@ -28,7 +28,7 @@ SECTION = "An engine in eight lines"
 ENOUGH_AT_B = (
     "everything but a hard memory limit. That is enough because only this machine can reach the site."
 )
-INSTALL = "The site's operator can let them play, after a restart, with: apt-get install bubblewrap"
+INSTALL = "The site's operator can let them play, without a restart, with: apt-get install bubblewrap"
 PASSWORD = "correct horse battery"
 PLAYED_S = 600.0
 """Usually a minute or two after the upload; the rest is for a busy machine."""
@@ -147,11 +147,10 @@ def programs(checkout: Checkout) -> Iterator[Path]:
 
 
 @pytest.mark.thorough
-def test_a_bot_waits_for_bubblewrap_and_plays_after_its_installation(
+def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
     checkout: Checkout, bundle: Path, programs: Path
 ) -> None:
-    words = ("--data", str(checkout.folder.parent / "other data"))
-    up = Up(checkout, *words)
+    up = Up(checkout, "--data", str(checkout.folder.parent / "other data"))
     try:
         assert INSTALL in up.said()
         visitor = Visitor(f"http://127.0.0.1:{up.port}")
@@ -166,10 +165,8 @@ def test_a_bot_waits_for_bubblewrap_and_plays_after_its_installation(
         found = checkout.run_command(probe, str(checkout.folder)).stdout
         if "Sandbox: level C" in found:
             pytest.skip(found)
-        up.end(signal.SIGINT)
-        up = Up(checkout, *words)
-        see_it_valid(Visitor(f"http://127.0.0.1:{up.port}"), address)
-        assert "are run in a sandbox" in up.said()
+        see_it_valid(visitor, address)
+        eventually(lambda: "are run in a sandbox" in up.said(), START_S, "the console does not report it")
     finally:
         up.end(signal.SIGINT)
 

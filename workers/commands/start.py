@@ -61,11 +61,15 @@ def main(arguments: Sequence[str]) -> int:
 def _run(slots: int) -> int:
     # Imported here: the app is configured from the environment, and no other command needs Celery.
     from workers.service.context import probe_sandbox, sandbox_policy
+    from workers.service.restart import RESTART, start_again
     from workers.service.worker import run
 
     if refusal := sandbox_policy().refusal:
         print(explain_refusal(refusal, probe_sandbox()[0].level), file=sys.stderr, flush=True)
-    return run(slots)
+    status = run(slots)
+    if not status and RESTART.is_due:
+        start_again("--nice=0")  # the niceness is inherited
+    return status
 
 
 def explain_refusal(refusal: str, level: Level) -> str:

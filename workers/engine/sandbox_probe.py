@@ -1,4 +1,4 @@
-"""Tests which sandbox level works on this machine when a worker starts.
+"""Tests which sandbox level works on this machine: when a worker starts, and again after an uncertain result.
 
 The probe starts an engine that tries to escape (``workers.sandbox.probe_engine``) in the same way as every
 other engine. What that engine could reach decides the level.
@@ -35,7 +35,7 @@ PROBE_SECONDS = 20
 """The time limit of one run of the probe's engine, which usually takes a tenth of a second."""
 DECOY = "DUARENA_DECOY"
 """An environment variable of the worker that no engine may see."""
-AGAIN = "a busy machine can be the cause: start the worker again"
+AGAIN = "a busy machine can be the cause: workers probe again by themselves"
 EXCESS = 2
 """The memory that the probe's engine tries to allocate, as a multiple of its limit."""
 

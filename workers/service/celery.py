@@ -25,6 +25,7 @@ from celery.signals import worker_process_init, worker_shutting_down
 
 from workers.jobs import Work
 from workers.service.liveness import connect_pulse, start_beat
+from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 from workers.service.turns import TURNS, TURNS_CHECKS
 from workers.service.turns_transport import use_turns
@@ -66,6 +67,7 @@ def configure() -> None:
 @worker_shutting_down.connect
 def _stop_slots(**_: Any) -> None:
     SLOTS.stop()
+    RESTART.note_stop()
 
 
 @worker_process_init.connect

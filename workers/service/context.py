@@ -9,7 +9,6 @@ import functools
 import logging
 import os
 import socket
-import time
 import uuid
 from pathlib import Path
 
@@ -28,9 +27,6 @@ from workers.service.slots import SLOTS
 
 RUN = str(uuid.uuid4())
 """The id of this start of the worker; its slots are forked and have the same."""
-
-PROBE_PAUSES_S = (1.0, 5.0, 20.0)
-"""Pauses before an uncertain probe of the sandbox is repeated."""
 
 log = logging.getLogger("workers.service.context")
 
@@ -82,16 +78,8 @@ def sandbox_policy() -> Policy:
 
 @functools.cache
 def probe_sandbox() -> tuple[Verdict, Sandbox | None]:
-    """Test once, before the first game, which sandbox works here; stores the verdict in the cache folder.
-
-    Repeated if the machine may have been too busy. Programs installed later are used from the next start on.
-    """
+    """Test once, before the first game, which sandbox works here; stores the verdict in the cache folder."""
     verdict, sandbox = probe(socket.gethostname())
-    for pause in PROBE_PAUSES_S:
-        if verdict.is_certain:
-            break
-        time.sleep(pause)
-        verdict, sandbox = probe(socket.gethostname())
     for line in describe(verdict):
         log.warning("%s", line)
     write_verdict(worker_cache(), verdict)

@@ -1,4 +1,4 @@
-"""The main process of a worker: sends heartbeats to the site and watches the slots.
+"""The main process of a worker: sends heartbeats to the site, watches the slots, restarts and ends.
 
 The slots are its children and get no work before the site admits the worker.
 """
@@ -24,6 +24,7 @@ from workers.bundles.bundle_site import SiteAway, TokenRevoked, WorkerOutdated
 from workers.bundles.cache import touch_alive
 from workers.jobs import Heartbeat
 from workers.sandbox.levels import Verdict
+from workers.sandbox.policy import trusts_all
 from workers.service.celery import QUEUES, app, configure, work_taken
 from workers.service.context import (
     RUN,
@@ -35,6 +36,7 @@ from workers.service.context import (
     worker_speed,
 )
 from workers.service.liveness import SlotWatch, note_progress
+from workers.service.restart import RESTART, SandboxRecheck
 from workers.service.site import SiteDoor
 from workers.service.slots import SLOTS, Slots, SlotState
 
@@ -172,14 +174,19 @@ def run(slots: int) -> int:
     registration = Registration(
         _identity(slots, verdict), SLOTS, door, on_answer=lambda: touch_alive(worker_cache())
     )
+    recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
     watch = SlotWatch(SLOTS)
     ended = threading.Event()
     heart = threading.Thread(target=_beat, args=(registration, ended), name="heartbeat", daemon=True)
 
     def tick(pool: Any) -> None:
         note_progress()
-        if not SLOTS.is_stopping:
-            watch.check(pool.info["processes"], time.monotonic())
+        if SLOTS.is_stopping:
+            return
+        watch.check(pool.info["processes"], time.monotonic())
+        if not trusts_all(os.environ) and (change := recheck.find_change(time.monotonic())):
+            log.warning("%s: this worker restarts", change)
+            RESTART.ask()
 
     @worker_ready.connect(weak=False)
     def begin(sender: Any, **_: Any) -> None:

@@ -22,8 +22,8 @@ from workers.sandbox.levels import (
 from workers.sandbox.policy import read_verdict
 
 RESTART = "The site's operator can let them play by starting it with"
-INSTALL = "The site's operator can let them play, after a restart, with"
-INSTALL_FIRST = "The site's operator can begin with"
+INSTALL = "The site's operator can let them play, without a restart, with"
+INSTALL_FIRST = "The site's operator can begin, without a restart, with"
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,8 +126,8 @@ def test_root_is_not_advised_to_weaken_the_sandbox(
 @pytest.mark.parametrize(
     ("is_local", "advice"),
     [
-        (True, "The site's operator can let them play, after a restart, with"),
-        (False, "The site's operator can begin with"),
+        (True, "The site's operator can let them play, without a restart, with"),
+        (False, "The site's operator can begin, without a restart, with"),
     ],
 )
 @pytest.mark.parametrize("address", ["/", "/upload/"])
