@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from tests.support.fake_door import TOKEN
 from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import (
@@ -25,16 +23,6 @@ from tournament.embedded.processes.redis_server import (
 from workers.sandbox.policy import TRUST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def need_redis(major: int) -> Path:
-    """A redis-server of this version; skips the test if there is none."""
-    servers = [str(find_redis_server()), shutil.which("redis-server")]
-    for server in filter(None, servers):
-        said = subprocess.run((server, "--version"), capture_output=True, text=True, check=True).stdout
-        if f" v={major}." in said:
-            return Path(server)
-    return pytest.skip(f"no redis-server of version {major} here: apt-get install redis-server")
 
 
 @contextmanager

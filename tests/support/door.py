@@ -18,7 +18,6 @@ from workers.jobs import (
     Admission,
     Ask,
     Batch,
-    GameReport,
     Heartbeat,
     JobGame,
     Post,
@@ -92,7 +91,3 @@ class DoorWorker:
 
     def progress(self, game: JobGame, *moves: str, from_ply: int = 0) -> Progress:
         return Progress(game.key, game.attempt, from_ply, tuple((move, "") for move in moves), 900, None)
-
-
-def attempts_of(*reports: GameReport) -> list[str]:
-    return [report.attempt for report in reports]

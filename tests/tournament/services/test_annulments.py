@@ -95,9 +95,7 @@ def play(deal: Deal, *, without: frozenset[str] = frozenset()) -> None:
     while more := deal():
         jobs += more
     reports = {report.key: report for job in jobs for report in play_short(job)}
-    for key in sorted(reports):
-        if key not in without:
-            keeper.record(reports[key])
+    keeper.record_all([reports[key] for key in sorted(reports) if key not in without])
 
 
 def chosen(seed: int) -> frozenset[str]:

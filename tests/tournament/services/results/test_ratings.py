@@ -53,8 +53,7 @@ def play_out(deal: Deal, shuffle: int = 0) -> None:
     while jobs := deal():
         reports = [report for job in jobs for report in play_short(job)]
         source.shuffle(reports)
-        for report in reports:
-            keeper.record(report)
+        keeper.record_all(reports)
 
 
 @pytest.fixture

@@ -44,10 +44,9 @@ def play_round(deal: Deal, result_of: Callable[[GameJob, JobGame], Result] | Non
     """Play all games there are; returns how many."""
     played = 0
     while jobs := deal():
-        for job in jobs:
-            for report in play_short(job, result_of):
-                assert isinstance(keeper.record(report), keeper.Recorded)
-                played += 1
+        told = keeper.record_all([report for job in jobs for report in play_short(job, result_of)])
+        assert all(isinstance(one, keeper.Recorded) for one in told)
+        played += len(told)
     return played
 
 
@@ -192,8 +191,7 @@ def test_what_a_round_is_made_of_does_not_depend_on_the_order_of_its_results(dea
             while jobs := deal():
                 reports += [report for job in jobs for report in play_short(job, stronger_wins)]
                 random.Random(order).shuffle(reports)
-                for report in reports:
-                    keeper.record(report)
+                keeper.record_all(reports)
             tend()
             event.refresh_from_db()
         fields = ("ladder", "round", "number", "first", "second", "opening", "seed")

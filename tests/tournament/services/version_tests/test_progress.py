@@ -259,7 +259,7 @@ def test_the_verdict_does_not_depend_on_the_workers_or_on_the_order_of_reports(
 ) -> None:
     versions = {"baseline": make_version("Ada", owner=owner), "candidate": make_version("Ada", owner=owner)}
     seen = set()
-    for seed, slots in enumerate((1, 2, 5)):
+    for seed, slots in enumerate((1, 5)):
         tournament = make_test(owner, elo1=60.0, **versions)
         play_shuffled(deal, seed, slots, settings)
         test = state_of(tournament)
