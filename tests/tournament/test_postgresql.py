@@ -21,6 +21,7 @@ passed by one of several requests, pairs of version tests counted once.
 """
 OTHERS = (
     "services/results/test_keeper.py",
+    "services/results/test_rebuilding.py",
     "services/uploads/test_submission.py",
     "services/test_fair_share.py",
     "services/work/test_give_way.py",
@@ -28,7 +29,7 @@ OTHERS = (
     "services/work/test_next_batch.py",
     "services/schedule/test_rounds.py",
     "services/schedule/test_slugs.py",
-    "services/schedule/test_steps.py",
+    "services/schedule/test_large_schedules.py",
     "services/version_tests/test_progress.py",
     "views/version_tests/test_version_tests.py",
     "services/test_annulments.py",
@@ -37,7 +38,7 @@ OTHERS = (
     "views/test_hostile_requests.py",
 )
 """Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
-schedules in steps, annulments, pruning, odd values of messages and requests.
+schedules in parts, rebuilds beside new games, annulments, pruning, odd values of messages and requests.
 """
 
 
