@@ -104,7 +104,7 @@ def match_words(pairing: Pairing, ladder: str, pairs: int) -> list[str]:
     least, most = elo_of_score(target - SHORT_OF_TARGET), elo_of_score(target)
     return [
         *(*pairing.strong.words(), *pairing.weak.words(), "-game", ladder, "-event", "Strength"),
-        *("-sprt", f"elo0={least:.2f}", f"elo1={most:.2f}", "model=logistic", "-rounds", str(pairs)),
+        *("-sprt", f"elo0={least:.2f}", f"elo1={most:.2f}", "model=logistic", "-pairs", str(pairs)),
         *("-openings", f"random:{OPENING_PLIES}"),
     ]
 
@@ -126,7 +126,7 @@ def read_events(events: Iterable[Mapping[str, Any]], pairing: Pairing, ladder: s
     counts = [strong[name] for name in ("wins", "draws", "losses")]
     share = (counts[0] + counts[1] / 2) / max(1, sum(counts))
     forfeits, target = sum(one["forfeits"] for one in rows), pairing.target(ladder)
-    is_whole = not ended["halted"]
+    is_whole = not (ended["halted"] or ended["left_out"])
     title = f"{pairing.strong.name} – {pairing.weak.name}"
     verdict = last["sprt"]["verdict"] or "undecided"
     line = row(title, ladder, *counts, f"{share:.1%}", f"{target:.0%}", verdict, forfeits)

@@ -304,11 +304,11 @@ def test_the_options_of_every_match_are_accepted(document: str, tmp_path: Path) 
     ]
     assert shown
     for words in shown:
-        assert read_options(words[4:], tmp_path).terms.engines
+        assert read_options(words[4:], tmp_path).terms.entrants
 
 
 def test_every_option_of_a_match_that_is_named_exists() -> None:
-    known = {flag.name for flag in FLAGS} | {"help"}
+    known = {name.replace("_", "-") for flag in FLAGS for name in (flag.name, flag.also) if name} | {"help"}
     for text in spans("docs/match.md"):
         if re.match(r"-[a-z]", text):
             assert text.split()[0].lstrip("-") in known, text

@@ -114,6 +114,7 @@ urlpatterns = [
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
+    path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),
     path("games/<int:pk>/embed/", games.game_embed, name="game-embed"),
     path("games/<int:pk>/<int:ply>.svg", board.game_svg, name="game-svg"),

@@ -10,6 +10,7 @@ from benchmarks import strength
 from benchmarks.strength import PAIRINGS, match_words
 from engines.rules import GAMES
 from workers.match.options.flags import read_options
+from workers.match.options.options import Format
 from workers.statistics import Model, score_of_elo
 
 QUICK = ["--pairing", "greedy-random", "--ladder", "dogon-kulei", "--pairs", "1"]
@@ -21,13 +22,13 @@ def test_a_match_tests_the_target_against_five_hundredths_less(
     name: str, ladder: str, tmp_path: Path
 ) -> None:
     terms = read_options(match_words(PAIRINGS[name], ladder, 100), tmp_path).terms
-    assert (terms.ladders, terms.rounds, terms.games) == ((ladder,), 100, 2)
+    assert (terms.ladders, terms.format, terms.rounds, terms.games) == ((ladder,), Format.SPRT, 100, 2)
     assert terms.sprt is not None
     assert terms.sprt.model is Model.LOGISTIC
     target = PAIRINGS[name].target(ladder)
     assert score_of_elo(terms.sprt.elo1) == pytest.approx(target, abs=1e-4)
     assert score_of_elo(terms.sprt.elo0) == pytest.approx(target - 0.05, abs=1e-4)
-    assert [engine.time_control for engine in terms.engines] == [
+    assert [entrant.spec.time_control for entrant in terms.entrants] == [
         "0.1/move",
         "0.025/move" if name == "alphabeta-quarter" else "0.1/move",
     ]

@@ -18,7 +18,7 @@ from tests.support import bad_engines
 from tests.support.jobs import processes_with
 from workers.jobs import EngineSpec
 from workers.match.options.flags import read_options
-from workers.match.options.options import MatchTerms
+from workers.match.options.options import Entrant, MatchTerms
 from workers.match.results import GameResult
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -102,9 +102,12 @@ def slots_of(match: subprocess.Popen[str]) -> list[int]:
     return [int(word) for word in words if int(word) in processes_with("workers.match.slots.slot")]
 
 
+def entrants(names: str) -> tuple[Entrant, ...]:
+    return tuple(Entrant(EngineSpec(name, "", ("true",))) for name in names.split())
+
+
 def terms_of(names: str = "A B", ladders: str = "dogon-kulei", **more: Any) -> MatchTerms:
-    engines = tuple(EngineSpec(name, "", ("true",)) for name in names.split())
-    return MatchTerms(engines, tuple(ladders.split()), "1+0", **more)
+    return MatchTerms(entrants(names), tuple(ladders.split()), "1+0", **more)
 
 
 def options_of(folder: Path, *words: str) -> Any:

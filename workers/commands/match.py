@@ -7,19 +7,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engines.console import complain, discard_output, run_command
+from engines.console import BAD_INPUT, complain, discard_output, run_command
 from workers.engine.fair_clock import find_clock_method
 from workers.engine.sandbox_probe import probe
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.ledger import Ledger
-from workers.match.options.engines import usual_store
+from workers.match.options.dryrun import describe_match
+from workers.match.options.entrants import usual_store
 from workers.match.options.flags import help_text, read_options
 from workers.match.options.options import MatchOptions, MatchTerms
 from workers.match.options.words import MatchError, MatchOptionError
 from workers.match.output.game_logs import GameLogs
 from workers.match.output.recordfile import RecordFile
-from workers.match.output.reports import EventReport, MatchEnding, MatchReport
+from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.output.state import check_state, write_state
 from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
@@ -41,7 +42,11 @@ def _run(arguments: Sequence[str]) -> int:
     if HELP & set(arguments):
         print(help_text())
         return 0
-    return _play(read_options(arguments, usual_store()))
+    options = read_options(arguments, usual_store())
+    if options.dry_run:
+        sys.stdout.writelines(f"{line}\n" for line in describe_match(options))
+        return 0
+    return _play(options)
 
 
 def _play(options: MatchOptions) -> int:
@@ -49,25 +54,24 @@ def _play(options: MatchOptions) -> int:
     books = make_books(options.terms)
     sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
-    ledger = Ledger(options.terms)
+    ledger = Ledger(options.terms, options.withdraw)
     file = RecordFile(options.records)
     try:
         _restore(options, ledger, file)
-        cores = choose_cores(options.concurrency, pin=options.pin)
+        cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
         setup = SlotSetup(
             usual_store(),
             sandbox_level=sandbox_level,
             event=options.event,
             site=options.site,
             keeps_lines=options.log is not None,
-            restarts=options.restart,
+            wait_ms=options.wait,
         )
+        pool = SlotPool(setup, cores)
         sandbox = policy_for_level(sandbox_level).sandbox
-        report = EventReport(ledger) if options.json else MatchReport(ledger)
-        director = Director(options, ledger, books, SlotPool(setup, cores), file, report, game_logs)
+        clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
+        director = Director(options, ledger, books, pool, file, _report(options), game_logs, clock)
         try:
-            report.started()
-            report.notice("clock", find_clock_method(sandbox, is_pinned=None not in cores).sentence)
             with adopting_orphans():
                 ending = director.run()
         except MatchError as error:  # a file cannot be written; its content so far stays
@@ -78,9 +82,11 @@ def _play(options: MatchOptions) -> int:
             return STOPPED
     finally:
         file.close()
+    if ending is MatchEnding.REFUSED:
+        return BAD_INPUT
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
         return STOPPED
-    return GAMES_MISSING if ledger.halted else ALL_PLAYED
+    return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
 
 
 def find_sandbox_level(terms: MatchTerms) -> str:
@@ -88,7 +94,8 @@ def find_sandbox_level(terms: MatchTerms) -> str:
 
     Raises ``MatchOptionError`` if there is no sandbox, or if an engine's program would not exist in it.
     """
-    for spec in terms.engines:
+    for entrant in terms.entrants:
+        spec = entrant.spec
         if spec.directory is not None and not is_visible_inside(spec.command, Path(spec.directory)):
             raise MatchOptionError(
                 f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
@@ -120,8 +127,15 @@ def _restore(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
         raise MatchOptionError(
             f"-records {options.records}: the file already has games; continue them with -resume"
         )
-    state = options.records.with_name(f"{options.records.name}.state")
     if options.resume:
-        check_state(state, options.terms)
+        check_state(options.records, options.terms)
         ledger.restore(file.read_results())
-    write_state(state, options.terms)
+    write_state(options.records, options.terms)
+
+
+def _report(options: MatchOptions) -> MatchReport:
+    if options.json:
+        return EventReport()
+    if sys.stdout.isatty():
+        return ScreenReport()
+    return LineReport(every=options.ratinginterval)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
+from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
-from workers.jobs import EngineSpec
-from workers.match.options.engines import read_engines, usual_store
-from workers.match.options.readers import one_word
+from workers.match.options.entrants import read_entrants, usual_store
+from workers.match.options.options import Entrant
 from workers.match.options.words import MatchOptionError, Setting, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
@@ -19,18 +20,21 @@ from workers.play.runner import PooledEngine, WorkerContext
 SAME, DIFFERS = 0, 1
 USAGE = """\
 usage: python3 -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cmd=… [-each KEY=VALUE…]
+       python3 -m workers replay FILE.pgn [--game ID] --site URL [-engine cmd=… name=…]
 
 Play a recorded game again with its limits and seed, and print the first difference. The first engine is
 White, unless the names of both engines (name=…) are those of Black and White in the record. The keys of
 -engine are those of 'match'. --game is the record's GameId, needed if the file has more than one game.
+--site fetches the bundles of a game that was played on a site, as far as the site allows it; an engine
+that is given as well plays for the player with its name.
 
 exit codes: 0 the same game; 1 a difference; 2 bad input"""
 HELP = {"-h", "-help", "--help"}
-FLAGS = ("game", "engine", "each")
+FLAGS = ("game", "engine", "each", "site")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(lambda: _run(arguments), MatchOptionError, ReplayError)
+    return run_command(lambda: _run(arguments), MatchOptionError, ReplayError, SiteError)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -40,14 +44,22 @@ def _run(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         raise MatchOptionError("the first word must be FILE.pgn, the file with the game's record")
     settings = split_arguments(arguments[1:])
-    wanted = None
     for setting in settings:
         if setting.flag not in FLAGS:
             setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
-        if setting.flag == "game":
-            wanted = one_word(setting)
-    record = _read_game(arguments[0], wanted)
+    record = _read_game(arguments[0], _one_word(settings, "game"))
     return _print_result(record, _replay(record, _read_players(record, settings)))
+
+
+def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
+    """The word of the last ``flag``; None if the flag is not given."""
+    wanted = None
+    for setting in settings:
+        if setting.flag == flag:
+            if len(setting.words) != 1:
+                setting.refuse(f"takes one word, not {len(setting.words)}")
+            wanted = setting.words[0]
+    return wanted
 
 
 def _read_game(name: str, wanted: str | None) -> Record:
@@ -69,22 +81,43 @@ def _read_game(name: str, wanted: str | None) -> Record:
     raise ReplayError(f"{name} has {len(found)} games with the id {quote(wanted)}")
 
 
-def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[EngineSpec, EngineSpec]:
+def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
     """The engines of White and Black."""
     store, ladders = usual_store(), (record.header("Game"),)
     engines = [setting for setting in settings if setting.flag == "engine"]
     each = [setting for setting in settings if setting.flag == "each"]
+    site = _one_word(settings, "site")
+    if site is not None:
+        given = {entrant.name for entrant in read_entrants(engines, each, ladders=ladders, store=store)}
+        engines += _fetch_others(record, given, site, store)
     if len(engines) != 2:
         raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
-    one, two = read_engines(engines, each, ladders=ladders, store=store)
+    one, two = read_entrants(engines, each, ladders=ladders, store=store)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
 
 
-def _replay(record: Record, players: tuple[EngineSpec, EngineSpec]) -> Difference | None:
+def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> list[Setting]:
+    """The engines of the record that are not ``given``; their bundles are fetched from the site."""
+    names = {"white": record.header("White"), "black": record.header("Black")}
+    for name in given - set(names.values()):
+        raise MatchOptionError(
+            f"-engine name={quote(name)}: with --site the name must be that of one of the two players"
+        )
+    engines = ask_engines(site, record.header("GameId"))
+    fetched = []
+    for side, name in names.items():
+        if name not in given:
+            path = fetch_site_bundle(engines[side], store)
+            words = (f"cmd={shlex.quote(str(path))}", f"name={name}")
+            fetched.append(Setting("engine", words, f"--site {site}: {side}"))
+    return fetched
+
+
+def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
     worker = WorkerContext("replay", usual_store(), usual_store())
-    engines = [PooledEngine(player, record.header("Game"), worker) for player in players]
+    engines = [PooledEngine(player.spec, record.header("Game"), worker) for player in players]
     for engine in engines:
         engine.player.seed = seed_of(record)
     try:

@@ -50,7 +50,7 @@ from workers.game.seeds import fit_seed
 from workers.jobs import UNTIMED_SECONDS
 
 READY_SECONDS = 10
-"""The time limit for ``ugiok`` and for each ``readyok``."""
+"""The usual time limit for ``ugiok`` and for each ``readyok``."""
 NOT_UTF_8 = "its output has zero bytes, like UTF-16, and must be UTF-8"
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
@@ -66,7 +66,7 @@ class UgiPlayer:
     """A player over one engine process, for any number of games. The caller must ``close`` it.
 
     The process starts with the first ``prepare``. ``on_wait`` is called repeatedly while
-    the engine thinks and may raise to abort the game.
+    the engine thinks and may raise to abort the game. ``ready_seconds`` None is ``READY_SECONDS``.
     ``on_introduced`` is called after each ``ugiok`` with a sentence for each of ``options`` that the engine
     does not declare, or not with this value.
     """
@@ -78,6 +78,7 @@ class UgiPlayer:
         variant: str,
         options: tuple[tuple[str, str], ...] = (),
         on_wait: Callable[[], None] = lambda: None,
+        ready_seconds: int | None = None,
         on_introduced: Callable[[Sequence[str]], None] = lambda unsuited: None,
     ) -> None:
         self.seed: int | None = None
@@ -86,6 +87,7 @@ class UgiPlayer:
         self._variant = variant
         self._options = options
         self._on_wait = on_wait
+        self._ready_seconds = ready_seconds
         self._on_introduced = on_introduced
         self._kept_options = {
             VARIANT_OPTION.lower(),
@@ -251,7 +253,8 @@ class UgiPlayer:
 
         Raises ``EngineSilent``, which names the missing answer.
         """
-        deadline_ns = _seconds_from_now(READY_SECONDS)
+        seconds = READY_SECONDS if self._ready_seconds is None else self._ready_seconds
+        deadline_ns = _seconds_from_now(seconds)
         try:
             self._send(messages, deadline_ns)
             while not self._has_received(kind, word, deadline_ns):
@@ -260,7 +263,7 @@ class UgiPlayer:
             raise EngineSilent(f"no {word}: {closed}") from None
         except EngineSilent:
             encoding = f": {NOT_UTF_8}" if "\0" in self._log.text() else ""
-            raise EngineSilent(f"no {word} within {READY_SECONDS} seconds{encoding}") from None
+            raise EngineSilent(f"no {word} within {seconds} seconds{encoding}") from None
 
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
         """Whether the answer is among the next lines; lines after it are put back."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,9 +14,12 @@ from engines.records.model import is_token
 from engines.rules.base import RulesError
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
-from workers.game.openings import OpeningError, iter_openings
+from workers.game.openings import Opening, OpeningError, iter_openings
 from workers.match.options.options import MatchTerms, Openings, Order
 from workers.match.options.words import MatchOptionError
+
+KEPT_OPENINGS = 1_000
+"""More than the pairs that are played at a time: a pair that is returned needs its opening again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +54,28 @@ def _make_book(game: Variant, terms: MatchTerms) -> Book:
 
 
 class DrawnBook:
-    """Draws openings from the seed, in order. Keeps texts, which need less memory than tuples of moves."""
+    """Draws openings from the seed, in order. Keeps the last ones; an earlier one is drawn again."""
 
     def __init__(self, game: Variant, plies: int, seed: int) -> None:
-        self._source = iter_openings(game, plies, seed)
-        self._drawn: list[str] = []
+        self._draw = partial(iter_openings, game, plies, seed)
+        self._begin()
         try:
             self.start(0)
         except OpeningError as error:
             raise MatchOptionError(f"-openings random:{plies}: {error}") from None
 
     def start(self, number: int) -> BookStart:
-        while len(self._drawn) <= number:
-            self._drawn.append(" ".join(next(self._source)))
-        return BookStart(moves=tuple(self._drawn[number].split()))
+        if number < self._count - len(self._kept):
+            self._begin()
+        while self._count <= number:
+            self._kept.append(next(self._source))
+            self._count += 1
+        return BookStart(moves=self._kept[number - self._count])
+
+    def _begin(self) -> None:
+        self._source: Iterator[Opening] = self._draw()
+        self._kept: deque[Opening] = deque(maxlen=KEPT_OPENINGS)
+        self._count = 0
 
 
 class FileBook:

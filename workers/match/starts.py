@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from workers.jobs import BOTH_UNABLE, EngineSpec
+from workers.jobs import BOTH_UNABLE
+from workers.match.options.options import Entrant
 from workers.match.output.game_logs import evidence_lines
 from workers.match.slots.messages import IntroducedEngine, SlotGame
 
@@ -13,15 +14,19 @@ from workers.match.slots.messages import IntroducedEngine, SlotGame
 class EngineStarts:
     """The starts of a match's engines, as far as slots have reported them."""
 
-    def __init__(self, engines: Sequence[EngineSpec]) -> None:
-        self._engines = engines
+    def __init__(self, entrants: Sequence[Entrant]) -> None:
+        self._entrants = entrants
         self._introduced: set[str] = set()
+        self._known: set[str] = set()
 
     def add(self, engine: IntroducedEngine) -> Iterator[str]:
-        """Note that an engine can be started; the first time, a sentence for each option it does not take."""
-        if engine.name not in self._introduced:
-            self._introduced.add(engine.name)
-            yield from (f"{engine.name}: {why}" for why in engine.unsuited)
+        """Note that an engine can be started; a sentence for each new option that it does not take."""
+        self._introduced.add(engine.name)
+        for why in engine.unsuited:
+            sentence = f"{engine.name}: {why}"
+            if sentence not in self._known:
+                self._known.add(sentence)
+                yield sentence
 
     def explain_failure(self, played: SlotGame) -> str:
         """A report on the engines that cannot be started: their commands, the exit code, standard error.
@@ -35,10 +40,12 @@ class EngineStarts:
             failed = [result.culprit] if result.culprit is not None and result.is_failed_start else []
         if not failed or self._introduced & set(failed):
             return ""
-        commands = [_command_line(one) for one in self._engines if one.name in failed]
-        return "\n".join((f"{' and '.join(failed)} never answered ugiok", *commands, *evidence_lines(played)))
+        commands = [_command_line(one) for one in self._entrants if one.name in failed]
+        reason = f"the match ends: {' and '.join(failed)} never answered ugiok"
+        return "\n".join((reason, *commands, *evidence_lines(played)))
 
 
-def _command_line(spec: EngineSpec) -> str:
+def _command_line(entrant: Entrant) -> str:
+    spec = entrant.spec
     where = f" (in {spec.directory})" if spec.directory else ""
-    return f"  the command of {spec.name}: {shlex.join(spec.command)}{where}"
+    return f"  the command of {entrant.name}: {shlex.join(spec.command)}{where}"

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 from workers.engine.players import UgiPlayer
 from workers.jobs import GameJob
-from workers.play.runner import Introduction, PooledEngine, WorkerContext
+from workers.play.runner import Introduction, PooledEngine, RestartMode, WorkerContext
 
 
 class EnginePool:
-    """The engines that run in this process, at most two."""
+    """The engines that run in this process."""
 
     def __init__(
         self, worker: WorkerContext, on_introduced: Introduction = lambda spec, unsuited: None
@@ -20,27 +20,34 @@ class EnginePool:
         self._on_introduced = on_introduced
         self._running: list[PooledEngine] = []
 
-    def take(self, job: GameJob) -> tuple[PooledEngine, PooledEngine]:
+    def take(
+        self,
+        job: GameJob,
+        restart: tuple[RestartMode, RestartMode] = (RestartMode.AUTO, RestartMode.AUTO),
+        ready_seconds: tuple[int | None, int | None] = (None, None),
+    ) -> tuple[PooledEngine, PooledEngine]:
         """Both engines in the order of the job, two processes also where both are the same engine.
 
-        Engines that have no part in the job are closed.
+        Engines that have no part in the job are closed, except with ``RestartMode.OFF``. ``ready_seconds``
+        None is the usual time limit of a start.
         """
         idle, taken = list(self._running), []
-        for spec in job.engines:
+        for spec, mode, ready in zip(job.engines, restart, ready_seconds, strict=True):
             engine = next((one for one in idle if (one.spec, one.ladder) == (spec, job.game)), None)
             if engine is None:
-                engine = PooledEngine(spec, job.game, self._worker, self._on_introduced)
+                engine = PooledEngine(spec, job.game, self._worker, mode, ready, self._on_introduced)
             else:
                 idle.remove(engine)
             taken.append(engine)
-        self._running = taken
-        _end(idle, UgiPlayer.close)
+        self._running = taken + [one for one in idle if one.restart is RestartMode.OFF]
+        _end([one for one in idle if one.restart is not RestartMode.OFF], UgiPlayer.close)
         one, two = taken
         return one, two
 
-    def restart(self) -> None:
-        """Close the engines, so that they start anew for the next game."""
-        _end(self._running, lambda player: player.close(restarts=True))
+    def begin_game(self) -> None:
+        """Close the engines that are restarted before every game."""
+        restarted = [one for one in self._running if one.restart is RestartMode.ON]
+        _end(restarted, lambda player: player.close(restarts=True))
 
     def clear(self, *, at_once: bool) -> None:
         """End all engines; ``at_once`` does not wait for them to quit."""

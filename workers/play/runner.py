@@ -7,6 +7,7 @@ a void report, never a lost game. Independent of Celery: reports and progress go
 from __future__ import annotations
 
 import datetime
+import enum
 import logging
 import math
 import time
@@ -116,10 +117,22 @@ Introduction = Callable[[EngineSpec, Sequence[str]], None]
 """Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
 
 
+class RestartMode(enum.StrEnum):
+    """When an engine's process is restarted, except after a fault, which always restarts it."""
+
+    ON = "on"
+    """Before every game."""
+    AUTO = "auto"
+    """When a job without it begins: at most two engines run at a time."""
+    OFF = "off"
+    """Never: it keeps running until the pool is cleared."""
+
+
 class PooledEngine:
     """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` its player.
 
     Its process starts with its first game and is kept from game to game and from job to job.
+    ``ready_seconds`` None is the usual time limit for its start.
     """
 
     def __init__(
@@ -127,10 +140,13 @@ class PooledEngine:
         spec: EngineSpec,
         ladder: str,
         worker: WorkerContext,
+        restart: RestartMode = RestartMode.AUTO,
+        ready_seconds: int | None = None,
         on_introduced: Introduction = lambda spec, unsuited: None,
     ) -> None:
         self.spec = spec
         self.ladder = ladder
+        self.restart = restart
         self._worker = worker
         self.on_wait: Callable[[], None] = lambda: None
         """Called repeatedly while the engine thinks; may raise to abort the game."""
@@ -139,6 +155,7 @@ class PooledEngine:
             variant=ladder,
             options=spec.options,
             on_wait=lambda: self.on_wait(),
+            ready_seconds=ready_seconds,
             on_introduced=lambda unsuited: on_introduced(spec, unsuited),
         )
 
@@ -173,7 +190,10 @@ class FinishedGame(NamedTuple):
 
 @dataclass(slots=True)
 class GameRunner:
-    """Plays the games of one job with ``engines``, which are in the order of the job's engines."""
+    """Plays the games of one job with ``engines``, which are in the order of the job's engines.
+
+    So are ``margins_ms``; None is the job's margin.
+    """
 
     job: GameJob
     engines: tuple[PooledEngine, PooledEngine]
@@ -181,6 +201,7 @@ class GameRunner:
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
+    margins_ms: tuple[int | None, int | None] = (None, None)
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
@@ -213,7 +234,7 @@ class GameRunner:
             rules,
             History(rules, start, job.ply_limit),
             (self._control(white), self._control(black)),
-            (job.margin_ms, job.margin_ms),
+            (self._margin_ms(white), self._margin_ms(black)),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
@@ -221,6 +242,10 @@ class GameRunner:
     def _control(self, place: int) -> TimeControl:
         """The time control of one of the job's engines."""
         return parse_time_control(self.job.engines[place].time_control or self.job.time_control)
+
+    def _margin_ms(self, place: int) -> int:
+        own = self.margins_ms[place]
+        return self.job.margin_ms if own is None else own
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""

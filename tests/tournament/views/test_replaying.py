@@ -1,4 +1,4 @@
-"""What a game's page has for ``python -m workers replay``, and who gets the bundles."""
+"""``python -m workers replay --site`` with a real site."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.test import Client
+from pytest_django.live_server_helper import LiveServer
 
 from tests.support.filled_site import Site, add_version
 from tournament.models import BotVersion, Bundle
+from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.bundles.store import pack_bundle, store_bundle
 
 MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'
@@ -36,8 +38,27 @@ def test_everybody_can_download_a_sample_s_bundle(
         assert as_user(user).get(f"/bots/sample/{sample.number}/bundle.zip").status_code == 200
 
 
+def test_the_site_names_the_engines_of_a_game_and_lends_only_public_bundles(
+    site: Site, sample: BotVersion, live_server: LiveServer, tmp_path: Path
+) -> None:
+    engines = ask_engines(live_server.url, site.played.key)
+    assert (engines["white"].name, engines["white"].sha256) == ("Stone Age", site.white.bundle_id)
+    path = fetch_site_bundle(engines["black"], tmp_path / "store")
+    assert path.read_bytes() == Bundle.objects.get(pk=sample.bundle_id).path.read_bytes()
+    with pytest.raises(
+        SiteError, match=r"'Stone Age' to its owner only: .* from http.*/bots/stone-age/1/ and pass"
+    ):
+        fetch_site_bundle(engines["white"], tmp_path / "store")
+
+
+def test_an_owner_receives_the_address_of_the_bundle(site: Site, as_user: Callable[..., Client]) -> None:
+    answer = as_user(site.owner).get("/games/engines.json", {"id": site.played.key}).json()
+    assert answer["white"]["bundle"] == "/bots/stone-age/1/bundle.zip"
+    assert answer["black"]["bundle"] is None
+
+
 def test_the_game_s_page_names_the_bundles_and_how_to_play_it_again(site: Site, client: Client) -> None:
     page = client.get(f"/games/{site.played.pk}/").content.decode()
     assert site.white.bundle_id in page
     assert site.black.bundle_id in page
-    assert f"python3 -m workers replay game-{site.played.pk}.pgn -engine cmd=white.zip" in page
+    assert f"python3 -m workers replay game-{site.played.pk}.pgn --site http://testserver" in page

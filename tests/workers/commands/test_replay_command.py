@@ -76,7 +76,7 @@ def test_the_output_states_that_a_record_has_no_seed(
         (("{records}",), "has 2 games: choose one with --game and its GameId"),
         (("{records}", "--game", "no/such"), "has 0 games with the id 'no/such'"),
         (("{records}", "--game", "dogon-kulei/1/1/1"), "-engine: a game has two engines, not 0"),
-        (("{records}", "--dice", "6"), "-dice 6: unknown option (known are -game, -engine, -each)"),
+        (("{records}", "--dice", "6"), "-dice 6: unknown option (known are -game, -engine, -each, -site)"),
         (("{records}", "--game", "a", "b"), "-game a b: takes one word, not 2"),
     ],
 )

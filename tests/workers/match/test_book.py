@@ -11,6 +11,7 @@ from engines.rules.base import RulesError
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tests.support.matches import terms_of
+from workers.match import book
 from workers.match.book import Book, BookStart, make_books, parse_start
 from workers.match.options.options import Openings, Order
 from workers.match.options.words import MatchOptionError
@@ -121,6 +122,14 @@ def test_drawn_openings_do_not_depend_on_what_was_asked_for_first() -> None:
     one, two = make_books(terms)["dogon-kulei"], make_books(terms)["dogon-kulei"]
     assert [one.start(n) for n in (5, 0, 3)] == [two.start(n) for n in (5, 0, 3)]
     assert one.start(0) != one.start(1)
+
+
+def test_openings_given_up_long_ago_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "KEPT_OPENINGS", 3)
+    terms = terms_of(openings=Openings(plies=4), seed=3)
+    long_ago = make_books(terms)["dogon-kulei"]
+    expected = [long_ago.start(number) for number in range(10)]
+    assert [long_ago.start(number) for number in (0, 9, 7, 4)] == [expected[n] for n in (0, 9, 7, 4)]
 
 
 def test_openings_longer_than_any_game_are_refused() -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.support.matches import game_of, terms_of
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS
 from workers.match.ledger import Ledger
+from workers.match.options.options import Format
 from workers.match.options.words import MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs
 from workers.sequential import Sprt
@@ -18,10 +19,14 @@ def next_pair(ledger: Ledger) -> PlannedPair:
     return pair
 
 
-def play(ledger: Ledger, pair: PlannedPair, *results: str) -> None:
-    """Record the games of a pair."""
-    for game, result in zip(pair.games, results, strict=True):
-        ledger.record(game_of(game.key, *ledger.players(pair, game), result))
+def play(ledger: Ledger, pair: PlannedPair, *results: str, fault: str = "none") -> list[str | None]:
+    """Record the games of a pair; returns the engine withdrawn by each game."""
+    return [play_one(ledger, pair, number, result, fault) for number, result in enumerate(results)]
+
+
+def play_one(ledger: Ledger, pair: PlannedPair, number: int, result: str, fault: str) -> str | None:
+    game = pair.games[number]
+    return ledger.record(game_of(game.key, *ledger.players(pair, game), result, fault=fault))
 
 
 def keys(pair: PlannedPair | None) -> list[str]:
@@ -87,9 +92,10 @@ def test_a_void_is_played_again_and_given_up_after_three() -> None:
 
 
 def test_a_void_that_would_end_the_same_way_again_is_given_up_at_once() -> None:
-    ledger = Ledger(terms_of())
+    ledger = Ledger(terms_of(), withdraw_after=1)
     pair = next_pair(ledger)
     assert ledger.void(pair, pair.games[0], f"{BOTH_UNABLE}: no such program")
+    assert ledger.withdrawn == ["A", "B"]
 
 
 def test_games_of_a_lost_slot_are_played_again_the_first_a_limited_number_of_times() -> None:
@@ -111,11 +117,46 @@ def test_games_given_back_on_request_are_not_counted_as_lost() -> None:
     assert (ledger.running, ledger.done) == (0, 0)
 
 
+def test_an_engine_is_withdrawn_after_forfeits_in_a_row_and_its_games_are_left_out() -> None:
+    ledger = Ledger(terms_of("A B C", rounds=2), withdraw_after=2)
+    assert play(ledger, next_pair(ledger), "1-0", "1-0") == [None, None]  # B - C
+    pair = next_pair(ledger)
+    assert ledger.players(pair, pair.games[0]) == ("A", "B")
+    forfeits = (("0-1", "white"), ("1-0", "black"))
+    withdrawn = [play_one(ledger, pair, number, *how) for number, how in enumerate(forfeits)]
+    assert withdrawn == [None, "A"]
+    assert (ledger.left_out, ledger.left) == (6, 2), "known at once, for the time that is left"
+    play(ledger, next_pair(ledger), "1-0", "1-0")  # C - B
+    assert ledger.next_pair() is None
+    assert (ledger.done, ledger.left_out, ledger.left, ledger.total) == (6, 6, 0, 12)
+
+
+def test_a_clean_game_resets_the_count_of_forfeits() -> None:
+    ledger = Ledger(terms_of(rounds=4), withdraw_after=2)
+    for _ in range(4):
+        pair = next_pair(ledger)
+        assert play_one(ledger, pair, 0, "0-1", "white") is None
+        assert play_one(ledger, pair, 1, "0-1", "none") is None
+    assert ledger.withdrawn == []
+
+
+def test_withdrawals_are_the_same_after_a_restoration() -> None:
+    forfeits = [
+        game_of("dogon-kulei/1/1/1", "A", "B", "0-1", fault="white"),
+        game_of("dogon-kulei/1/1/2", "B", "A", "1-0", fault="black"),
+    ]
+    ledger = Ledger(terms_of(rounds=2), withdraw_after=2)
+    ledger.restore(forfeits)
+    assert ledger.withdrawn == ["A"]
+    assert ledger.next_pair() is None
+    assert ledger.left_out == 2
+
+
 # Tests
 
 
 def make_test() -> Ledger:
-    return Ledger(terms_of(sprt=Sprt(-50.0, 50.0), rounds=1000))
+    return Ledger(terms_of(format=Format.SPRT, sprt=Sprt(-50.0, 50.0), rounds=1000))
 
 
 def test_a_test_ends_when_it_is_decided() -> None:

@@ -115,6 +115,28 @@ def test_without_recovery_a_crash_ends_the_match(tmp_path: Path) -> None:
     assert "Bad is at fault" in done.out
 
 
+def test_an_engine_that_forfeits_again_and_again_is_withdrawn(tmp_path: Path) -> None:
+    words = [
+        *engine("A"),
+        *engine("Bad", "go", "leave", "3"),
+        *engine("B"),
+        *QUICK,
+        "-rounds",
+        "3",
+        "-withdraw",
+        "3",
+    ]
+    done = run_match(tmp_path, *words)
+    assert done.code == 1
+    bad = [
+        record for record in done.games.values() if "Bad" in (record.header("White"), record.header("Black"))
+    ]
+    assert len(bad) == 4
+    assert len(done.games) == 4 + 6
+    assert "Bad (withdrawn)" in done.out
+    assert "8 games were left out" in done.out
+
+
 # Interrupting and continuing
 
 
@@ -207,7 +229,7 @@ def test_a_match_is_only_continued_with_the_same_terms(tmp_path: Path) -> None:
     )
     other = run_match(tmp_path, *words, "-seed", "3", "-resume")
     assert other.code == 2
-    assert "match.pgn.state is from a match with other terms: seed was 0, not 3" in other.err
+    assert "match.pgn is from a match with other terms: seed was 0, not 3" in other.err
     assert run_match(tmp_path, *words, "-rounds", "2", "-resume").code == 0
     assert len(read_games(other.records)) == 4
 
@@ -224,13 +246,13 @@ def test_a_bundle_plays_as_it_is(tmp_path: Path) -> None:
     assert (first.header("White"), first.header("WhiteVersion")) == ("Stray", "2.1")
 
 
-@pytest.mark.parametrize(("restart", "processes"), [("on", 4), ("off", 1)])
+@pytest.mark.parametrize(("restart", "processes"), [("on", 4), ("auto", 1), ("off", 1)])
 def test_engines_are_kept_or_restarted_as_asked(tmp_path: Path, restart: str, processes: int) -> None:
     note = tmp_path / "starts"
     starter = f"sh -c 'echo >> {note}; exec \"$@\"' sh"
     cmd = engine("A")[2].removeprefix("cmd=")
     words = ["-engine", "name=A", f"cmd={starter} {cmd}", *engine("B"), *QUICK, "-rounds", "2"]
-    assert run_match(tmp_path, *words, "-restart", restart).code == 0
+    assert run_match(tmp_path, *words, "-each", f"restart={restart}").code == 0
     assert len(note.read_text().splitlines()) == processes
 
 

@@ -1,4 +1,4 @@
-"""The output of a match, and what happens when nobody reads it."""
+"""What happens when nobody reads a match's output, and tables at intervals."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ def test_a_match_whose_reader_has_gone_stops_and_can_be_resumed(tmp_path: Path, 
     assert len(stopped.games) < 400
 
 
+def test_the_table_is_printed_after_a_number_of_games(tmp_path: Path) -> None:
+    done = run_match(tmp_path, *engine("A"), *engine("B"), *QUICK, *"-rounds 3 -ratinginterval 2".split())
+    lines = done.out.splitlines()
+    tables = [number for number, line in enumerate(lines) if "LL-LD-DD-WD-WW" in line]
+    assert len(tables) == 4
+    assert "low   high" in " ".join(lines[tables[0]].split()).replace("low high", "low   high")
+
+
 def test_copies_are_counted_also_after_a_resume(tmp_path: Path) -> None:
     words = [*engine("A"), *engine("B"), *QUICK, "-json"]
     run_match(tmp_path, *words)
@@ -39,3 +47,8 @@ def test_more_games_at_a_time_than_cores_are_warned_of(tmp_path: Path) -> None:
     assert done.err.startswith(
         ("warning: -concurrency 1000: there are ", "warning: -concurrency 1000: there is 1 core")
     )
+
+
+def test_games_are_played_with_the_colours_that_were_chosen(tmp_path: Path) -> None:
+    done = run_match(tmp_path, *engine("A"), *engine("B"), *QUICK, *"-noswap -reverse -wait 5".split())
+    assert [record.header("White") for record in done.games.values()] == ["B", "B"]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.matches import QUICK, engine, game_of, run_match
 from workers.jobs import EngineSpec, SideLog
+from workers.match.options.options import Entrant
 from workers.match.slots.messages import IntroducedEngine, SlotGame
 from workers.match.starts import EngineStarts
 
@@ -21,17 +22,19 @@ OPTIONS = (
 
 def failed(**game: Any) -> SlotGame:
     log = SideLog(stderr="no such file: net.bin\n")
-    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log)
+    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log, 5)
 
 
 def starts() -> EngineStarts:
-    return EngineStarts([EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d") for name in "AB"])
+    return EngineStarts(
+        [Entrant(EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d")) for name in "AB"]
+    )
 
 
 def test_an_engine_that_never_started_is_reported_with_command_and_standard_error() -> None:
     report = starts().explain_failure(failed(termination="stall", fault="black", has_moves=False))
     assert report.splitlines()[:3] == [
-        "B never answered ugiok",
+        "the match ends: B never answered ugiok",
         "  the command of B: /bin/bot '--x y' (in /d)",
         "  no ugiok within 10 seconds",
     ]
@@ -91,11 +94,29 @@ def test_two_engines_that_cannot_start_are_both_reported(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_an_option_that_an_engine_does_not_take_is_warned_of_once(tmp_path: Path) -> None:
-    keys = ["option.Foo=7", "option.hash=12", "option.Style=b"]
-    done = run_match(
-        tmp_path, *engine("A", "ugi", "also", OPTIONS, keys=keys), *engine("B"), *QUICK, "-restart"
-    )
+    keys = ["option.Foo=7", "option.hash=12", "option.Style=b", "restart=on"]
+    done = run_match(tmp_path, *engine("A", "ugi", "also", OPTIONS, keys=keys), *engine("B"), *QUICK)
     assert done.code == 0
     assert done.out.count("warning: A: it declares no option 'Foo'; it was set all the same") == 1
     assert done.out.count("warning: A: option 'hash' takes a whole number from 1 to 9, not '12'") == 1
     assert done.out.count("warning") == 2
+
+
+@pytest.mark.slow
+def test_a_strict_match_refuses_such_an_option(tmp_path: Path) -> None:
+    done = run_match(tmp_path, *engine("A", keys=["option.Foo=7"]), *engine("B"), *QUICK, "-strict")
+    assert (done.code, done.games) == (2, {})
+    assert "the match ends: -strict: A: it declares no option 'Foo'" in done.out
+
+
+@pytest.mark.slow
+def test_a_margin_and_a_time_to_start_of_one_engine(tmp_path: Path) -> None:
+    slow = ["ugi:1", "late", "1.5", "go:2", "late", "0.9"]
+    words = [*engine("A", *slow, keys=["timemargin=60000"]), *engine("B"), *QUICK[:2], "-openings", "none"]
+    done = run_match(tmp_path, *words, *"-plylimit 6 -tc 0.2/move".split())
+    assert done.code == 0
+    assert "time forfeit" not in done.out
+    (tmp_path / "match.pgn").unlink()
+    done = run_match(tmp_path, *words, *"-plylimit 6 -tc 60+0 -startup 1".split())
+    assert done.code == 3
+    assert "no ugiok within 1 seconds" in done.out

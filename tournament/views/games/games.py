@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
@@ -18,6 +18,7 @@ from engines.rules.base import Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
+    BotVersion,
     Game,
     GameLog,
     GameRecord,
@@ -136,6 +137,31 @@ def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
         raise Http404(f"no log of {side!r} for this user")
     text = f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
     return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
+
+
+@require_safe
+def game_engines(request: HttpRequest) -> JsonResponse:
+    """The engines of the game with this ``id``, a record's GameId, for ``python -m workers replay --site``.
+
+    ``bundle`` is null if this user may not download it.
+    """
+    key = request.GET.get("id", "")
+    game = Game.objects.with_players().filter(key=key).first() if key.isprintable() else None
+    if game is None or not access.may_see_tournament(request.user, game.tournament):
+        raise Http404(f"no game {key!r}")
+    versions = {"white": game.white, "black": game.black}
+    return JsonResponse({side: _engine_values(request, version) for side, version in versions.items()})
+
+
+def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str | None]:
+    bundle = reverse("bundle", args=[version.bot.slug, version.number])
+    return {
+        "name": version.bot.name,
+        "version": str(version.number),
+        "sha256": version.bundle_id,
+        "page": version.get_absolute_url(),
+        "bundle": bundle if access.may_download_bundle(request.user, version) else None,
+    }
 
 
 def _rating_changes(game: Game) -> dict[str, RatingEvent]:

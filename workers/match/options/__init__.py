@@ -1,5 +1,5 @@
-"""The command line of `python3 -m workers match`, read into one value (`MatchOptions`).
+"""The command line and the TOML file of `python3 -m workers match`, read into one value (`MatchOptions`).
 
 Begin with `options.py`, the values, then `flags.py`, the table of all flags. `words` splits, `readers` and
-`engines` convert. The games that follow from the options are in `workers.match.plan`.
+`entrants` convert. The games that follow from the options are in `workers.match.plan`.
 """

@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workers.jobs import DrawRule, EngineSpec, ResignRule
+from workers.play.runner import RestartMode
 from workers.sequential import Sprt
 
 
 class Format(enum.StrEnum):
-    """Who meets whom."""
+    """Who meets whom. An SPRT is a round robin of two engines that ends when the test is decided.
+
+    In a knock-out and a Swiss event a meeting has ``MatchTerms.games``; a Swiss event has so many rounds.
+    """
 
     ROUND_ROBIN = "roundrobin"
     GAUNTLET = "gauntlet"
+    SPRT = "sprt"
+    KNOCKOUT = "knockout"
     SWISS = "swiss"
+
+
+ROUND_BY_ROUND = (Format.KNOCKOUT, Format.SWISS)
+"""The pairs of a round depend on the results of earlier ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An engine of the match; ``spec.name`` is unique within a match.
+
+    ``margin_ms`` None is the margin of the match, ``startup_seconds`` None the usual time limit of a start.
+    """
+
+    spec: EngineSpec
+    restart: RestartMode = RestartMode.AUTO
+    margin_ms: int | None = None
+    startup_seconds: int | None = None
+    given_command: tuple[str, ...] = field(default=(), compare=False)
+    """The command as given, before a bundle or program was looked up."""
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
 
 
 class Order(enum.StrEnum):
@@ -39,12 +68,11 @@ class Openings:
 class MatchTerms:
     """What is played: two matches with equal terms have the same games.
 
-    The names of ``engines`` are unique. Engines that meet do so ``rounds`` times on each ladder, each time
-    for one or two games with one opening. ``time_control`` is for engines without their own; ``ply_limit``
-    None is the game's own.
+    Engines that meet do so ``rounds`` times on each ladder, each time for ``games`` games; each pair of games
+    has one opening. ``time_control`` is for engines without their own; ``ply_limit`` None is the game's own.
     """
 
-    engines: tuple[EngineSpec, ...]
+    entrants: tuple[Entrant, ...]
     ladders: tuple[str, ...]
     time_control: str
     format: Format = Format.ROUND_ROBIN
@@ -52,31 +80,39 @@ class MatchTerms:
     games: int = 2
     openings: Openings = Openings()
     sprt: Sprt | None = None
-    """A test of two engines: the match ends when it is decided."""
     margin_ms: int = 50
     ply_limit: int | None = None
     draw: DrawRule | None = None
     resign: ResignRule | None = None
     seed: int = 0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(engine.name for engine in self.engines)
+    swaps: bool = True
+    """Whether the second game of a pair has the colours reversed."""
+    reverse: bool = False
+    """Whether the first engine of a meeting has Black in the first game."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
-    """How a match is played and reported. ``log`` None keeps only logs of faults."""
+    """How a match is played and reported. ``withdraw`` 0 is never; ``log`` None keeps only logs of faults."""
 
     terms: MatchTerms
     records: Path = Path("match.pgn")
     resume: bool = False
     concurrency: int = 1
     pin: bool = True
-    restart: bool = False
     recover: bool = True
+    withdraw: int = 0
     log: Path | None = None
     event: str = "Match"
     site: str = ""
     json: bool = False
+    dry_run: bool = False
     sandbox: bool = False
+    strict: bool = False
+    """Whether an option that an engine does not take ends the match, instead of a warning."""
+    wait: int = 0
+    """Milliseconds of pause before each game."""
+    cpus: tuple[int, ...] = ()
+    """The only CPUs of the games, one for each game at a time; empty are all."""
+    ratinginterval: int = 0
+    """A table is printed after this number of games; 0 is at intervals of time."""

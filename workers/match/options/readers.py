@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -17,22 +18,28 @@ from workers.match.options.words import Setting, split_pairs
 from workers.sequential import Sprt
 from workers.statistics import Model, StatisticsError
 
-MAX_TEXT = 80
+MAX_LABEL = 80
+MAX_CPU = 4_095
+MAX_MARGIN_MS = 60_000
+MAX_STARTUP_SECONDS = 3_600
 
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def one_word(setting: Setting) -> str:
+def _one(setting: Setting) -> str:
     if len(setting.words) != 1:
         setting.refuse(f"takes one word, not {len(setting.words)}")
     return setting.words[0]
 
 
 def read_whole(least: int, most: int) -> Callable[[Setting], int]:
-    return lambda setting: _number(setting, one_word(setting), least, most)
+    def read(setting: Setting) -> int:
+        return read_number(setting, _one(setting), least, most)
+
+    return read
 
 
-def _number(setting: Setting, text: str, least: int, most: int = MAX_NUMBER) -> int:
+def read_number(setting: Setting, text: str, least: int, most: int) -> int:
     """A whole number in these bounds."""
     if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
         setting.refuse(f"{quote(text)} is not a whole number from {least} to {most}")
@@ -41,7 +48,7 @@ def _number(setting: Setting, text: str, least: int, most: int = MAX_NUMBER) -> 
 
 def read_switch(setting: Setting) -> bool:
     """``on`` or ``off``; no word means ``on``."""
-    word = one_word(setting) if setting.words else "on"
+    word = _one(setting) if setting.words else "on"
     if word not in ("on", "off"):
         setting.refuse(f"{quote(word)} is neither on nor off")
     return word == "on"
@@ -55,39 +62,50 @@ def _choice(setting: Setting, text: str, kind: type[Word]) -> Word:
 
 
 def read_form(setting: Setting) -> Format:
-    return _choice(setting, one_word(setting), Format)
+    return _choice(setting, _one(setting), Format)
 
 
-def read_path(setting: Setting) -> Path:
-    """A path with a name at its end; ``file=`` before it is allowed."""
-    path = Path(one_word(setting).removeprefix("file="))
+def read_folder(setting: Setting) -> Path:
+    text = _one(setting)
+    if text.startswith("file="):
+        setting.refuse("takes a folder, in which each game has a file")
+    return _path(setting, text)
+
+
+def _path(setting: Setting, text: str) -> Path:
+    if not text:
+        setting.refuse(f"{quote(text)} is not a path")
+    return Path(text)
+
+
+def read_file(setting: Setting) -> Path:
+    """The path of a file, with a name at its end: other files are written beside it. ``file=`` is allowed."""
+    path = _path(setting, _one(setting).removeprefix("file="))
     if not path.name:
-        setting.refuse(f"{quote(str(path))} has no name at its end")
+        setting.refuse(f"{quote(str(path))} is a folder")
     return path
 
 
 def read_label(setting: Setting) -> str:
-    return check_text(setting, one_word(setting), "the text")
-
-
-def check_text(setting: Setting, text: str, what: str, least: int = 0) -> str:
-    if not least <= len(text) <= MAX_TEXT or not text.isprintable() or text != text.strip():
-        setting.refuse(f"{what} {quote(text)} must have {least} to {MAX_TEXT} printable characters, no "
-                       "space at either end")  # fmt: skip
+    text = _one(setting)
+    if len(text) > MAX_LABEL or not text.isprintable():
+        setting.refuse(f"{quote(text)} must have at most {MAX_LABEL} characters, all printable")
     return text
 
 
 def read_ladders(setting: Setting) -> tuple[str, ...]:
     if not setting.words:
         setting.refuse("names no game")
-    try:
-        return tuple(dict.fromkeys(find_game(code).code for code in setting.words))
-    except RulesError as error:
-        setting.refuse(str(error))
+    for code in setting.words:
+        try:
+            find_game(code)
+        except RulesError as error:
+            setting.refuse(str(error))
+    return setting.words
 
 
 def read_time_control(setting: Setting) -> str:
-    return read_control(setting, one_word(setting))
+    return read_control(setting, _one(setting))
 
 
 def read_control(setting: Setting, text: str) -> str:
@@ -103,14 +121,14 @@ def read_openings(setting: Setting) -> Openings:
         return Openings()
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
         plies = setting.words[0].removeprefix("random:")
-        return Openings(plies=_number(setting, plies, 0, MAX_OPENING_PLIES))
+        return Openings(plies=read_number(setting, plies, 0, MAX_OPENING_PLIES))
     if not any(word.startswith("file=") for word in setting.words):
         setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
     pairs = _keys(setting, needed=("file",), also=("order", "start"))
     return Openings(
         file=Path(pairs["file"]),
         order=_choice(setting, pairs.get("order", Order.SEQUENTIAL), Order),
-        start=_number(setting, pairs.get("start", "1"), 1),
+        start=read_number(setting, pairs.get("start", "1"), 1, MAX_NUMBER),
     )
 
 
@@ -128,17 +146,34 @@ def read_sprt(setting: Setting) -> Sprt:
 def read_draw(setting: Setting) -> DrawRule:
     pairs = _keys(setting, needed=("movenumber", "movecount", "score"))
     least = {"movenumber": 1, "movecount": 1, "score": 0}
-    return DrawRule(*(_number(setting, pairs[key], least[key]) for key in least))
+    return DrawRule(*(read_number(setting, pairs[key], least[key], MAX_NUMBER) for key in least))
 
 
 def read_resign(setting: Setting) -> ResignRule:
     """``twosided=false``: the score of the losing engine is enough."""
     pairs = _keys(setting, needed=("movecount", "score"), also=("twosided",))
-    moves, score = (_number(setting, pairs[key], 1) for key in ("movecount", "score"))
+    moves, score = (read_number(setting, pairs[key], 1, MAX_NUMBER) for key in ("movecount", "score"))
     word = pairs.get("twosided", "true")
-    if word not in ("true", "false"):
+    if word not in ("true", "on", "false", "off"):  # a TOML file's true is on
         setting.refuse(f"twosided={quote(word)} is neither true nor false")
-    return ResignRule(moves, score, two_sided=word == "true")
+    return ResignRule(moves, score, two_sided=word in ("true", "on"))
+
+
+def read_cpus(setting: Setting) -> tuple[int, ...]:
+    """The numbers of CPUs: ``0-3,6``. Refuses those on which this process may not run."""
+    if not setting.words:
+        setting.refuse("names no CPU: leave it out (each game has a core of its own), or list CPUs, as 0-3,6")
+    found: dict[int, None] = {}
+    for part in _one(setting).split(","):
+        first, hyphen, last = part.partition("-")
+        low = read_number(setting, first, 0, MAX_CPU)
+        high = read_number(setting, last, low, MAX_CPU) if hyphen else low
+        found |= dict.fromkeys(range(low, high + 1))
+    usable = os.sched_getaffinity(0)
+    for cpu in found:
+        if cpu not in usable:
+            setting.refuse(f"CPU {cpu} is not one of this machine's: {', '.join(map(str, sorted(usable)))}")
+    return tuple(found)
 
 
 def _keys(setting: Setting, needed: Sequence[str], also: Sequence[str] = ()) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Splits a command line into settings: each is a flag with its words and its place.
+"""Splits a command line or a TOML file into settings: each is a flag with its words and its place.
 
 ``workers.match.options.flags`` interprets the words.
 """
@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from engines.rules.base import quote
-from workers.match.options.hints import ELSEWHERE
+from workers.match.options.hints import KEYS_ELSEWHERE
 
 _FLAG = re.compile(r"--?([^\W\d].*)", re.DOTALL)
 """Any word that begins like an option is one, known or not: a value of another option never begins so."""
@@ -54,6 +56,61 @@ def split_arguments(arguments: Sequence[str]) -> list[Setting]:
     return settings
 
 
+def read_toml(path: Path) -> list[Setting]:
+    """The settings of a TOML file: keys are flags without hyphens, tables their ``key=value`` words.
+
+    Raises ``MatchOptionError`` for a file that cannot be read.
+    """
+    try:
+        document = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise MatchOptionError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise MatchOptionError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise MatchOptionError(f"{path}: tables are nested too deep") from None
+    if "config" in document:
+        raise MatchOptionError(f"{path}: config: not allowed in a file")
+    return [setting for flag, value in document.items() for setting in _settings(path, flag, value)]
+
+
+def _settings(path: Path, flag: str, value: object) -> Iterator[Setting]:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value, 1):
+            place = f"{path}: [[{flag}]] {number}"
+            yield Setting(flag, tuple(_pairs(item, place)), place)
+    elif isinstance(value, dict):
+        place = f"{path}: [{flag}]"
+        yield Setting(flag, tuple(_pairs(value, place)), place)
+    else:
+        place = f"{path}: {flag}"
+        yield Setting(flag, tuple(_scalars(value, place)), place)
+
+
+def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterator[str]:
+    """``key=value`` words. The key of an inner table has a dot; a list repeats its key."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, place, f"{prefix}{key}.")
+        else:
+            for word in _scalars(value, f"{place} {key}"):
+                yield f"{prefix}{key}={word}"
+
+
+def _scalars(value: object, place: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        raise MatchOptionError(f"{place}: {quote(value)} contains a NUL")
+    if isinstance(value, bool):
+        yield "on" if value else "off"
+    elif isinstance(value, str | int | float):
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item, place)
+    else:
+        raise MatchOptionError(f"{place}: a value of type {type(value).__name__} is not allowed here")
+
+
 def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
     """The ``key=value`` words of a setting by key. A word of ``known`` that ends in ``.`` is a prefix.
 
@@ -62,11 +119,13 @@ def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
     pairs: dict[str, list[str]] = {}
     for word in setting.words:
         key, equals, value = word.partition("=")
+        if hint := KEYS_ELSEWHERE.get(setting.flag, {}).get(key):
+            setting.refuse(f"unknown key {quote(key)}; {hint}")
         if not equals:
             setting.refuse(f"{quote(word)} is not KEY=VALUE")
         if not any(key.startswith(name) if name.endswith(".") else key == name for name in known):
             names = ", ".join(f"{name}NAME" if name.endswith(".") else name for name in known)
-            setting.refuse(f"unknown key {quote(key)}; {ELSEWHERE.get(key) or f'known are {names}'}")
+            setting.refuse(f"unknown key {quote(key)} (known are {names})")
         pairs.setdefault(key, []).append(value)
     return pairs
 

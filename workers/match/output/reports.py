@@ -1,21 +1,27 @@
-"""The reports of a match while it is played: plain lines, or JSON events."""
+"""The reports of a match while it is played: plain lines, a table on a terminal, or JSON events."""
 
 from __future__ import annotations
 
 import enum
 import json
+import shutil
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from engines.console import format_duration
 from workers.match.ledger import Ledger
 from workers.match.output.game_logs import evidence_lines, game_sentence
 from workers.match.output.table import TableRow, format_table, rank_rows, remarks, share
+from workers.match.pace import MatchPace
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
 """The interval between tables in plain lines."""
+REFRESH_SECONDS = 1.0
+"""The interval between updates of a terminal."""
 
 
 class MatchEnding(enum.StrEnum):
@@ -25,51 +31,133 @@ class MatchEnding(enum.StrEnum):
     DECIDED = "decided"
     STOPPED = "stopped"
     FAULT = "fault"
+    REFUSED = "refused"
+    """An engine does not take an option that was set, and the match is strict."""
 
 
-class MatchReport:
-    """Prints the events of a match: one line a game; the table every minute, and at the end."""
+class MatchReport(ABC):
+    """Receives the events of a match, in order."""
 
-    def __init__(self, ledger: Ledger, out: TextIO | None = None) -> None:
-        self._ledger = ledger
+    def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
-        self._table_at = time.monotonic() + TABLE_SECONDS
 
-    def started(self) -> None:
-        before = f", {self._ledger.done} of them already played" if self._ledger.done else ""
-        self._print(f"{self._ledger.total} games{before}")
+    def started(self, ledger: Ledger, pace: MatchPace) -> None:
+        self._ledger, self._pace = ledger, pace
+
+    @abstractmethod
+    def game(self, played: SlotGame) -> None: ...
+
+    @abstractmethod
+    def notice(self, kind: str, sentence: str) -> None:
+        """An unusual event; ``kind`` is a word for programs."""
+
+    def tick(self) -> None:
+        """Called at least once a second."""
+        self._out.flush()
+
+    @abstractmethod
+    def ended(self, ending: MatchEnding) -> None: ...
+
+    def _print_now(self, *lines: str) -> None:
+        self._print(*lines)
+        self._out.flush()
+
+    def _print(self, *lines: str) -> None:
+        """Print with the next ``tick``, because there may be many short games at once."""
+        self._out.write("".join(f"{line}\n" for line in lines))
+
+
+class LineReport(MatchReport):
+    """One line a game; the table every minute, or after ``every`` games if that is not 0, and at the end."""
+
+    def __init__(self, out: TextIO | None = None, every: int = 0) -> None:
+        super().__init__(out)
+        self._every = every
+
+    def started(self, ledger: Ledger, pace: MatchPace) -> None:
+        super().started(ledger, pace)
+        self._table_at = time.monotonic() + TABLE_SECONDS
+        before = f", {ledger.done} of them already played" if ledger.done else ""
+        self._print_now(f"{ledger.total} games{before}")
 
     def game(self, played: SlotGame) -> None:
         self._print(f"{_count(self._ledger)}  {game_sentence(played.game)}")
         if played.game.has_fault:
-            self._print(*evidence_lines(played))
+            self._print_now(*evidence_lines(played))
+        if self._every and self._ledger.done % self._every == 0:
+            self._print_table()
 
     def notice(self, kind: str, sentence: str) -> None:
-        """Report an unusual event; ``kind`` is a word for programs."""
-        self._print(sentence)
-        self._out.flush()
+        self._print_now(sentence)
 
     def tick(self) -> None:
-        """Print what is due; called at least once a second, because there may be many short games at once."""
-        if time.monotonic() >= self._table_at:
-            self._table_at = time.monotonic() + TABLE_SECONDS
-            progress = f"{_count(self._ledger)} games, {self._ledger.running} running or next"
-            self._print("", *_table_lines(self._ledger), progress, "")
-        self._out.flush()
+        if not self._every and time.monotonic() >= self._table_at:
+            self._print_table()
+        super().tick()
+
+    def _print_table(self) -> None:
+        self._table_at = time.monotonic() + TABLE_SECONDS
+        self._print_now("", *_table_lines(self._ledger), _progress(self._ledger, self._pace), "")
 
     def ended(self, ending: MatchEnding) -> None:
-        self._print("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
-        self._out.flush()
+        self._print_now("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
 
-    def _print(self, *lines: str) -> None:
-        self._out.write("".join(f"{line}\n" for line in lines))
+
+class ScreenReport(LineReport):
+    """For a terminal: the table and the progress stay at the bottom, faults and notices scroll above them.
+
+    If there is no room for all tables, only the last one is shown, which is for all ladders together.
+    """
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        super().__init__(out)
+        self._shown = 0
+        self._refresh_at = 0.0
+
+    def game(self, played: SlotGame) -> None:
+        if played.game.has_fault:
+            self.notice("fault", "\n".join((game_sentence(played.game), *evidence_lines(played))))
+
+    def notice(self, kind: str, sentence: str) -> None:
+        self._wipe()
+        self._print_now(sentence)
+        self._draw()
+
+    def tick(self) -> None:
+        if time.monotonic() >= self._refresh_at:
+            self._wipe()
+            self._draw()
+
+    def ended(self, ending: MatchEnding) -> None:
+        self._wipe()
+        super().ended(ending)
+
+    def _wipe(self) -> None:
+        if self._shown:
+            self._out.write(f"\x1b[{self._shown}F\x1b[J")
+            self._shown = 0
+
+    def _draw(self) -> None:
+        self._refresh_at = time.monotonic() + REFRESH_SECONDS
+        room = shutil.get_terminal_size().lines - 2  # the progress line and the cursor line
+        lines = list(_table_lines(self._ledger))
+        if len(lines) > room:
+            lines = list(_table_lines(self._ledger, only_all=True))
+        lines = [*lines[:room], _progress(self._ledger, self._pace)]
+        self._shown = len(lines)
+        self._out.write(
+            "\x1b[?7l"
+        )  # cut long lines instead of wrapping them, so that _wipe removes exactly what was drawn
+        self._print_now(*lines)
+        self._out.write("\x1b[?7h")
 
 
 class EventReport(MatchReport):
     """One JSON object a line, each with the key ``event``."""
 
-    def started(self) -> None:
-        self._event("started", games=self._ledger.total, played=self._ledger.done)
+    def started(self, ledger: Ledger, pace: MatchPace) -> None:
+        super().started(ledger, pace)
+        self._event_now("started", games=ledger.total, played=ledger.done)
 
     def game(self, played: SlotGame) -> None:
         game = played.game
@@ -88,23 +176,19 @@ class EventReport(MatchReport):
         )
 
     def notice(self, kind: str, sentence: str) -> None:
-        self._event(kind, text=sentence)
-        self._out.flush()
-
-    def tick(self) -> None:
-        self._out.flush()
+        self._event_now(kind, text=sentence)
 
     def ended(self, ending: MatchEnding) -> None:
         ledger = self._ledger
         for ladders in _tables(ledger):
-            rows = rank_rows(ledger.scores, ladders)
+            rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
             notes = list(remarks(ledger.scores, ladders, rows))
             copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
             values = [_row_values(rank, row) for rank, row in enumerate(rows, 1)]
-            self._event("table", games=ladders, rows=values, copies=copies, remarks=notes)
+            self._event_now("table", games=ladders, rows=values, copies=copies, remarks=notes)
         if ledger.test is not None:
             test = ledger.test
-            self._event(
+            self._event_now(
                 "sprt",
                 llr=test.ratio,
                 lower=test.lower,
@@ -112,7 +196,19 @@ class EventReport(MatchReport):
                 verdict=test.verdict,
                 pairs=test.counts.cells,
             )
-        self._event("ended", why=ending, played=ledger.done, games=ledger.total, halted=ledger.halted)
+        self._event_now(
+            "ended",
+            why=ending,
+            played=ledger.done,
+            games=ledger.total,
+            left_out=ledger.left_out,
+            halted=ledger.halted,
+            withdrawn=ledger.withdrawn,
+            event_lines=ledger.event_lines,
+        )
+
+    def _event_now(self, event: str, **values: Any) -> None:
+        self._event(event, **values)
         self._out.flush()
 
     def _event(self, event: str, **values: Any) -> None:
@@ -136,6 +232,7 @@ def _row_values(rank: int, row: TableRow) -> dict[str, Any]:
         "pairs": row.pairs.cells,
         "white": share(row.white),
         "forfeits": row.forfeits,
+        "withdrawn": row.is_withdrawn,
     }
 
 
@@ -145,17 +242,24 @@ def _tables(ledger: Ledger) -> list[tuple[str, ...]]:
     return [(code,) for code in ladders] + ([ladders] if len(ladders) > 1 else [])
 
 
-def _table_lines(ledger: Ledger) -> Iterator[str]:
-    """Every table, then the state of the test."""
-    for ladders in _tables(ledger):
+def _table_lines(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
+    """Every table, or only the one for all ladders; then the state of the test."""
+    for ladders in _tables(ledger)[-1 if only_all else 0 :]:
         yield " + ".join(ladders)
-        rows = rank_rows(ledger.scores, ladders)
+        rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
         yield from format_table(rows)
         yield from remarks(ledger.scores, ladders, rows)
     if ledger.test is not None:
         test = ledger.test
         pairs = "-".join(map(str, test.counts.cells))
         yield f"LLR {test.ratio:.2f} of {test.lower:.2f} to {test.upper:.2f}, from the pairs {pairs}"
+
+
+def _progress(ledger: Ledger, pace: MatchPace) -> str:
+    seconds = pace.remaining(time.monotonic(), ledger.left, ledger.running)
+    about = "at most about" if ledger.test else "about"
+    rest = "" if seconds is None else f", {about} {format_duration(seconds)} left"
+    return f"{_count(ledger)} games, {ledger.running} running or next{rest}"
 
 
 def _count(ledger: Ledger) -> str:
@@ -165,9 +269,10 @@ def _count(ledger: Ledger) -> str:
 def _summary(ledger: Ledger, ending: MatchEnding) -> Iterator[str]:
     if ledger.test is not None:
         yield f"The test {'accepts ' + ledger.test.verdict if ledger.test.verdict else 'is undecided'}."
-    if ledger.swiss is not None:
-        yield from ledger.swiss.lines()
+    yield from ledger.event_lines
     for key, why in ledger.halted.items():
         yield f"Game {key} was given up: {why}"
-    if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
+    if ledger.left_out:
+        yield f"{ledger.left_out} games were left out: {', '.join(ledger.withdrawn)} withdrawn."
+    if ending in (MatchEnding.STOPPED, MatchEnding.FAULT, MatchEnding.REFUSED):
         yield f"Stopped after {ledger.done} of {ledger.total} games; continue with -resume."

@@ -5,48 +5,69 @@ It may be deleted; then only the games of the record file are compared with the 
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import json
-from dataclasses import fields
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from engines.files import atomic_file
 from workers.match.options.options import MatchTerms
 from workers.match.options.words import MatchOptionError
 
-FORMAT = 3
+FORMAT = 2
+MAY_CHANGE = ("rounds", "restart", "startup_seconds")
+"""Terms that do not change the games already played; more rounds only add games at the end."""
 
 
-def write_state(path: Path, terms: MatchTerms) -> None:
+def state_path(records: Path) -> Path:
+    return records.with_name(f"{records.name}.state")
+
+
+def write_state(records: Path, terms: MatchTerms) -> None:
     """Write the state file atomically; raises ``MatchOptionError``."""
+    path = state_path(records)
+    text = json.dumps({"format": FORMAT, "terms": dict(_leaves("", terms))}, indent=1, ensure_ascii=False)
     try:
         with atomic_file(path) as file:
-            file.write(json.dumps({"format": FORMAT, "terms": _values(terms)}, indent=1).encode() + b"\n")
+            # Names may hold lone surrogates: these are written as JSON escapes.
+            file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise MatchOptionError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def check_state(path: Path, terms: MatchTerms) -> None:
+def check_state(records: Path, terms: MatchTerms) -> None:
     """Raise ``MatchOptionError`` naming each term that differs from those of the match so far."""
-    try:
-        state = json.loads(path.read_text("utf-8"))
-        before = dict(state["terms"]) if state["format"] == FORMAT else {}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    before, now = _read_terms(state_path(records)), dict(_leaves("", terms))
+    if not before:
         return
-    now = _values(terms)
     changes = [
-        f"{name} was {before.get(name)}, not {now.get(name)}"
+        f"{name} was {json.dumps(before.get(name))}, not {json.dumps(now.get(name))}"
         for name in dict.fromkeys((*before, *now))
-        if before.get(name) != now.get(name)
+        if before.get(name) != now.get(name) and name.rpartition(".")[2] not in MAY_CHANGE
     ]
     if changes:
-        raise MatchOptionError(f"-resume: {path} is from a match with other terms: {'; '.join(changes)}")
+        raise MatchOptionError(f"-resume: {records} is from a match with other terms: {'; '.join(changes)}")
 
 
-def _values(terms: MatchTerms) -> dict[str, str]:
-    """Each term as text, except the number of rounds, because more rounds only add games at the end.
+def _read_terms(path: Path) -> dict[str, Any]:
+    """The terms of the match so far; empty if there is no readable state file."""
+    try:
+        state = json.loads(path.read_text("utf-8"))
+        return dict(state["terms"]) if state["format"] == FORMAT else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
 
-    A ``repr`` has all digits of a number, and escapes lone surrogates.
-    """
-    values = {field.name: repr(getattr(terms, field.name)) for field in fields(terms)}
-    del values["rounds"], values["engines"]
-    return values | {f"engine {number}": repr(spec) for number, spec in enumerate(terms.engines, 1)}
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    """Every simple value in ``value``, by its dotted name; list items are numbered from 1."""
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            if field.compare:
+                yield from _leaves(f"{name}.{field.name}".lstrip("."), getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for number, item in enumerate(value, 1):
+            yield from _leaves(f"{name}.{number}", item)
+    else:
+        yield name, str(value) if isinstance(value, enum.Enum | Path) else value

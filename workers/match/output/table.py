@@ -20,6 +20,7 @@ class TableRow:
     black: Wdl
     pairs: Pentanomial
     forfeits: int
+    is_withdrawn: bool
 
     @property
     def games(self) -> Wdl:
@@ -35,7 +36,7 @@ class TableRow:
         return interval(self.counts)
 
 
-def rank_rows(scores: Scores, ladders: Sequence[str]) -> list[TableRow]:
+def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
     """A row for each engine, sorted by its share of points; ties are in the order of the engines."""
     rows = [
         TableRow(
@@ -44,6 +45,7 @@ def rank_rows(scores: Scores, ladders: Sequence[str]) -> list[TableRow]:
             black=scores.games(ladders, name, Side.BLACK),
             pairs=scores.pairs(ladders, name),
             forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
+            is_withdrawn=name in withdrawn,
         )
         for name in scores.names
     ]
@@ -104,12 +106,13 @@ def _sum(parts: Sequence[Wdl]) -> Wdl:
 
 def _cells(rank: int, row: TableRow) -> tuple[str, ...]:
     games = row.games
+    name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
     if not games.games:
-        return (str(rank), row.name, "0", *[""] * (len(TITLES) - 3))
+        return (str(rank), name, "0", *[""] * (len(TITLES) - 3))
     found = row.interval
     return (
         str(rank),
-        row.name,
+        name,
         str(games.games),
         f"{points(games):.1f}",
         f"{share(games):.1%}",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workers.jobs import GameJob, SideLog
+from workers.match.options.options import Entrant
 from workers.match.results import GameResult
 
 NO_LOG = SideLog()
@@ -23,7 +24,7 @@ class SlotSetup:
 
     ``store`` is the folder of bundles. ``sandbox_level`` is a level that was probed already; empty is without
     a sandbox. ``event`` and ``site`` are headers of every record. With ``keeps_lines`` the slot returns the
-    lines exchanged with the engines for every game. With ``restarts`` each game starts its engines anew.
+    lines exchanged with the engines for every game. Before each game it pauses for ``wait_ms``.
     """
 
     store: Path
@@ -32,20 +33,25 @@ class SlotSetup:
     event: str = ""
     site: str = ""
     keeps_lines: bool = False
-    restarts: bool = False
+    wait_ms: int = 0
 
 
 class Assignment(NamedTuple):
-    """A job for a slot, which gets several at once: it plays them before it gets more."""
+    """A job for a slot; ``entrants`` are the engines of the job, in its order.
+
+    A slot gets several at once: it plays them before it gets more.
+    """
 
     job: GameJob
     round: str
+    entrants: tuple[Entrant, Entrant]
 
 
 class SlotGame(NamedTuple):
     """A finished game: its result for the match, and its record as text.
 
-    The logs are empty unless there was a fault or the setup wants them.
+    The logs are empty unless there was a fault or the setup wants them. ``ms`` is the duration of the game,
+    including the start of engines.
     """
 
     game: GameResult
@@ -53,6 +59,7 @@ class SlotGame(NamedTuple):
     evidence: str
     white: SideLog
     black: SideLog
+    ms: int
 
 
 @dataclass(frozen=True, slots=True)

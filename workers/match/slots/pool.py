@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +24,6 @@ from workers.match.slots.messages import Assignment, IntroducedEngine, SlotNews,
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
-BATCH_SECONDS = 0.25
-"""The expected duration of a slot's batch; a batch has at least one pair."""
 EXIT_SECONDS = 5.0
 """The time limit for a slot to end its engines and exit."""
 TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -39,9 +36,6 @@ class SlotProcess:
         self.core = setup.core
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
-        self.batch = 1
-        """The pairs to give next time, from the duration of the last ones."""
-        self._given, self._given_at = 0, 0.0
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
         stdin, self._to_slot = Pipe(duplex=False)
@@ -62,7 +56,6 @@ class SlotProcess:
 
     def give(self, pairs: Sequence[PlannedPair], assignments: Sequence[Assignment]) -> None:
         """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
-        self._given, self._given_at = len(pairs), time.monotonic()
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
         self._send(assignments)
 
@@ -77,10 +70,6 @@ class SlotProcess:
         except (EOFError, OSError):
             return None
         return message
-
-    def adapt_batch(self) -> None:
-        """Choose the size of the next batch, after the last one is over."""
-        self.batch = fit_batch(self.batch, self._given, time.monotonic() - self._given_at)
 
     def finish(self) -> None:
         """Ask it to exit after the current game."""
@@ -154,16 +143,14 @@ class SlotPool:
         REAPER.close()
 
 
-def fit_batch(batch: int, pairs: int, seconds: float) -> int:
-    """The size of the next batch if ``pairs`` took ``seconds``: at most twice that of the last ``batch``."""
-    return max(1, min(2 * batch, int(pairs * BATCH_SECONDS / seconds)))
-
-
-def choose_cores(count: int, *, pin: bool) -> list[int | None]:
+def choose_cores(count: int, *, pin: bool, cpus: Sequence[int] = ()) -> list[int | None]:
     """A core for each of ``count`` slots; all None if there are too few cores, or without ``pin``.
 
-    The second thread of a core is used only when no free core is left.
+    ``cpus`` are used in their order and must be enough; if there are none, the second thread of a core is
+    used only when no free core is left.
     """
+    if cpus:
+        return [*cpus[:count]]
     cores = sorted(os.sched_getaffinity(0), key=lambda core: (_rank_in_core(core), core))
     return [*cores[:count]] if pin and count <= len(cores) else [None] * count
 

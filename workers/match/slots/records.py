@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from engines.records import (
     MARGIN_HEADERS,
     MARGIN_MS,
@@ -82,8 +84,17 @@ class RecordWriter:
             ),
             more=(
                 *odds,
-                *((name, str(job.margin_ms)) for name in MARGIN_HEADERS if job.margin_ms != MARGIN_MS),
+                *_margins(assignment, game.white),
                 *self._environment,
                 seed_header(job.seed, game.key),
             ),
         )
+
+
+def _margins(assignment: Assignment, white: int) -> Iterator[tuple[str, str]]:
+    """Headers for margins other than the usual one, so that the times can be verified."""
+    sides = assignment.entrants[white], assignment.entrants[1 - white]
+    for name, entrant in zip(MARGIN_HEADERS, sides, strict=True):
+        margin_ms = assignment.job.margin_ms if entrant.margin_ms is None else entrant.margin_ms
+        if margin_ms != MARGIN_MS:
+            yield name, str(margin_ms)

@@ -35,6 +35,7 @@ from workers.strays import adopting_orphans, reap_orphans
 
 HELD_SECONDS = 0.05
 """The longest time that a finished game is held back, to be written together with the next ones."""
+PAUSE_STEP_SECONDS = 0.1
 LONG_SECONDS = 1.0
 """After this time the rest of a batch is returned: its games take longer than expected."""
 
@@ -74,6 +75,13 @@ class SlotWorker:
     def _abort(self, *_: object) -> None:
         self._is_finishing = self._is_aborting = True
 
+    def _pause(self) -> bool:
+        """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
+        end = time.monotonic() + self._setup.wait_ms / 1000
+        while not self._is_finishing and (rest := end - time.monotonic()) > 0:
+            time.sleep(min(rest, PAUSE_STEP_SECONDS))
+        return not self._is_finishing
+
     def _on_introduced(self, spec: EngineSpec, unsuited: Sequence[str]) -> None:
         """Report the first start of an engine at once: its game may take long."""
         if spec.name in self._introduced:
@@ -110,20 +118,28 @@ class SlotWorker:
         self._news.send(SlotNews(tuple(map(self._message, held)), is_over))
 
     def _games(self, assignment: Assignment) -> Iterator[_PlayedGame]:
-        job = assignment.job
-        engines = self._engines.take(job)
-        runner = GameRunner(job, engines, self._worker, is_stopped=lambda _: self._is_aborting)
+        job, (one, two) = assignment.job, assignment.entrants
+        engines = self._engines.take(
+            job, (one.restart, two.restart), (one.startup_seconds, two.startup_seconds)
+        )
+        runner = GameRunner(
+            job,
+            engines,
+            self._worker,
+            is_stopped=lambda _: self._is_aborting,
+            margins_ms=(one.margin_ms, two.margin_ms),
+        )
         for game in job.games:
-            if self._is_finishing:
+            if not self._pause():
                 return
-            if self._setup.restarts:
-                self._engines.restart()
+            begun = time.monotonic()
+            self._engines.begin_game()
             finished = runner.play(game)
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
             if not self._setup.keeps_lines and finished.played.fault is Fault.NONE:
                 finished = finished._replace(white=_no_log, black=_no_log)
-            yield _PlayedGame(assignment, finished)
+            yield _PlayedGame(assignment, finished, time.monotonic() - begun)
 
     def _message(self, held: _PlayedGame) -> SlotGame:
         assignment, finished = held.assignment, held.finished
@@ -141,7 +157,8 @@ class SlotWorker:
             line=line_of(job.fen, played.kept.tokens),
         )
         record = self._records.text(assignment, finished)
-        return SlotGame(game, record, played.evidence, finished.white(), finished.black())
+        logs = finished.white(), finished.black()
+        return SlotGame(game, record, played.evidence, *logs, ms=round(held.seconds * 1000))
 
 
 class _PlayedGame(NamedTuple):
@@ -149,6 +166,7 @@ class _PlayedGame(NamedTuple):
 
     assignment: Assignment
     finished: FinishedGame
+    seconds: float
 
     @property
     def has_fault(self) -> bool:

@@ -1,10 +1,13 @@
-"""The table of a match."""
+"""The table, and the estimate of the remaining time."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.support.matches import game_of
 from workers.intervals import interval
 from workers.match.output.table import format_table, rank_rows, remarks
+from workers.match.pace import MatchPace
 from workers.match.results import Scores
 from workers.statistics import Pentanomial, Wdl
 
@@ -71,7 +74,7 @@ def test_copies_of_games_are_counted() -> None:
 
 
 def test_the_table_has_columns() -> None:
-    rows = rank_rows(scores_of(*PLAYED), KULEI)
+    rows = rank_rows(scores_of(*PLAYED), KULEI, withdrawn=["B"])
     lines = list(format_table(rows))
     assert (
         lines[0].split()
@@ -79,6 +82,7 @@ def test_the_table_has_columns() -> None:
     )
     assert lines[1].split()[:5] == ["1", "A", "4", "3.5", "87.5%"]
     assert lines[1].split()[-4:] == ["25.0%", "0-0-0-1-1", "100.0%", "0"]
+    assert "B (withdrawn)" in lines[3]
     assert lines[4] == "White scored 50.0% of 5 games."
 
 
@@ -101,3 +105,15 @@ def test_a_table_can_be_of_some_ladders_alone() -> None:
     scores.add(game_of("dualma/1/1/1", "B", "A", "1-0"))
     games = {ladders: rank_rows(scores, ladders)[0].games.games for ladders in (KULEI, ("dualma", *KULEI))}
     assert games == {KULEI: 4, ("dualma", *KULEI): 5}
+
+
+def test_no_remaining_time_is_shown_before_some_games_are_played() -> None:
+    pace = MatchPace(started=100.0, slots=4)
+    pace.games = 7
+    assert pace.remaining(200.0, left=10, running=4) is None
+
+
+def test_running_games_count_as_half_played() -> None:
+    pace = MatchPace(started=100.0, slots=2)
+    pace.games = 9
+    assert pace.remaining(200.0, left=21, running=2) == pytest.approx(200.0)

@@ -17,6 +17,7 @@ from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
+from workers.match.options.options import Entrant
 from workers.match.slots import records
 from workers.match.slots.messages import Assignment
 from workers.match.slots.records import RecordWriter
@@ -29,8 +30,8 @@ JOB = job_of(
     EngineSpec('A "the \\ first" 100%', "1", ("a",)),
     EngineSpec("B", "2", ("b",), time_control="1+0"),
     games=0,
-    margin_ms=70,
 )
+ENTRANTS = (Entrant(JOB.engines[0]), Entrant(JOB.engines[1], margin_ms=70))
 
 
 def played_game(given: int = 0, result: Result = Result.DRAW, **more: Any) -> PlayedGame:
@@ -70,7 +71,7 @@ def games_of(
     for number, played in enumerate(games):
         for job in jobs:
             game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
-            assignment = Assignment(replace(job, games=(game,)), str(number))
+            assignment = Assignment(replace(job, games=(game,)), str(number), ENTRANTS)
             yield assignment, FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
 from tests.support.matches import ROOT
 from workers.jobs import EngineSpec
+from workers.match.options.options import Entrant
 from workers.match.slots.messages import Assignment, IntroducedEngine, SlotSetup
 
 ENGINE = """
@@ -35,7 +36,7 @@ class Slot:
     def give(self, one: EngineSpec, two: EngineSpec) -> None:
         """Send the slot a pair of games between the two engines."""
         job = job_of(one, two, games=2)
-        self.to_slot.send([Assignment(job, "1")])
+        self.to_slot.send([Assignment(job, "1", (Entrant(one), Entrant(two)))])
 
 
 @pytest.fixture

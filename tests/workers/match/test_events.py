@@ -1,0 +1,163 @@
+"""Knock-outs and Swiss events: rounds that depend on the results of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.matches import QUICK, engine, game_of, run_match, terms_of
+from workers.match.events import EXTRA_PAIRS
+from workers.match.ledger import Ledger
+from workers.match.options.options import Format
+from workers.match.options.words import MatchOptionError
+from workers.match.results import GameResult
+
+Outcome = Callable[[str, str], str]
+
+
+def stronger(white: str, black: str) -> str:
+    """The engine whose name comes first in the alphabet wins."""
+    return "1-0" if white < black else "0-1"
+
+
+def play_out(ledger: Ledger, outcome: Outcome, most: int = 1000) -> list[GameResult]:
+    """Play the games that the ledger gives, one pair at a time."""
+    played: list[GameResult] = []
+    while len(played) < most and (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            white, black = ledger.players(pair, game)
+            result = game_of(game.key, white, black, outcome(white, black))
+            ledger.record(result)
+            played.append(result)
+    return played
+
+
+def knockout(names: str = "A B C D", ladders: str = "dogon-kulei", **more: int) -> Ledger:
+    return Ledger(terms_of(names, ladders, format=Format.KNOCKOUT, **more))
+
+
+def test_a_knockout_is_seeded_and_its_winners_meet() -> None:
+    ledger = knockout("A B C D E")
+    played = play_out(ledger, stronger)
+    met = [(game.key.rpartition("/")[0], {game.white, game.black}) for game in played[::2]]
+    assert met == [
+        ("dogon-kulei/1/2", {"D", "E"}),
+        ("dogon-kulei/2/2", {"B", "C"}),
+        ("dogon-kulei/2/1", {"A", "D"}),
+        ("dogon-kulei/3/1", {"A", "B"}),
+    ]
+    assert (ledger.done, ledger.total, ledger.left) == (8, 8, 0)
+    assert ledger.event_lines[-1] == "dogon-kulei: A wins the knock-out."
+    assert "dogon-kulei, round 3 of 3: A 2-0 B" in ledger.event_lines
+
+
+def test_a_level_match_is_extended_and_at_last_the_better_seed_goes_on() -> None:
+    ledger = knockout("A B")
+    played = play_out(ledger, lambda white, black: "1-0")
+    assert len(played) == ledger.total == 2 * (1 + EXTRA_PAIRS)
+    assert [game.key for game in played[-2:]] == ["dogon-kulei/1/1/7", "dogon-kulei/1/1/8"]
+    assert ledger.event_lines == [
+        "dogon-kulei, round 1 of 1: A 4-4 B (level: the engine given first goes on)",
+        "dogon-kulei: A wins the knock-out.",
+    ]
+
+
+def test_every_ladder_has_a_bracket_of_its_own() -> None:
+    ledger = knockout("A B C", "dualma dogon-kulei")
+    play_out(ledger, stronger)
+    assert ledger.done == ledger.total == 8
+    assert [line for line in ledger.event_lines if "wins" in line] == [
+        "dualma: A wins the knock-out.",
+        "dogon-kulei: A wins the knock-out.",
+    ]
+
+
+def test_all_openings_of_a_round_are_the_same_and_those_of_the_next_are_others() -> None:
+    ledger = knockout("A B C D")
+    openings: dict[int, set[int]] = {}
+    while (pair := ledger.next_pair()) is not None:
+        openings.setdefault(pair.round, set()).add(pair.opening)
+        for game in pair.games:
+            white, black = ledger.players(pair, game)
+            ledger.record(game_of(game.key, white, black, stronger(white, black)))
+    assert openings == {1: {0}, 2: {4}}
+
+
+@pytest.mark.parametrize("done", [0, 1, 2, 3, 5, 6, 7, 8])
+def test_a_restored_knockout_goes_on_where_it_was(done: int) -> None:
+    whole = play_out(knockout("A B C D E"), stronger)
+    ledger = knockout("A B C D E")
+    ledger.restore(whole[:done])
+    assert ledger.done == done
+    rest = play_out(ledger, stronger)
+    assert {game.key for game in [*whole[:done], *rest]} == {game.key for game in whole}
+    assert (ledger.done, ledger.left) == (8, 0)
+
+
+def test_games_of_another_knockout_are_refused() -> None:
+    for game in (game_of("dogon-kulei/2/1/1", "A", "B"), game_of("dogon-kulei/1/1/1", "A", "B")):
+        with pytest.raises(MatchOptionError, match=r"is not in this match|is from another match"):
+            knockout("A B C D").restore([game])
+
+
+def test_a_game_that_is_given_up_is_half_a_point_and_the_match_goes_on() -> None:
+    ledger = knockout("A B")
+    for _ in range(100):
+        pair = ledger.next_pair()
+        assert pair is not None
+        bad = [game for game in pair.games if game.key.endswith("/1")]
+        good = [game for game in pair.games if game not in bad]
+        if bad:
+            ledger.void(pair, bad[0], "broken")
+        if good:
+            ledger.give_back(pair, good, lost=False)
+        if ledger.halted:
+            break
+    play_out(ledger, stronger)
+    assert list(ledger.halted) == ["dogon-kulei/1/1/1"]
+    assert ledger.event_lines[-1] == "dogon-kulei: A wins the knock-out."
+
+
+def test_the_opponent_of_a_withdrawn_engine_goes_on() -> None:
+    ledger = Ledger(terms_of("A B C", format=Format.KNOCKOUT, games=4), withdraw_after=2)
+    pair = ledger.next_pair()
+    assert pair is not None
+    for game in pair.games:
+        white, black = ledger.players(pair, game)
+        fault = "white" if white == "B" else "black"
+        ledger.record(game_of(game.key, white, black, stronger("C", "D"), termination="crash", fault=fault))
+    assert ledger.withdrawn == ["B"]
+    final = ledger.next_pair()
+    assert final is not None
+    assert set(ledger.players(final, final.games[0])) == {"A", "C"}
+
+
+def test_a_swiss_event_pairs_leaders_and_counts_byes() -> None:
+    ledger = Ledger(terms_of("A B C D E", format=Format.SWISS, rounds=3))
+    played = play_out(ledger, stronger)
+    assert (ledger.done, ledger.total) == (len(played), 12)
+    meetings = [frozenset((game.white, game.black)) for game in played[::2]]
+    assert len(set(meetings)) == 6
+    assert ledger.event_lines[0].startswith("dogon-kulei, points with byes: A 6")
+
+
+@pytest.mark.slow
+def test_a_knockout_is_played_on_this_machine_and_resumed(tmp_path: Path) -> None:
+    words = [
+        *engine("A"),
+        *engine("B", "go:2", "leave", "3"),
+        *engine("C"),
+        *QUICK,
+        "-tournament",
+        "knockout",
+    ]
+    done = run_match(tmp_path, *words, "-concurrency", "2")
+    assert done.code == 0, done
+    assert "C wins the knock-out" in done.out or "A wins the knock-out" in done.out
+    text = done.records.read_text().split("\n\n[Event")[0] + "\n\n"
+    done.records.write_text(text)
+    again = run_match(tmp_path, *words, "-resume")
+    assert again.code == 0
+    assert [line for line in again.out.splitlines() if "knock" in line]
