@@ -18,7 +18,7 @@ from tournament.embedded import StartError
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 from workers.silence import Silence
 
-READY_S = 180.0
+READY_S = 600.0
 """A service that is not ready after so long is given up; on a busy machine one needs a minute."""
 PATIENCE_S = 10.0
 """How long a service may take to stop before it is killed; a worker gives its games back in it."""
