@@ -79,12 +79,19 @@ class LonelySite(SiteData):
     @property
     def processes(self) -> list[psutil.Process]:
         """The processes of the server: the first that listens, and those that it has started."""
-        found = psutil.Process(self.guards["site"]).children(recursive=True)
-        return sorted(found, key=lambda process: process.create_time())
+        below = psutil.Process(self.guards["site"]).children(recursive=True)
+        return sorted(filter(_listens, below), key=lambda process: process.create_time())
 
     def page(self, path: str) -> str:
         with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:
             return str(answer.read().decode())
+
+
+def _listens(process: psutil.Process) -> bool:
+    try:
+        return any(one.status == psutil.CONN_LISTEN for one in process.net_connections("tcp"))
+    except psutil.Error:
+        return False
 
 
 @contextmanager
