@@ -11,13 +11,10 @@ from collections.abc import Callable
 
 from tests.literal.hexagon import cells, format_rows, lines, neighbours
 
-LARGEST = 999_999_998
-"""The largest even number that a position string may hold."""
-
 
 def draw_ply(rng: random.Random, side: str, first: str, least: int = 0) -> int:
-    """A ply of the parity that ``side`` needs when ``first`` moves at ply 0; seldom the largest there is."""
-    ply = LARGEST if rng.random() < 0.05 else rng.randrange(least, least + 200)
+    """A ply of the parity that ``side`` needs when ``first`` moves at ply 0."""
+    ply = rng.randrange(least, least + 200)
     return ply + ((ply % 2 == 0) != (side == first))
 
 
