@@ -32,13 +32,11 @@ from tournament.models import (
     OwnerShare,
     Worker,
 )
-from workers.jobs import BOTH_UNABLE, Work
+from workers.jobs import BOTH_UNABLE
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
 MOST_COUNTED = 100_000
 """Waiting and halted games are counted up to this number."""
-CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
-"""Of workers, see ``Worker.condition``."""
 
 EVENTS = (
     (EventCount.Kind.GAME, "duarena_games_ended", "termination", "Recorded games by the way they ended"),
@@ -139,9 +137,8 @@ def waits_since() -> datetime.datetime | None:
 def _workers() -> Iterator[Metric]:
     rows = list(Worker.objects.all())
     conditions = Counter((row.takes, row.condition) for row in rows)
-    known = sorted({row.takes for row in rows} | set(map(str, Work)))
-    every = [((takes, one), conditions[takes, one]) for takes in known for one in CONDITIONS]
-    yield _gauge("duarena_workers", "Workers by their work and condition", every, "takes", "condition")
+    about = "Workers by their work and condition"
+    yield _gauge("duarena_workers", about, conditions.items(), "takes", "condition")
     up = [row for row in rows if row.state == Worker.State.UP]
     slots = Counter[tuple[str, ...]]()
     for row in up:
