@@ -143,28 +143,8 @@ def has_limits(user: Visitor) -> bool:
     return not user.is_staff
 
 
-def may_manage_workers(user: Visitor) -> bool:
-    """Also whether the user sees their machines and errors."""
-    return user.is_staff
-
-
-def may_see_acts(user: Visitor) -> bool:
-    """Whether the user may read the log of acts of staff."""
-    return user.is_staff
-
-
-def may_annul(user: Visitor) -> bool:
-    """Whether the user may annul recorded games and take annulments back."""
-    return user.is_staff
-
-
-def may_see_status(user: Visitor) -> bool:
-    """Whether the user may see which parts of the site are well."""
-    return user.is_staff
-
-
-def may_see_metrics(user: Visitor) -> bool:
-    """Whether the user may see the metrics without their token."""
+def may_run_site(user: Visitor) -> bool:
+    """Whether the user sees the site's state, its workers' machines and the log of acts, and annuls games."""
     return user.is_staff
 
 

@@ -234,7 +234,6 @@ INSTALLED_APPS = [
     "allauth.usersessions",
 ]
 MIDDLEWARE = [
-    "tournament.monitoring.requests.RequestTimesMiddleware",
     "tournament.monitoring.logs.RequestIdMiddleware",
     "tournament.security.ContentSecurityPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -319,11 +318,15 @@ CACHES = {
 }
 
 ACCOUNT_ADAPTER = "tournament.views.people.adapters.AccountAdapter"
-ACCOUNT_FORMS = {"reauthenticate": "tournament.views.people.forms.PasswordAgainForm"}
+ACCOUNT_FORMS = {
+    "login": "tournament.views.people.forms.LogInForm",
+    "reset_password": "tournament.views.people.forms.ResetRequestForm",
+    "reset_password_from_key": "tournament.views.people.forms.ResetForm",
+}
 ACCOUNT_EMAIL_CONFIRMATION_ANONYMOUS_REDIRECT_URL = "/log-in/"
 ACCOUNT_EMAIL_CONFIRMATION_AUTHENTICATED_REDIRECT_URL = "/account/email/"
 ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*", "email"]
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = True
 """A user has one address; a new one takes its place when it is confirmed."""
@@ -333,17 +336,17 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 """Nobody learns from the site who has an address, and nobody can block another's address."""
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+"""So that guesses of strangers cannot keep out a user who sets a new password; the second factor is asked."""
 ACCOUNT_RATE_LIMITS = {
-    # The first six are counted by tournament.services.accounts.throttles, the others by allauth.
+    # The first four are counted by tournament.views.people.adapters, the others by allauth.
     # A password takes a fifth of a second of processor time: the limits a minute are for floods.
-    "password_from_address": "10/1m/key,30/5m/key",
-    "password_here": "5/5m/key",
+    "password": "10/1m/ip,30/5m/ip,5/5m/key",
     "password_elsewhere": "40/1h/key",
     "password_device": "10/5m/key",
-    "sign_up": "6/1m/key,30/1h/key",
-    "mail": "3/1h/key,6/1d/key",  # of one kind to one mailbox, whoever asks for them
+    "mail": "3/1h/key,6/1d/key",  # to one mailbox, whoever asks for them; without links for a new password
     "login": None,
-    "signup": None,
+    "signup": "6/1m/ip,30/1h/ip",
     "login_failed": "5/5m/key",  # codes of the second factor
     "reset_password": "10/1h/ip,3/1h/key,6/1d/key",
     "confirm_email": "1/3m/key,6/1d/key",
@@ -352,15 +355,9 @@ ACCOUNT_RATE_LIMITS = {
     "manage_email": "10/5m/user",
     "reauthenticate": "20/5m/user",
 }
-MFA_ADAPTER = "tournament.views.people.adapters.SecondFactorAdapter"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-MFA_FORMS = {
-    "activate_totp": "tournament.views.people.forms.SetUpForm",
-    "authenticate": "tournament.views.people.forms.CodeForm",
-    "reauthenticate": "tournament.views.people.forms.CodeAgainForm",
-}
+MFA_FORMS = {"activate_totp": "tournament.views.people.forms.SetUpForm"}
 MFA_TOTP_ISSUER = "Duarena"
-MFA_TOTP_TOLERANCE = 1
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

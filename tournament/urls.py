@@ -6,8 +6,10 @@ from allauth.account import views as account_views
 from allauth.mfa.base import views as mfa_views
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
+from allauth.usersessions import views as session_views
 from django.contrib import admin
-from django.urls import path, re_path
+from django.contrib.auth import views as auth_views
+from django.urls import path, re_path, reverse_lazy
 
 from tournament.api import bots as api_bots
 from tournament.api import bundles as api_bundles
@@ -20,8 +22,8 @@ from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, acts, passwords, profiles, sessions, tokens
-from tournament.views.requests import takes_get_and_post as page
+from tournament.views.people import accounts, acts, profiles, tokens
+from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
     documents,
@@ -37,7 +39,6 @@ from tournament.views.version_tests import starting, version_tests
 from tournament.views.version_tests import tables as test_tables
 
 handler400 = "tournament.views.errors.bad_request"
-handler429 = "tournament.views.errors.too_many_requests"
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -137,43 +138,49 @@ urlpatterns = [
     path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
     path("workers/<int:pk>/release/", workers.worker_release, name="worker-release"),
     path("about/", site.about, name="about"),
-    path("sign-up/", accounts.sign_up, name="sign-up"),
-    path("sign-up/", accounts.sign_up, name="account_signup"),  # its name in allauth, as of all with a "_"
-    path("log-in/", accounts.log_in, name="log-in"),
-    path("log-in/", accounts.log_in, name="account_login"),
-    path("log-in/code/", page(mfa_views.authenticate), name="mfa_authenticate"),
-    path("log-out/", accounts.log_out, name="log-out"),
+    path("sign-up/", own_page(account_views.signup), name="sign-up"),
+    # Its name in allauth, as of all with a "_".
+    path("sign-up/", own_page(account_views.signup), name="account_signup"),
+    path("log-in/", own_page(account_views.login), name="log-in"),
+    path("log-in/", own_page(account_views.login), name="account_login"),
+    path("log-in/code/", own_page(mfa_views.authenticate), name="mfa_authenticate"),
+    path("log-out/", auth_views.LogoutView.as_view(), name="log-out"),
     path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
-    path("account/password/", passwords.password_change, name="password-change"),
-    path("account/email/", passwords.email, name="account_email"),
-    path("account/email/<path:key>/", page(account_views.confirm_email), name="account_confirm_email"),
-    path("account/again/", page(account_views.reauthenticate), name="account_reauthenticate"),
-    path("account/again/code/", page(mfa_views.reauthenticate), name="mfa_reauthenticate"),
-    path("account/second-factor/", page(mfa_views.index), name="mfa_index"),
-    path("account/second-factor/new/", page(totp.activate_totp), name="mfa_activate_totp"),
-    path("account/second-factor/remove/", page(totp.deactivate_totp), name="mfa_deactivate_totp"),
-    path("account/recovery-codes/", page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/password/",
+        own_page(account_views.PasswordChangeView.as_view(success_url=reverse_lazy("account"))),
+        name="account_change_password",
+    ),
+    path("account/email/", own_page(account_views.email), name="account_email"),
+    path("account/email/<path:key>/", own_page(account_views.confirm_email), name="account_confirm_email"),
+    path("account/again/", own_page(account_views.reauthenticate), name="account_reauthenticate"),
+    path("account/again/code/", own_page(mfa_views.reauthenticate), name="mfa_reauthenticate"),
+    path("account/second-factor/", own_page(mfa_views.index), name="mfa_index"),
+    path("account/second-factor/new/", own_page(totp.activate_totp), name="mfa_activate_totp"),
+    path("account/second-factor/remove/", own_page(totp.deactivate_totp), name="mfa_deactivate_totp"),
+    path("account/recovery-codes/", own_page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
     path(
         "account/recovery-codes/new/",
-        page(codes.generate_recovery_codes),
+        own_page(codes.generate_recovery_codes),
         name="mfa_generate_recovery_codes",
     ),
-    path("account/sessions/", sessions.sessions, name="sessions"),
-    path("account/sessions/end/", sessions.sessions_end, name="sessions-end"),
-    path("account/sessions/<int:pk>/end/", sessions.session_end, name="session-end"),
-    path("password-reset/", passwords.reset_request, name="account_reset_password"),
-    path("password-reset/sent/", page(account_views.password_reset_done), name="account_reset_password_done"),
+    path("account/sessions/", own_page(session_views.list_usersessions), name="usersessions_list"),
+    path("password-reset/", own_page(account_views.password_reset), name="account_reset_password"),
+    path(
+        "password-reset/sent/",
+        own_page(account_views.password_reset_done),
+        name="account_reset_password_done",
+    ),
     re_path(
         r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
-        passwords.reset,
+        own_page(account_views.password_reset_from_key),
         name="account_reset_password_from_key",
     ),
     path("staff/", health.status, name="status"),
     path("staff/log/", acts.staff_log, name="staff-log"),
-    path("staff/log/acts.<slug:kind>", acts.staff_log_files, name="staff-log-files"),
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),

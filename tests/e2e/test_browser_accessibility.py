@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import pytest
+from allauth.core.ratelimit import respond_429
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -28,7 +29,6 @@ from tests.support.browsers import DRAWN, wait_in
 from tests.support.filled_site import Site
 from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns
-from tournament.views import errors
 
 READ_MOST: Final = (
     "/",
@@ -186,7 +186,7 @@ def _error_page(status: int) -> HttpResponse:
     if status == 400:
         return defaults.bad_request(request, SuspiciousOperation())
     if status == 429:
-        return errors.too_many_requests(request)
+        return respond_429(request)  # type: ignore[no-any-return]
     if status == 500:
         return defaults.server_error(request)
     if status == 413:

@@ -61,15 +61,12 @@ def lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
-def test_the_request_times_of_all_processes_are_added(site: LonelySite) -> None:
-    page = 'duarena_request_seconds_count{page="about",status="2xx"}'
-    before = metrics(site).get(page, 0.0)
+def test_every_process_answers_the_metrics_and_writes_the_access_log(site: LonelySite) -> None:
     for _ in range(REQUESTS):
-        site.page("/about/")
-    assert metrics(site)[page] == before + REQUESTS
+        assert metrics(site)["duarena_redis_up"] == 1
     log = site.data / "logs" / "site.log"
     assert wait_until(
-        lambda: len({line["process"] for line in lines(log) if line.get("uri") == "/about/"}) == 2
+        lambda: len({line["process"] for line in lines(log) if line.get("uri") == "/metrics"}) == 2
     )
 
 

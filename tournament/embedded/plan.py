@@ -14,7 +14,6 @@ from http import HTTPStatus
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
-from tournament.monitoring.sharing import FOLDER
 from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -72,7 +71,7 @@ def services(
             "site",
             (sys.executable, "-m", "tournament.http", where),
             descriptors=() if listener is None else (listener,),
-            environment={FOLDER: str(scratch / "metrics"), "DUARENA_WORKER_TOKEN": token},
+            environment={"DUARENA_WORKER_TOKEN": token},
             ready=lambda: is_up(address),
         ),
         Service("beat", _celery("beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")),

@@ -27,7 +27,6 @@ from tournament.http.limits import (
     UNREAD_S,
 )
 from tournament.http.process import show_life
-from tournament.monitoring.sharing import shared_measurements
 from workers.silence import PULSE
 
 STOPPED_S = 20
@@ -73,7 +72,7 @@ def main() -> None:
         callback_notify=show_life,
         timeout_notify=LIFE_S,
     )
-    with shared_measurements(), _listener(given.bind, given.descriptor) as listener:
+    with _listener(given.bind, given.descriptor) as listener:
         Processes(config, [listener]).run()
 
 

@@ -30,7 +30,6 @@ def start_error_reports(transport: Any = None) -> None:
         return
     try:
         import sentry_sdk
-        from sentry_sdk.integrations import atexit, celery, dedupe, django, excepthook, logging, threading
     except ImportError as error:
         raise ImproperlyConfigured(
             "DUARENA_SENTRY_DSN needs the package sentry-sdk: pip install -r requirements-sentry.txt"
@@ -38,26 +37,12 @@ def start_error_reports(transport: Any = None) -> None:
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=f"duarena@{RELEASE}",
-        default_integrations=False,
-        integrations=[
-            atexit.AtexitIntegration(callback=lambda pending, timeout: None),
-            celery.CeleryIntegration(),
-            dedupe.DedupeIntegration(),
-            django.DjangoIntegration(transaction_style="url", middleware_spans=False),
-            excepthook.ExcepthookIntegration(),
-            logging.LoggingIntegration(level=None, event_level=logging.DEFAULT_EVENT_LEVEL),
-            threading.ThreadingIntegration(propagate_scope=False),
-        ],
         before_send=cast("Any", only_public),
         transport=transport,
-        server_name="",
-        max_breadcrumbs=0,
         include_local_variables=False,
-        include_source_context=False,
-        max_request_body_size="never",
+        max_breadcrumbs=0,
         auto_session_tracking=False,
         send_client_reports=False,
-        traces_sample_rate=None,
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.db.models import Min, QuerySet
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -20,11 +20,9 @@ from prometheus_client.registry import Collector
 
 from engines import __version__
 from tournament import queues
-from tournament.formats import kinds
 from tournament.models import (
     Attempt,
     BotVersion,
-    Door,
     EventCount,
     Game,
     Ignored,
@@ -32,16 +30,25 @@ from tournament.models import (
     Keeper,
     Ladder,
     OwnerShare,
-    Tournament,
     Worker,
 )
-from workers.jobs import BOTH_UNABLE, Work
+from workers.jobs import BOTH_UNABLE
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
 MOST_COUNTED = 100_000
 """Waiting and halted games are counted up to this number."""
-CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
-"""Of workers, see ``Worker.condition``."""
+
+EVENTS = (
+    (EventCount.Kind.GAME, "duarena_games_ended", "termination", "Recorded games by the way they ended"),
+    (
+        EventCount.Kind.ATTEMPT,
+        "duarena_attempts_failed",
+        "end",
+        "Games sent to workers that came back without result",
+    ),
+    (EventCount.Kind.ERROR, "duarena_keeper_errors", "task", "Tasks that failed in the record keeper"),
+)
+"""What is counted for ever, with the names of its metric and label."""
 
 _Rows = Iterable[tuple[str | tuple[str, ...], float]]
 
@@ -53,50 +60,33 @@ class SiteValues(Collector):
         now = timezone.now()
         yield _gauge("duarena_info", "The version of the site", [(__version__, 1)], "version")
         yield from _games()
-        yield from _events()
-        yield from _uploads()
-        yield from _waits(now)
+        yield from _attempts(now)
         yield from _workers()
         yield from _keeper(now)
         yield from _broker()
-        yield from _space()
+        yield _gauge(
+            "duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder"
+        )
+        yield _gauge("duarena_database_bytes", "Size of the database", [((), _database_bytes())])
 
 
 def _games() -> Iterator[Metric]:
-    states = Game.State
+    games, versions = Game.State, BotVersion.State
     counts = [
-        ("waiting", _count_some(Game.objects.filter(state=states.WAITING))),
-        ("claimed", Game.objects.filter(state=states.CLAIMED).count()),
+        ("waiting", _count_some(Game.objects.filter(state=games.WAITING))),
+        ("claimed", Game.objects.filter(state=games.CLAIMED).count()),
         ("halted", _count_some(halted_games())),
     ]
     yield _gauge("duarena_games", "Games by state, at most 100,000 counted of each", counts, "state")
     recorded = Ladder.objects.values_list("pk", "sequence")
     yield _counter("duarena_games_recorded", "Recorded games by ladder", recorded, "ladder")
-
-
-def _uploads() -> Iterator[Metric]:
-    versions = BotVersion.State
-    uploads = (
+    for kind, name, label, text in EVENTS:
+        yield _counter(name, text, EventCount.objects.filter(kind=kind).values_list("label", "count"), label)
+    uploads = [
         (str(state), BotVersion.objects.filter(state=state).count())
         for state in (versions.WAITING, versions.VALIDATING)
-    )
+    ]
     yield _gauge("duarena_uploads", "Uploaded versions that wait or are validated", uploads, "state")
-
-
-def _events() -> Iterator[Metric]:
-    kinds = EventCount.Kind
-    for kind, name, label, text in (
-        (kinds.GAME, "duarena_games_ended", "termination", "Recorded games by the way they ended"),
-        (
-            kinds.ATTEMPT,
-            "duarena_attempts_failed",
-            "end",
-            "Games sent to workers that came back without result",
-        ),
-        (kinds.ERROR, "duarena_keeper_errors", "task", "Tasks that failed in the record keeper"),
-    ):
-        rows = EventCount.objects.filter(kind=kind).values_list("label", "count")
-        yield _counter(name, text, rows, label)
 
 
 def _count_some(games: QuerySet[Game]) -> int:
@@ -113,8 +103,8 @@ def halted_games() -> QuerySet[Game]:
     return halted.exclude(evidence__contains=BOTH_UNABLE)
 
 
-def _waits(now: datetime.datetime) -> Iterator[Metric]:
-    """How long the oldest of each kind has waited or been played; 0 if there is none."""
+def _attempts(now: datetime.datetime) -> Iterator[Metric]:
+    """What slots have taken, and how long the oldest has waited or been played; 0 if there is none."""
     alive = Attempt.objects.filter(ended_at__isnull=True)
     unreported = alive.filter(reported_at__isnull=True)
     begun = unreported.filter(started_at__isnull=False)
@@ -131,12 +121,6 @@ def _waits(now: datetime.datetime) -> Iterator[Metric]:
         begun.aggregate(at=Min("started_at"))["at"],
     )
     yield _age(
-        "duarena_oldest_waiting_game",
-        "Seconds since the tournament of the oldest waiting game began, without ladders",
-        now,
-        _oldest_waiting(),
-    )
-    yield _age(
         "duarena_owner_wait",
         "Seconds for which an owner's games have waited while none was played",
         now,
@@ -150,23 +134,11 @@ def waits_since() -> datetime.datetime | None:
     return at
 
 
-def _oldest_waiting() -> datetime.datetime | None:
-    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = (
-        Tournament.objects.running()
-        .exclude(kind__in=kinds(lambda one: one.is_endless))
-        .filter(Exists(waiting))
-    )
-    oldest: datetime.datetime | None = running.aggregate(at=Min("started_at"))["at"]
-    return oldest
-
-
 def _workers() -> Iterator[Metric]:
     rows = list(Worker.objects.all())
     conditions = Counter((row.takes, row.condition) for row in rows)
-    known = sorted({row.takes for row in rows} | set(map(str, Work)))
-    every = [((takes, one), conditions[takes, one]) for takes in known for one in CONDITIONS]
-    yield _gauge("duarena_workers", "Workers by their work and condition", every, "takes", "condition")
+    about = "Workers by their work and condition"
+    yield _gauge("duarena_workers", about, conditions.items(), "takes", "condition")
     up = [row for row in rows if row.state == Worker.State.UP]
     slots = Counter[tuple[str, ...]]()
     for row in up:
@@ -177,19 +149,11 @@ def _workers() -> Iterator[Metric]:
 
 
 def _keeper(now: datetime.datetime) -> Iterator[Metric]:
-    keeper, door = Keeper.objects.first(), Door.objects.first()
-    if keeper is not None:
+    if (keeper := Keeper.objects.first()) is not None:
         text = "Seconds since the record keeper last looked; known every five seconds"
         yield _age("duarena_keeper_silence", text, now, keeper.seen_at)
-    if door is not None:
-        yield _age(
-            "duarena_door_open", "Seconds for which workers could reach the site", now, door.open_since
-        )
-    yield _gauge(
-        "duarena_inbox_reports",
-        "Reports that wait for the record keeper",
-        [((), InboxReport.objects.count())],
-    )
+    waiting = InboxReport.objects.count()
+    yield _gauge("duarena_inbox_reports", "Reports that wait for the record keeper", [((), waiting)])
     yield _age("duarena_oldest_report", "Seconds since the oldest of them came", now, oldest_report())
     ignored = Ignored.objects.values_list("reason", "count")
     yield _counter("duarena_messages_ignored", "Reports without effect, by reason", ignored, "reason")
@@ -208,11 +172,6 @@ def _broker() -> Iterator[Metric]:
     yield _gauge("duarena_turns", "Turns that wait in Redis", state.lengths.items(), "queue")
     if state.memory is not None:
         yield _gauge("duarena_redis_memory_bytes", "Memory that Redis uses", [((), state.memory)])
-
-
-def _space() -> Iterator[Metric]:
-    yield _gauge("duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder")
-    yield _gauge("duarena_database_bytes", "Size of the database", [((), _database_bytes())])
 
 
 def free_space() -> list[tuple[str, int]]:

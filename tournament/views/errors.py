@@ -1,4 +1,4 @@
-"""Pages for refused requests: an invalid CSRF token, a method that is not accepted, too much or too often."""
+"""Pages for refused requests: an invalid CSRF token, a method that is not accepted, or too much."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
 from django.views import defaults
 
 from tournament.api.envelope import refusal
 from tournament.http.limits import TOO_LARGE, largest_body
-from tournament.services.accounts.throttles import in_words, seconds_left
 from tournament.views.logged_in import page_of
-from tournament.views.requests import too_many
 
 
 class NotAllowedPageMiddleware:
@@ -72,23 +70,6 @@ def _too_large_page(request: HttpRequest) -> HttpResponseBase:
         "most_bundle": settings.MAX_BUNDLE_BYTES,
     }
     return render(request, "413.html", context, status=413)
-
-
-LIMITED = {
-    "password-change": "change_password",
-    "account_email": "manage_email",
-    "account_reauthenticate": "reauthenticate",
-    "mfa_reauthenticate": "reauthenticate",
-    "account_reset_password_from_key": "reset_password_from_key",
-}
-"""The limits that allauth applies to whole pages, by the name of the page."""
-
-
-def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Answer a form over one of allauth's limits, with the time after which it is accepted."""
-    name = request.resolver_match.url_name if request.resolver_match else None
-    seconds = seconds_left(request, LIMITED[name]) if name in LIMITED else 60
-    return too_many(render(request, "429.html", {"when": in_words(seconds), "page": request.path}), seconds)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:

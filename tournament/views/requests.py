@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from http import HTTPStatus
 from typing import TypeVar, cast
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.template.defaultfilters import pluralize
 from django.utils.cache import patch_cache_control
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from tournament.models import User
@@ -44,8 +45,13 @@ takes_get_and_post = require_http_methods(["GET", "HEAD", "POST"])
 """Decorate a class-based view of a form: Django's would also accept PUT and OPTIONS."""
 
 
-def too_many(response: HttpResponse, seconds: int) -> HttpResponse:
-    """Make a page the answer to a request over a limit that ends after ``seconds``."""
-    response.status_code = HTTPStatus.TOO_MANY_REQUESTS
-    response["Retry-After"] = str(seconds)
-    return response
+def own_page(view: View) -> View:
+    """Decorate a page of an account: no cache keeps it."""
+    return never_cache(takes_get_and_post(view))
+
+
+def in_words(seconds: int) -> str:
+    """``in 40 seconds``, ``in 5 minutes``: never earlier than the time itself."""
+    if seconds <= 90:
+        return f"in {seconds} second{pluralize(seconds)}"
+    return f"in {-(-seconds // 60)} minutes"

@@ -248,7 +248,7 @@ async def test_no_more_requests_than_threads_are_answered_at_a_time(application:
 
 def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> None:
     names = (
-        *("log-in", "account_login", "sign-up", "account_signup", "password-change"),
+        *("log-in", "account_login", "sign-up", "account_signup", "account_change_password"),
         *("account_reauthenticate", "account_reset_password"),
     )
     paths = [reverse(name) for name in names]

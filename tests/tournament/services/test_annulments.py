@@ -29,7 +29,6 @@ from tests.support.schedule import (
     start_validation,
 )
 from tournament.models import (
-    Act,
     BotVersion,
     Correction,
     Game,
@@ -502,7 +501,7 @@ def test_a_running_version_test_goes_on_after_an_annulment(settings: Settings, d
     assert not test.counted.filter(number=1).exists()
 
 
-# Selections and the command
+# Selections and the list
 
 
 def test_the_games_of_a_worker_in_a_period_are_chosen(deal: Deal) -> None:
@@ -518,48 +517,6 @@ def test_the_games_of_a_worker_in_a_period_are_chosen(deal: Deal) -> None:
     assert Selection(worker=worker, since=ended, until=ended + second).games().count() == 12
     assert Selection(worker=worker, since=ended + second).games().count() == 0
     assert Selection(worker=worker, until=ended).games().count() == 0
-
-
-def run(*words: str) -> str:
-    output = StringIO()
-    call_command("annul", *words, stdout=output)
-    return output.getvalue()
-
-
-def test_the_command_previews_annuls_and_takes_back(deal: Deal) -> None:
-    make_tournament(bots=3)
-    play(deal)
-    period = ("--worker=host", "--since=2026-01-01", "--until=2026-02-01T00:00")
-    assert run(*period, "--preview").startswith(
-        "6 games would be annulled: the games of worker host from 2026"
-    )
-    assert not Correction.objects.exists()
-    assert "6 games annulled" in run(*period, f"--reason={REASON}")
-    assert "6 games count again" in run(*period, "--take-back")
-    key = Game.objects.earliest("pk").key
-    assert f"1 games annulled: game {key}" in run(f"--game={key}", f"--reason={REASON}")
-    assert [(act.actor_name, act.deed) for act in Act.objects.order_by("pk")] == [
-        ("manage.py annul", f"annulled 6 games: {REASON}"),
-        ("manage.py annul", "took the annulment of 6 games back"),
-        ("manage.py annul", f"annulled 1 games: {REASON}"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--game=nothing", "--reason=x"), "no recorded game 'nothing'"),
-        (("--game=7", "--reason=x"), "no recorded game '7'"),
-        (("--worker=nobody", "--reason=x"), "no worker 'nobody' has recorded a game"),
-        (("--game=1", "--since=2026-01-01"), "--since and --until need --worker"),
-        (("--worker=host",), "--reason is missing"),
-        ((), "one of the arguments --game --worker is required"),
-    ],
-)
-def test_the_command_says_what_is_wrong(deal: Deal, words: tuple[str, ...], sentence: str) -> None:
-    WorkerName.objects.create(name="host")
-    with pytest.raises(CommandError, match=sentence):
-        run(*words)
 
 
 @pytest.mark.parametrize("more", [{"check": True}, {}])

@@ -259,7 +259,9 @@ def odd_requests(draw: st.DrawFn, address: Address, fields: Sequence[str]) -> Od
         content_type = "application/json"
     content_type += draw(st.sampled_from(PARAMETERS))
     method = "GET" if kind == "nothing" else "POST"
-    return OddRequest(draw(st.integers(0, 2)), method, f"{path}?{query}", content_type, body)
+    # Django's administration answers broken requests of its own administrators as it likes.
+    visitor = draw(st.integers(0, 1 if address.route.startswith("admin/") else 2))
+    return OddRequest(visitor, method, f"{path}?{query}", content_type, body)
 
 
 def each_odd_value(address: Address, queried: Sequence[str], sent: Sequence[str]) -> Iterator[OddRequest]:

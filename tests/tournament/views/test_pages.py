@@ -258,14 +258,9 @@ TARGETS = (
     "foo",
     "bots/",
     "?page=2",
-    "/nowhere/",
-    "/[",
     "http://[",
-    "/log-in/",
-    "/log-out/",
-    "/sign-up/?next=/bots/",
 )
-"""What a visitor may be asked to go to, none of them a page of the site to return to."""
+"""What a visitor may be asked to go to, none of them a path of this site."""
 
 
 @pytest.mark.parametrize("address", ["/sign-up/", "/log-in/"])
@@ -285,7 +280,6 @@ def test_the_log_in_page_redirects_a_user_who_is_logged_in(
 ) -> None:
     for target, leads_to in (
         ("/bots/?page=2", "/bots/?page=2"),
-        ("/log-in/", "/account/"),
         ("foo", "/account/"),
     ):
         response = as_user(site.owner).get("/log-in/", {"next": target})
@@ -317,9 +311,9 @@ def test_logging_out_requires_a_post(site: Site, as_user: Callable[..., Client])
 
 def test_a_user_logs_in_with_the_changed_password(site: Site, as_user: Callable[..., Client]) -> None:
     data = {
-        "old_password": "correct horse",
-        "new_password1": "battery staple",
-        "new_password2": "battery staple",
+        "oldpassword": "correct horse",
+        "password1": "battery staple",
+        "password2": "battery staple",
     }
     assert as_user(site.owner).post("/account/password/", data)["Location"] == "/account/"
     assert Client().login(username="olga", password="battery staple")

@@ -18,7 +18,6 @@ from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
-from tournament.services.accounts.throttles import in_words
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
@@ -31,7 +30,7 @@ from tournament.views.games.filters import games_address
 from tournament.views.ladders.ratings import RatingRow
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
-from tournament.views.requests import AuthenticatedRequest, fresh_buttons
+from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 

@@ -89,7 +89,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
         "snippet": _snippet(request, game, context["board"]),
-        "annuls": game.result is not None and is_public and access.may_annul(request.user),
+        "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     return render(request, "game.html", context)
 

@@ -32,7 +32,7 @@ else:  # generic only for the type checker
     _WorkerField = forms.ModelChoiceField
 
 MOST_AT_ONCE = 20_000
-"""Games that the page changes; about ten seconds. The command has no limit."""
+"""Games that the page changes at once; about ten seconds."""
 ANNUL, TAKE_BACK = "annul", "take-back"
 
 
@@ -113,7 +113,7 @@ class AnnulmentPreview:
             state = "annulled already" if self.action == ANNUL else "not annulled"
             return f"Nothing to do: of {self.selection} there are none, or they are {state}."
         if self.games > MOST_AT_ONCE:
-            return f"{games} are more than this page changes: use the command manage.py annul."
+            return f"{games} are more than this page changes at once: choose a shorter period."
         what = "will be annulled" if self.action == ANNUL else "will count again"
         return f"{games} {what}: {self.selection}."
 
@@ -130,7 +130,7 @@ class AnnulmentPreview:
 @login_required
 def annulments(request: AuthenticatedRequest) -> HttpResponse:
     """The form; a first POST shows how many games it concerns, a second one with that number does it."""
-    if not access.may_annul(request.user):
+    if not access.may_run_site(request.user):
         raise Http404("staff only")
     values = request.POST if request.method == "POST" else None
     initial = {name: request.GET.get(name) for name in ("game", "worker", "action")}

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from tournament.access import may_see_status
+from tournament.access import may_run_site
 from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
@@ -38,7 +38,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_required
 def status(request: AuthenticatedRequest) -> HttpResponse:
     """Every part of the site with "well" or the reason why it is not."""
-    if not may_see_status(request.user):
+    if not may_run_site(request.user):
         raise Http404("staff only")
     now = timezone.now()
     parts = conditions(now)
@@ -51,7 +51,7 @@ def staff_banner(request: HttpRequest) -> dict[str, object]:
 
     def tell() -> str:
         user = getattr(request, "user", None)  # an early error has none
-        why = full_disk() if user is not None and may_see_status(user) else ""
+        why = full_disk() if user is not None and may_run_site(user) else ""
         return as_sentence(why) if why else ""
 
     return {"disk_trouble": tell}

@@ -7,20 +7,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from tournament import access
-from tournament.monitoring.registry import metrics as read_metrics
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from tournament.monitoring.values import SiteValues
 
 
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """The metrics in the text format of Prometheus, for staff and for a request with the token."""
-    if not (_has_token(request) or access.may_see_metrics(request.user)):
+    if not (_has_token(request) or access.may_run_site(request.user)):
         raise Http404("needs the token of DUARENA_METRICS_TOKEN")
-    return HttpResponse(read_metrics(), content_type=CONTENT_TYPE)
+    return HttpResponse(generate_latest(SiteValues()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _has_token(request: HttpRequest) -> bool:

@@ -46,7 +46,7 @@ KEEPER_AWAY = datetime.timedelta(seconds=30)
 def workers(request: HttpRequest) -> HttpResponse:
     """All workers and their states; the response to htmx is the part that changes, or 204."""
     rows = _shown_workers()
-    manages = access.may_manage_workers(request.user)
+    manages = access.may_run_site(request.user)
     keeper = Keeper.objects.first()
     is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
@@ -73,7 +73,7 @@ def workers(request: HttpRequest) -> HttpResponse:
 @require_safe
 def workers_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The table of workers; staff gets more columns."""
-    manages = access.may_manage_workers(request.user)
+    manages = access.may_run_site(request.user)
     columns = COLUMNS + STAFF_COLUMNS if manages else COLUMNS
     rows = [_line(worker, manages) for worker in _shown_workers()]
     return served_table(kind, "workers", columns, rows, file="workers")
@@ -124,7 +124,7 @@ def _load(workers: list[Worker]) -> str:
 
 
 def _find(request: AuthenticatedRequest, pk: int) -> Worker:
-    may = access.may_manage_workers(request.user)
+    may = access.may_run_site(request.user)
     worker = Worker.objects.filter(pk=pk).first() if may and pk <= LAST_ID else None
     if worker is None:
         raise Http404(f"no worker {pk}")

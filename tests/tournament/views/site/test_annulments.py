@@ -121,12 +121,14 @@ def test_a_form_that_is_not_complete_says_what_is_missing(
     assert not Game.objects.filter(annulled=True).exists()
 
 
-def test_very_many_games_are_left_to_the_command(
+def test_very_many_games_need_shorter_periods(
     games: list[Game], site: Site, as_user: LogIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(annulments, "MOST_AT_ONCE", 2)
     sent = {"action": "annul", "worker": WorkerName.objects.get().pk, "reason": "x", "games": str(len(games))}
-    assert as_user(site.staff).post("/staff/annul/", sent).status_code == 302
+    staff = as_user(site.staff)
+    assert staff.post("/staff/annul/", sent).status_code == 302
+    assert "choose a shorter period" in staff.post("/staff/annul/", sent | {"games": ""}).content.decode()
     assert not Game.objects.filter(annulled=True).exists()
     assert not Act.objects.exists()
 

@@ -12,7 +12,6 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.support.filled_site import HOSTILE
-from tests.support.schedule import make_user
 from tournament.models import Keeper, User, Worker
 from tournament.views.site.workers import COLUMNS, STAFF_COLUMNS
 
@@ -114,21 +113,6 @@ def test_staff_quarantines_and_releases(as_user: AsUser, staff: User) -> None:
     worker.refresh_from_db()
     assert not worker.is_quarantined
     assert client.post("/workers/99999999999999999999/release/").status_code == 404
-
-
-def test_the_administration_quarantines_and_releases(as_user: AsUser, staff: User) -> None:
-    worker, client = add_worker(), as_user(staff)
-    for action, condition in (("quarantine", "quarantined"), ("release", "idle")):
-        client.post("/admin/tournament/worker/", {"action": action, "_selected_action": [worker.pk]})
-        worker.refresh_from_db()
-        assert worker.condition == condition
-
-
-def test_an_administrator_of_nothing_else_may_not_do_so(as_user: AsUser) -> None:
-    worker = add_worker()
-    as_user(make_user()).post("/admin/tournament/worker/", {"action": "quarantine", "_selected_action": [1]})
-    worker.refresh_from_db()
-    assert not worker.is_quarantined
 
 
 def test_the_navigation_links_to_the_workers(client: Client) -> None:
