@@ -96,7 +96,7 @@ class TournamentFormat:
 
     def meetings(self, players: int, rounds: int = 0) -> int:
         """The number of meetings of two players on a ladder, in a cycle or in all rounds."""
-        raise NotImplementedError
+        return players * (players - 1) // 2
 
     def table(self, players: int) -> list[list[Pair]]:
         """The rounds of one cycle, if it has cycles; players count from 1."""

@@ -15,8 +15,5 @@ class RoundRobin(TournamentFormat):
     ends_with_its_games = True
     extends = "pairs"
 
-    def meetings(self, players: int, rounds: int = 0) -> int:
-        return players * (players - 1) // 2
-
     def table(self, players: int) -> list[list[Pair]]:
         return berger_rounds(players)

@@ -14,6 +14,3 @@ class VersionTestFormat(TournamentFormat):
     is_sequential = True
     is_background = True
     has_places = False
-
-    def meetings(self, players: int, rounds: int = 0) -> int:
-        return players * (players - 1) // 2

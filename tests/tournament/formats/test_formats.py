@@ -55,3 +55,8 @@ def test_the_answers_of_a_format_fit_together(form: TournamentFormat) -> None:
 
 def test_kinds_are_selected_by_a_condition() -> None:
     assert kinds(lambda one: one.is_staged) == ["swiss", "knock-out"]
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_one_player_meets_nobody(form: TournamentFormat) -> None:
+    assert form.meetings(1, rounds=3) == form.meetings(0, rounds=3) == 0
