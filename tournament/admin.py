@@ -5,16 +5,19 @@ Every change is written to the log of acts of staff.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin, messages
+from django.contrib.admin.sites import AdminSite
 from django.contrib.auth.admin import UserAdmin
+from django.core.exceptions import BadRequest, FieldDoesNotExist
+from django.db import DataError, transaction
 from django.db import models as db
-from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from tournament import models
@@ -38,6 +41,22 @@ admin.site.unregister(list(admin.site._registry))
 admin.site.site_header = admin.site.site_title = "Duarena"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 """The site's log-in: Django's own for the administration has neither limits nor a second factor."""
+
+
+def _admin_view(view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
+    """As Django's, which raises for some numbers and fields that no row has: here they are bad requests."""
+
+    @wraps(view)
+    def answer(*args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(*args, **kwargs)
+        except (FieldDoesNotExist, OverflowError, ValueError, DataError) as error:
+            raise BadRequest(str(error)) from error
+
+    return AdminSite.admin_view(admin.site, answer, cacheable)
+
+
+admin.site.admin_view = _admin_view  # type: ignore[method-assign, assignment]
 
 
 class RecordedAdmin(_ModelAdmin):

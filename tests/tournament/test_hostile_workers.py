@@ -120,7 +120,7 @@ def hit(worker: DoorWorker) -> Hit:
 
         @settings(
             deadline=None,
-            max_examples=3 * len(known),
+            max_examples=15 * len(known),
             database=None,
             suppress_health_check=list(HealthCheck),
         )

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -83,7 +82,7 @@ PARAMETERS: Final = (
 )
 """Content types; some name codecs that raise or that make lone surrogates."""
 FORM: Final = "application/x-www-form-urlencoded"
-EXAMPLES: Final = {"quick": 100, "default": 200, "all": 800}[effort.MODE]
+EXAMPLES: Final = {"quick": 100, "default": 300, "all": 1500}[effort.MODE]
 
 FIRST: Final = (("more", "1"),)
 """A field of forms whose other fields are not read without it."""
@@ -187,7 +186,7 @@ class WatchedFields:
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def look_up(fields: Any, name: object, *more: Any, **named: Any) -> Any:
-            is_of_request = isinstance(fields, QueryDict) or not fields  # the files; none is sent
+            is_of_request = isinstance(fields, QueryDict) or not fields  # the files, of which none is sent
             if is_of_request and isinstance(name, str):
                 self.of[self.now].add(name)
             return method(fields, name, *more, **named)
@@ -230,7 +229,7 @@ def visitors(site: Site) -> Visitors:
 
 @dataclass(frozen=True, slots=True)
 class OddRequest:
-    """What is asked, and which visitor asks."""
+    """What is asked, and by which visitor."""
 
     visitor: int
     method: str
@@ -259,9 +258,7 @@ def odd_requests(draw: st.DrawFn, address: Address, fields: Sequence[str]) -> Od
         content_type = "application/json"
     content_type += draw(st.sampled_from(PARAMETERS))
     method = "GET" if kind == "nothing" else "POST"
-    # Django's administration answers broken requests of its own administrators as it likes.
-    visitor = draw(st.integers(0, 1 if address.route.startswith("admin/") else 2))
-    return OddRequest(visitor, method, f"{path}?{query}", content_type, body)
+    return OddRequest(draw(st.integers(0, 2)), method, f"{path}?{query}", content_type, body)
 
 
 def each_odd_value(address: Address, queried: Sequence[str], sent: Sequence[str]) -> Iterator[OddRequest]:
@@ -335,30 +332,19 @@ HEADERS = {
 }
 
 
-KINDS = (
-    "home",
-    "ladder-ratings",
-    "ladder-records",
-    "game-svg",
-    "game-png",
-    "kit-file",
-    "log-in",
-    "api-about",
-)
-"""An address of each kind of answer: pages, files, streams, pictures, forms, the API."""
-
-
-def test_no_kind_of_address_breaks_on_odd_headers(site: Site) -> None:
+@pytest.mark.parametrize("what", HEADERS)
+def test_no_address_breaks_on_odd_headers(site: Site, what: str) -> None:
     client = Client(raise_request_exception=False)
-    for name, (what, headers) in product(KINDS, HEADERS.items()):
-        address, expected = EXPECTED[name]
-        status = (response := client.get(address_of(site, address), headers=headers)).status_code
-        assert status in {expected[0], 206, 304, 400, 412, 416}, (name, what, status)
+    for name, (address, expected) in EXPECTED.items():
+        if address.startswith("POST "):
+            continue
+        response = client.get(address_of(site, address), headers=HEADERS[what])
+        assert response.status_code in {expected[0], 206, 304, 400, 412, 416}, (name, response.status_code)
         if response.streaming:
             response.getvalue()
 
 
-@pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "OPTIONS", "PROPFIND"])
 def test_no_address_takes_other_methods(site: Site, as_user: Callable[..., Client], method: str) -> None:
     client = as_user(site.staff)
     for name, (address, _) in EXPECTED.items():
