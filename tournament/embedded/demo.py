@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.core.management import call_command
-
 from engines.records import read_records
 from engines.rules.registry import GAMES
 from tournament.embedded import StartError
@@ -67,8 +65,7 @@ def conclude(console: Console, folder: Path) -> None:
 
     if halted := Game.objects.filter(state=Game.State.HALTED).first():
         raise StartError(f"game {halted.key} could not be played: {halted.evidence}")
-    call_command("export_records", folder)
-    files = {code: folder / f"{code}.pgn" for code in GAMES}
+    files = write_records(folder)
     if subprocess.run((sys.executable, "-m", "engines", "verify", *files.values()), cwd=ROOT).returncode:
         raise StartError("the records do not verify")
     for code, path in files.items():
@@ -77,6 +74,19 @@ def conclude(console: Console, folder: Path) -> None:
                 raise StartError(f"ratings made from {path} differ from those published")
         console.say(f"\n{Ladder(code=code).name}\n\n{format_ratings(LadderRating.objects.table(code))}")
     console.say("\nEvery move was replayed; ratings made from these records are the same to the bit.")
+
+
+def write_records(folder: Path) -> dict[str, Path]:
+    """Write a file of each ladder, as its page publishes it; returns the files by ladder."""
+    from tournament.access import public_records
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {code: folder / f"{code}.pgn" for code in GAMES}
+    for code, path in files.items():
+        with path.open("w", encoding="utf-8") as file:
+            for text in public_records(code).values_list("text", flat=True).iterator(500):
+                file.write(f"{text}\n")
+    return files
 
 
 def format_ratings(ratings: Iterable[LadderRating]) -> str:

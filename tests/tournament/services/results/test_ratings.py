@@ -19,8 +19,8 @@ from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
 from engines.rules.registry import GAMES
-from tests.support.published import write_records
 from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
+from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.services.results import keeper
@@ -185,7 +185,7 @@ def test_the_command_rebuilds_from_exported_files_and_says_what_changed(
     played: Tournament, tmp_path: Path
 ) -> None:
     before = table()
-    files = list(map(str, write_records(tmp_path)))
+    files = list(map(str, write_records(tmp_path).values()))
     LadderRating.objects.filter(ladder=LADDER).update(mu=99)
     told = StringIO()
     call_command("rebuild_ratings", "--from-records", *files, stdout=told)
@@ -222,7 +222,7 @@ def test_a_player_against_itself_is_named(played: Tournament) -> None:
 
 def test_a_stranger_with_the_files_alone_comes_to_the_same_text(played: Tournament, tmp_path: Path) -> None:
     """In a process of its own, without a database."""
-    files = list(map(str, write_records(tmp_path)))
+    files = list(map(str, write_records(tmp_path).values()))
     told = StringIO()
     call_command("rebuild_ratings", "--print", stdout=told)
     environment = {**os.environ, "DUARENA_DATA": str(tmp_path / "new"), "DJANGO_SETTINGS_MODULE": ""}
