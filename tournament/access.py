@@ -54,7 +54,7 @@ def public_entries(entries: QuerySet[FeedEntry]) -> QuerySet[FeedEntry]:
 
 def visible_tournaments(user: Visitor) -> TournamentQuerySet:
     """For lists: without validations, which are linked from their version's page, and version tests."""
-    tournaments = Tournament.objects.filter(kind__in=kinds(lambda one: one.is_listed))
+    tournaments = Tournament.objects.public()
     if user.is_staff:
         return tournaments
     private = Q(state=State.DRAFT) | Q(is_discarded=True)

@@ -125,8 +125,9 @@ def make_games(tournament: Tournament) -> bool:
     most = min(PAIRINGS_AT_ONCE, tournament.games_to_make // GAMES_A_PAIR)
     if not most:
         return False
-    first, skipped = divmod(made, _pairings_a_cycle(tournament))
-    cycles = -(-(skipped + most) // _pairings_a_cycle(tournament))
+    a_cycle = _pairings_a_cycle(tournament)
+    first, skipped = divmod(made, a_cycle)
+    cycles = -(-(skipped + most) // a_cycle)
     planned = list(islice(plan_cycles(tournament, first, cycles), skipped, skipped + most))
     with transaction.atomic():
         locked = lock_tournament(tournament.pk)
