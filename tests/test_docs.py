@@ -37,8 +37,14 @@ PAGES = sorted(
 )
 ROOT_FILES = {path.name for path in ROOT.iterdir()}
 REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")} | ROOT_FILES
-MADE = {"engines/build/", "workers/build/"}
-"""Folders that ``setup.py`` creates."""
+MADE = {
+    "engines/build/",
+    "workers/build/",
+    "tournament/formats/scheveningen.py",
+    "tournament/templates/formats/scheveningen.html",
+    "tests/tournament/formats/test_scheveningen.py",
+}
+"""Folders that ``setup.py`` creates, and the files of the tutorial on formats."""
 OTHERS_FILES = {
     "bot.zip", "duarena-kit.zip",
     "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",

@@ -28,10 +28,7 @@ class Criterion(StrEnum):
 
 
 Order = tuple[Criterion, ...]
-ROUND_ROBIN: Order = (Criterion.POINTS, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
-GAUNTLET: Order = (Criterion.SHARE, Criterion.POINTS)
-SWISS: Order = (Criterion.POINTS, Criterion.BUCHHOLZ, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
-KNOCK_OUT: Order = (Criterion.MATCHES,)
+BY_POINTS: Order = (Criterion.POINTS, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def crosstable(
     players: Sequence[int],
     tallies: Iterable[Tally],
     *,
-    order: Order = ROUND_ROBIN,
+    order: Order = BY_POINTS,
     meetings: Iterable[tuple[int, int]] = (),
     byes: Mapping[int, Sequence[int]] | None = None,
     matches: Mapping[int, int] | None = None,
@@ -217,3 +214,9 @@ def _among(row: StandingsRow, group: Sequence[StandingsRow]) -> float:
     if any(len(others & one.versus.keys()) < len(others) - 1 for one in group):
         return 0.0
     return sum(row.versus[other].points for other in others if other != row.player)
+
+
+def format_points(points: float) -> str:
+    """``3``, ``3½``, ``½``."""
+    whole, half = divmod(round(points * 2), 2)
+    return f"{whole or ''}½" if half else str(whole)

@@ -1,34 +1,24 @@
 """The formats of tournaments: one class each. Begin with ``base``.
 
-Everybody asks ``Tournament.format``; nobody outside this package asks for the kind of a tournament.
+Everybody asks ``Tournament.format``; nobody outside this package asks for the kind of a tournament. Each
+module of this package is loaded, and each class in it with a ``code`` is a format.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
-from tournament.formats.base import TournamentFormat
-from tournament.formats.gauntlet import Gauntlet
-from tournament.formats.knock_out import KnockOut
-from tournament.formats.ladder import LadderFormat
-from tournament.formats.round_robin import RoundRobin
-from tournament.formats.swiss import Swiss
-from tournament.formats.validation import Validation
-from tournament.formats.version_test import VersionTestFormat
+from tournament.formats.base import REGISTERED, TournamentFormat
 
-__all__ = ["FORMATS", "TournamentFormat", "kinds"]
+__all__ = ["FORMATS", "TournamentFormat", "kinds", "labels"]
+
+for _module in iter_modules(__path__, f"{__name__}."):
+    import_module(_module.name)
 
 FORMATS: dict[str, TournamentFormat] = {
-    one.code: one
-    for one in (
-        RoundRobin(),
-        Gauntlet(),
-        Swiss(),
-        KnockOut(),
-        Validation(),
-        LadderFormat(),
-        VersionTestFormat(),
-    )
+    one.code: one for one in sorted(REGISTERED, key=lambda one: one.place)
 }
 """By ``Tournament.kind``; those that users choose come first, in the order of the form."""
 
@@ -36,3 +26,8 @@ FORMATS: dict[str, TournamentFormat] = {
 def kinds(are: Callable[[TournamentFormat], object]) -> list[str]:
     """The kinds of tournaments whose format fulfils a condition, for a filter by ``Tournament.kind``."""
     return [code for code, one in FORMATS.items() if are(one)]
+
+
+def labels() -> list[tuple[str, str]]:
+    """The choices of ``Tournament.kind``: each code with the name of the format within a sentence."""
+    return [(code, one.label) for code, one in FORMATS.items()]

@@ -1,4 +1,4 @@
-"""What every tournament format answers. A format has no state and uses no database.
+"""What every tournament format answers. A format has no state and writes nothing.
 
 ``TournamentFormat`` has the answers of an ordinary tournament. Each format is a class in a module of this
 package and overrides what is different.
@@ -7,14 +7,22 @@ package and overrides what is different.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from tournament.arithmetic.standings import ROUND_ROBIN, Order
+from django.template.defaultfilters import pluralize
+
+from tournament.arithmetic.standings import BY_POINTS, Crosstable, Order, StandingsRow, format_points
 from workers.jobs import Work
 from workers.pairing.berger import Pair
 from workers.pairing.knockout import KnockoutMatch, Length
 from workers.pairing.results import MeetingResult
+
+if TYPE_CHECKING:
+    from tournament.models import BotVersion, Tournament
+
+COLOURS = "The two games of a pair have the same opening and opposite colours."
 
 Pairs = list[tuple[int, int, int]]
 """Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
@@ -35,17 +43,73 @@ class RoundTerms:
     games_a_meeting: int
 
 
+class Decision(Enum):
+    """What a validation decides about its version."""
+
+    ACCEPT = "accept"
+    REFUSE = "refuse"
+    PUT_OFF = "put off"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionVerdict:
+    """A decision with its reason, one sentence for the owner; empty for an accepted version."""
+
+    decision: Decision
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsTable:
+    """The tables of one ladder of a tournament."""
+
+    ladder: str
+    versions: dict[int, BotVersion]
+    """The players by id, in the order of their seeds or entries."""
+    crosstable: Crosstable
+    met: list[MeetingResult] = field(default_factory=list)
+    """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
+    bracket: list[list[KnockoutMatch]] = field(default_factory=list)
+    """Only for a knock-out that has begun."""
+    ratings: dict[int, float] = field(default_factory=dict)
+    """mu - 3 sigma by version, from this tournament's games alone; empty unless computed with them."""
+
+    def seeded(self, seed: int) -> BotVersion:
+        return list(self.versions.values())[seed - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Winners:
+    """Whom the top of a finished tournament's page names on one ladder, by version ids."""
+
+    title: str
+    players: Sequence[int]
+    note: str = ""
+
+
+REGISTERED: list[TournamentFormat] = []
+"""One of each format that is loaded."""
+
+
 class TournamentFormat:
-    """The format of a tournament."""
+    """The format of a tournament; a subclass with a ``code`` is registered when it is defined."""
 
     code: ClassVar[str]
     """The value of ``Tournament.kind``."""
+    label: ClassVar[str]
+    """Its name within a sentence."""
     choice: ClassVar[str] = ""
     """Its line in the form for a new tournament; empty if users do not make it there."""
+    place: ClassVar[int] = 100
+    """Its place among the formats: lower ones come first."""
     page: ClassVar[str] = "tournament"
     """The name of its page's address."""
     work: ClassVar[Work] = Work.GAMES
     """Which workers play its games."""
+
+    def __init_subclass__(cls) -> None:
+        if "code" in vars(cls):
+            REGISTERED.append(cls())
 
     # Who sees it
 
@@ -64,8 +128,8 @@ class TournamentFormat:
     """Its rounds are drawn one after another from the results so far, see ``due``."""
     is_endless: ClassVar[bool] = False
     """More games always follow."""
-    ends_with_its_games: ClassVar[bool] = False
-    """It is over once all games of its schedule are."""
+    ends_with_its_games: ClassVar[bool] = True
+    """It is over once all games that it has are."""
     is_sequential: ClassVar[bool] = False
     """Its pairs are made a few at a time, until a sequential test is decided."""
     is_background: ClassVar[bool] = False
@@ -91,8 +155,12 @@ class TournamentFormat:
     has_places: ClassVar[bool] = True
     """Its players have places, and its page has tables."""
     has_bracket: ClassVar[bool] = False
-    order: ClassVar[Order] = ROUND_ROBIN
+    order: ClassVar[Order] = BY_POINTS
     """The criteria for the order of its players."""
+    openings_note: ClassVar[str] = ""
+    """Ends the sentence about its openings."""
+    template: ClassVar[str] = "formats/table.html"
+    """Draws ``cross``, the tables of one ladder, on its page."""
 
     def meetings(self, players: int, rounds: int = 0) -> int:
         """The number of meetings of two players on a ladder, in a cycle or in all rounds."""
@@ -126,3 +194,38 @@ class TournamentFormat:
             if len(entered) < 2:
                 who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
                 raise TournamentError(f"ladders: {who} {code!r}, it needs two")
+
+    def verdict(self, tournament: Tournament) -> VersionVerdict | None:
+        """What its end means for the version that it validates; None for all but validations."""
+        return None
+
+    # Its page
+
+    def describe_meetings(self, tournament: Tournament) -> str:
+        """Who meets how often, with HTML."""
+        return f"{count_pairs(tournament)} in each meeting. {COLOURS}"
+
+    def describe_openings(self, tournament: Tournament) -> str:
+        plies, seed = tournament.opening_plies, tournament.seed
+        if not plies:
+            return f"The initial position; the seed is {seed}."
+        return f"{plies} random pl{pluralize(plies, 'y,ies')} from seed {seed}{self.openings_note}."
+
+    def lines(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
+        """The rows of a table in the order of the page with their ranks; None for a player without one."""
+        return [(row.rank, row) for row in table.crosstable.rows]
+
+    def details(self, table: StandingsTable) -> Any:
+        """What its template needs beside the table, as ``cross.details``."""
+
+    def winners(self, table: StandingsTable) -> Winners | None:
+        """Whom the page of a finished tournament names."""
+        rows = table.crosstable.rows
+        first = [row.player for row in rows if row.rank == 1]
+        title = "Champion" if len(first) == 1 else "Shared first place"
+        return Winners(title, first, f"{format_points(rows[0].points)} points")
+
+
+def count_pairs(tournament: Tournament) -> str:
+    """The pairs of games of a meeting, with the noun."""
+    return f"{tournament.pairs} pair{pluralize(tournament.pairs)} of games"

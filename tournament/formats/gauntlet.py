@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tournament.arithmetic import standings
-from tournament.formats.base import TournamentError, TournamentFormat
+from django.template.defaultfilters import pluralize
+
+from tournament.arithmetic.standings import Criterion, StandingsRow, format_points
+from tournament.formats.base import StandingsTable, TournamentError, TournamentFormat, Winners
 from workers.pairing.berger import Pair
 from workers.pairing.gauntlet import gauntlet_rounds
 
@@ -15,12 +17,14 @@ class Gauntlet(TournamentFormat):
     """All games are known at the start. It ends when all of them are over."""
 
     code = "gauntlet"
+    label = "gauntlet"
+    place = 2
     choice = "Gauntlet: one bot meets each of the others"
     has_cycles = True
     has_challenger = True
-    ends_with_its_games = True
     extends = "pairs"
-    order = standings.GAUNTLET
+    order = (Criterion.SHARE, Criterion.POINTS)
+    template = "formats/gauntlet.html"
 
     def meetings(self, players: int, rounds: int = 0) -> int:
         return max(0, players - 1)
@@ -32,3 +36,19 @@ class Gauntlet(TournamentFormat):
         super().check_players(players)
         if len({entered[0].pk for entered in players.values()}) > 1:
             raise TournamentError("ladders: a gauntlet's challenger must play all of them")
+
+    def lines(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
+        """The challenger, without a rank, then its opponents, ranked among themselves."""
+        rows = table.crosstable.rows
+        challenger = next((row for row in rows if row.player == next(iter(table.versions))), None)
+        if challenger is None:
+            return []
+        others = [row for row in rows if row is not challenger]
+        return [(None, challenger), *((row.rank - (row.rank > challenger.rank), row) for row in others)]
+
+    def winners(self, table: StandingsTable) -> Winners | None:
+        (_, challenger), *others = self.lines(table)
+        games = challenger.score.games + challenger.score.given_up
+        points = f"{format_points(challenger.points)} of {games} points"
+        against = f"{len(others)} opponent{pluralize(len(others))}"
+        return Winners("Challenger", [challenger.player], f"{points} against {against}")

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from tournament.arithmetic import standings
-from tournament.formats.base import Pairs, RoundTerms, TournamentFormat
+from django.template.defaultfilters import pluralize
+
+from tournament.arithmetic.standings import Criterion
+from tournament.formats.base import (
+    COLOURS,
+    Pairs,
+    RoundTerms,
+    StandingsTable,
+    TournamentFormat,
+    Winners,
+    count_pairs,
+)
 from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, pairs_due
 from workers.pairing.results import MeetingResult
+
+if TYPE_CHECKING:
+    from tournament.models import Tournament
 
 
 class KnockOut(TournamentFormat):
@@ -17,12 +31,16 @@ class KnockOut(TournamentFormat):
     """
 
     code = "knock-out"
+    label = "knock-out"
+    place = 4
     choice = "Knock-out: the loser of a match is out"
     is_staged = True
+    ends_with_its_games = False
     games_vary = True
     has_extra_pairs = True
     has_bracket = True
-    order = standings.KNOCK_OUT
+    order = (Criterion.MATCHES,)
+    template = "formats/knock_out.html"
 
     def meetings(self, players: int, rounds: int = 0) -> int:
         """The matches."""
@@ -45,3 +63,19 @@ class KnockOut(TournamentFormat):
         self, players: int, met: Sequence[MeetingResult], length: Length
     ) -> list[list[KnockoutMatch]]:
         return draw_bracket(players, met, length)
+
+    def describe_meetings(self, tournament: Tournament) -> str:
+        more, level = tournament.extra_pairs, "If a match is level, the better seed advances."
+        if more:
+            level = (
+                f"A match that is level is extended by up to {more} extra pair{pluralize(more)};"
+                " if it is still level, the better seed advances."
+            )
+        return f"{count_pairs(tournament)} in each match. {COLOURS} {level}"
+
+    def winners(self, table: StandingsTable) -> Winners | None:
+        """The winner of the final."""
+        if not table.bracket or (final := table.bracket[-1][0]).winner is None:
+            return None
+        note = "better seed in a level final" if final.by_last_resort else ""
+        return Winners("Champion", [table.seeded(final.winner).pk], note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tournament.arithmetic import standings
+from tournament.arithmetic.standings import Criterion
 from tournament.formats.base import Pairs, RoundTerms, TournamentError, TournamentFormat
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import MAX_PLAYERS, swiss_round
@@ -15,11 +15,20 @@ class Swiss(TournamentFormat):
     """A round is drawn when all games of the one before are over. It ends after the last round."""
 
     code = "swiss"
+    label = "Swiss"
+    place = 3
     choice = "Swiss: a few rounds against opponents with a similar score"
     is_staged = True
+    ends_with_its_games = False
     extends = "rounds"
     has_rounds = True
-    order = standings.SWISS
+    order = (
+        Criterion.POINTS,
+        Criterion.BUCHHOLZ,
+        Criterion.SONNEBORN_BERGER,
+        Criterion.DIRECT_ENCOUNTER,
+    )
+    template = "formats/swiss.html"
 
     def meetings(self, players: int, rounds: int = 0) -> int:
         return rounds * (players // 2)

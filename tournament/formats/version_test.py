@@ -9,8 +9,10 @@ class VersionTestFormat(TournamentFormat):
     """Pairs are made a few at a time; the test's verdict ends it. See ``services.version_tests``."""
 
     code = "version-test"
+    label = "version test"
     page = "version-test"
     is_listed = False
     is_sequential = True
+    ends_with_its_games = False
     is_background = True
     has_places = False

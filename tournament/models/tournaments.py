@@ -30,6 +30,12 @@ class TournamentQuerySet(models.QuerySet["Tournament"]):
         return self.filter(state=Tournament.State.ANNOUNCED)
 
 
+def _labels() -> list[tuple[str, str]]:
+    from tournament.formats import labels
+
+    return labels()
+
+
 class Tournament(models.Model):
     """A schedule of games between bot versions."""
 
@@ -66,7 +72,8 @@ class Tournament(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
     )
     """Null: it belongs to the site."""
-    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ROUND_ROBIN)
+    kind = models.CharField(max_length=30, choices=_labels, default="round-robin")
+    """The code of its format, see ``tournament.formats``."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     is_discarded = models.BooleanField(default=False)
     """Cancelled as a draft, which nobody but its owner has seen."""
@@ -125,20 +132,6 @@ class Tournament(models.Model):
                     state__in=["draft", "announced", "running", "paused", "finished", "cancelled", "halted"]
                 ),
                 name="tournament_state_known",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(
-                    kind__in=[
-                        "round-robin",
-                        "gauntlet",
-                        "swiss",
-                        "knock-out",
-                        "validation",
-                        "ladder",
-                        "version-test",
-                    ]
-                ),
-                name="tournament_kind_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(games_done__lte=models.F("games_total")),

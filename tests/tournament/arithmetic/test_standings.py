@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engines.rules.base import Result
-from tournament.arithmetic.standings import GAUNTLET, KNOCK_OUT, SWISS, Tally, crosstable
+from tournament.arithmetic.standings import Tally, crosstable
+from tournament.formats import FORMATS
+
+SWISS = FORMATS["swiss"].order
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 
@@ -93,7 +96,11 @@ def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:
 
 def test_a_bye_scores_its_points_and_counts_as_a_win_over_oneself() -> None:
     table = crosstable(
-        [1, 2, 3], [Tally(1, 2, WHITE), Tally(2, 1, DRAW)], order=SWISS, meetings=[(1, 2)], byes={3: [2]}
+        [1, 2, 3],
+        [Tally(1, 2, WHITE), Tally(2, 1, DRAW)],
+        order=SWISS,
+        meetings=[(1, 2)],
+        byes={3: [2]},
     )
     assert [(r.player, r.points, r.buchholz, r.sonneborn_berger, r.byes) for r in table.rows] == [
         (3, 2.0, 2.0, 4.0, 1),
@@ -126,7 +133,7 @@ def test_equals_who_have_not_all_met_stay_equal() -> None:
 def test_a_gauntlet_goes_by_the_share_of_the_points() -> None:
     """The challenger plays more games than anybody else."""
     tallies = [Tally(1, 2, WHITE), Tally(1, 3, DRAW), Tally(1, 4, BLACK)]
-    table = crosstable([1, 2, 3, 4], tallies, order=GAUNTLET)
+    table = crosstable([1, 2, 3, 4], tallies, order=FORMATS["gauntlet"].order)
     assert [(row.player, row.score.share, row.rank) for row in table.rows] == [
         (4, 1.0, 1),
         (1, 0.5, 2),
@@ -136,5 +143,7 @@ def test_a_gauntlet_goes_by_the_share_of_the_points() -> None:
 
 
 def test_a_knock_out_goes_by_matches_won_and_then_by_seed() -> None:
-    table = crosstable([1, 2, 3, 4], [Tally(1, 2, WHITE)], order=KNOCK_OUT, matches={3: 2, 2: 1})
+    table = crosstable(
+        [1, 2, 3, 4], [Tally(1, 2, WHITE)], order=FORMATS["knock-out"].order, matches={3: 2, 2: 1}
+    )
     assert [(row.player, row.rank) for row in table.rows] == [(3, 1), (2, 2), (1, 3), (4, 3)]

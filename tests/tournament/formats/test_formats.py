@@ -16,18 +16,15 @@ ASKS = re.compile(rf"\bTournament\.Kind\.[A-Z]|(?<![.\w])Kind\.[A-Z]|\bkind (==|
 """A comparison with a kind, or a filter by one."""
 
 
-def test_each_kind_has_one_format() -> None:
-    assert list(FORMATS) == [
-        "round-robin",
-        "gauntlet",
-        "swiss",
-        "knock-out",
-        "validation",
-        "ladder",
-        "version-test",
-    ]
-    assert set(FORMATS) == set(Tournament.Kind.values)
+def test_every_format_is_found_and_those_that_users_choose_come_first() -> None:
+    chosen = [code for code, one in FORMATS.items() if one.choice]
+    assert list(FORMATS)[: len(chosen)] == chosen
+    assert chosen[:4] == ["round-robin", "gauntlet", "swiss", "knock-out"]
+    assert {"validation", "ladder", "version-test"} <= set(FORMATS)
     assert [Tournament(kind=kind).format for kind in FORMATS] == list(FORMATS.values())
+    assert [Tournament(kind=kind).get_kind_display() for kind in FORMATS] == [
+        one.label for one in FORMATS.values()
+    ]
 
 
 def test_nobody_outside_the_package_asks_for_the_kind_of_a_tournament() -> None:

@@ -12,8 +12,8 @@ from django.utils import timezone
 from tournament.formats.base import TournamentError
 from tournament.models import Bot, BotVersion, Entry, Tournament
 from tournament.services.locks import lock_tournament
-from tournament.services.schedule.limits import check_entry
-from tournament.services.schedule.terms import check_size, players_of
+from tournament.services.schedule.limits import check_games
+from tournament.services.schedule.terms import check_size
 
 
 @transaction.atomic
@@ -30,8 +30,8 @@ def enter(tournament: Tournament, bot: Bot) -> Entry:
     if any(entry.version.bot_id == bot.pk for entry in entries):
         raise TournamentError(f"bot: {bot.name!r} is entered already")
     versions = [*(entry.version for entry in entries), version]
-    check_size(locked.format, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
-    check_entry(locked, versions)
+    check_size(locked, versions)
+    check_games(locked, locked.owner, versions, entered=locked.name)
     last = locked.entries.aggregate(last=Max("number"))["last"] or 0
     return Entry.objects.create(tournament=locked, version=version, number=last + 1)
 

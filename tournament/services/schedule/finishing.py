@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 
 from django.db.models import F
 from django.utils import timezone
 
-from engines.records import Fault
+from tournament.formats.base import Decision, VersionVerdict
 from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.services.bots.verdicts import accept, put_off, refuse
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
-from workers.jobs import BOTH_UNABLE, Work
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:
@@ -42,7 +42,7 @@ def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
 
 
 def finish(tournament: Tournament) -> None:
-    """Finish a tournament that has nothing left to play.
+    """End a tournament that has nothing left to play, with all that follows.
 
     Games that a withdrawn version lost without playing do not halt it: they count for its opponents.
     """
@@ -50,43 +50,19 @@ def finish(tournament: Tournament) -> None:
     tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])
-    if tournament.format.work is Work.CHECKS:
-        _conclude(tournament)
-    elif tournament.format.has_places:
+    if verdict := tournament.format.verdict(tournament):
+        _carry_out(verdict, BotVersion.objects.filter(validation=tournament).select_related("bot__owner"))
+    if tournament.format.has_places:
         store_tables(tournament)
     tell_ended(tournament)
 
 
-def _conclude(validation: Tournament) -> None:
-    """Accept the version, refuse it with the first fault, or put it off if a game could not be played."""
-    games = list(validation.games.order_by("id"))
-    complaint = next(filter(None, map(_complaint, games)), "")
-    trouble = next(filter(None, map(_trouble, games)), "")
-    for version in BotVersion.objects.filter(validation=validation).select_related("bot__owner"):
-        if complaint:
-            refuse(version, complaint)
-        elif trouble:
-            put_off(version, trouble)
-        else:
-            accept(version)
-
-
-def _complaint(game: Game) -> str:
-    """The fault that a validation game shows in its version; empty if it went well.
-
-    Losing by the rules, repetition and the ply limit are no faults: the version played itself.
-    """
-    where = f"the validation game of {game.ladder_id}"
-    if game.state == Game.State.HALTED and game.evidence.startswith(BOTH_UNABLE):
-        return f"{where} could not be played: {game.evidence}"
-    if game.fault in {Fault.WHITE, Fault.BLACK}:
-        evidence = f": {game.evidence}" if game.evidence else ""
-        return f"{where} ended in {game.termination} at ply {game.plies}{evidence}"
-    return ""
-
-
-def _trouble(game: Game) -> str:
-    """Why a validation game could not be played; empty if it was."""
-    if game.state != Game.State.HALTED:
-        return ""
-    return f"the validation game of {game.ladder_id} could not be played: {game.evidence}"
+def _carry_out(verdict: VersionVerdict, versions: Iterable[BotVersion]) -> None:
+    for version in versions:
+        match verdict.decision:
+            case Decision.ACCEPT:
+                accept(version)
+            case Decision.REFUSE:
+                refuse(version, verdict.reason)
+            case Decision.PUT_OFF:
+                put_off(version, verdict.reason)

@@ -18,7 +18,7 @@ from tournament import access
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Tournament, User
 from tournament.services.locks import lock_row
-from tournament.services.schedule.terms import TournamentTerms, count_games, players_of
+from tournament.services.schedule.terms import TournamentTerms, count_most_games
 from workers.jobs import UNTIMED_SECONDS, Work
 
 MINUTE = 60.0
@@ -48,8 +48,7 @@ def check_limits(owner: User | None, terms: TournamentTerms) -> None:
         return
     lock_account(owner.pk)
     check_game_length(owner, terms.ladders, terms.time_control, terms.ply_limit)
-    players = players_of(terms.versions, terms.ladders)
-    check_games(owner, count_games(terms.format, players, terms.pairs + terms.extra_pairs, terms.rounds))
+    check_games(terms, owner, terms.versions)
     drafts = Tournament.objects.public().filter(owner=owner, state=State.DRAFT).count()
     if terms.format.is_listed and drafts >= settings.MAX_DRAFTS:
         raise LimitError(
@@ -64,9 +63,7 @@ def check_stored(tournament: Tournament, versions: Sequence[BotVersion]) -> None
     """
     owner = tournament.owner
     check_game_length(owner, tournament.ladders, tournament.time_control, tournament.ply_limit)
-    players = players_of(versions, tournament.ladders)
-    pairs = tournament.pairs + tournament.extra_pairs
-    check_games(owner, count_games(tournament.format, players, pairs, tournament.rounds))
+    check_games(tournament, owner, versions)
 
 
 def check_game_length(
@@ -84,27 +81,22 @@ def check_game_length(
         )
 
 
-def check_games(owner: User | None, games: int) -> None:
-    """Check the number of games of one tournament; raises ``LimitError``."""
-    if owner is not None and access.has_limits(owner) and games > settings.MAX_TOURNAMENT_GAMES:
-        raise LimitError(
-            f"pairs: {games} games are too many, a tournament of yours holds {settings.MAX_TOURNAMENT_GAMES}"
-        )
+def check_games(
+    of: TournamentTerms | Tournament, owner: User | None, versions: Sequence[BotVersion], entered: str = ""
+) -> None:
+    """Check the number of games of one tournament; raises ``LimitError``.
 
-
-def check_entry(tournament: Tournament, versions: Sequence[BotVersion]) -> None:
-    """Check the games of a tournament with one more bot, for that bot's owner; raises ``LimitError``."""
-    owner = tournament.owner
-    if owner is None or not access.has_limits(owner):
+    ``entered`` is its name, if another user enters a bot and has to understand the error.
+    """
+    games, most = count_most_games(of, versions), settings.MAX_TOURNAMENT_GAMES
+    if owner is None or not access.has_limits(owner) or games <= most:
         return
-    pairs = tournament.pairs + tournament.extra_pairs
-    players = players_of(versions, tournament.ladders)
-    games = count_games(tournament.format, players, pairs, tournament.rounds)
-    if games > settings.MAX_TOURNAMENT_GAMES:
+    if entered:
         raise LimitError(
-            f"bot: {tournament.name!r} would have {games} games, and {settings.MAX_TOURNAMENT_GAMES} are the "
-            "most for a tournament of its organizer"
+            f"bot: {entered!r} would have {games} games, and {most} are the most for a tournament of its "
+            "organizer"
         )
+    raise LimitError(f"pairs: {games} games are too many, a tournament of yours holds {most}")
 
 
 def check_running(tournament: Tournament) -> None:

@@ -14,12 +14,13 @@ from django.db import models
 from django.utils import timezone
 
 from engines.rules.registry import GAMES
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Ladder, Tournament, User
 from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
 from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
 from tournament.services.schedule.stored_tables import shown_tables
-from tournament.services.schedule.tables import StandingsTable, tables_of
+from tournament.services.schedule.tables import tables_of
 
 MOST_NAMED = 5
 """Winners, or own bots, that one text names."""

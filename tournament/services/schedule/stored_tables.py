@@ -19,14 +19,10 @@ from django.utils import timezone
 
 from tournament.arithmetic.standings import Crosstable, GameScore, StandingsRow
 from tournament.formats import kinds
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament, TournamentTables
 from tournament.services.schedule.pairings import entered_versions
-from tournament.services.schedule.tables import (
-    StandingsTable,
-    bracket_of,
-    rated_tables,
-    seeded_versions,
-)
+from tournament.services.schedule.tables import bracket_of, rated_tables, seeded_versions
 from workers.pairing.results import MeetingResult
 
 AT_ONCE = 400

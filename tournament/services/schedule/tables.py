@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from django.db.models import Count, F, Q
 
 from engines.rules.base import Result
 from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
-from tournament.arithmetic.standings import Crosstable, Tally, crosstable
+from tournament.arithmetic.standings import Tally, crosstable
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, rounds_survived
@@ -17,25 +18,6 @@ from workers.pairing.results import MeetingResult, find_byes
 
 BATCH = 1_000
 """Games that are read at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class StandingsTable:
-    """The tables of one ladder of a tournament."""
-
-    ladder: str
-    versions: dict[int, BotVersion]
-    """The players by id, in the order of their seeds or entries."""
-    crosstable: Crosstable
-    met: list[MeetingResult] = field(default_factory=list)
-    """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
-    bracket: list[list[KnockoutMatch]] = field(default_factory=list)
-    """Only for a knock-out that has begun."""
-    ratings: dict[int, float] = field(default_factory=dict)
-    """mu - 3 sigma by version, from this tournament's games alone; empty unless computed with them."""
-
-    def seeded(self, seed: int) -> BotVersion:
-        return list(self.versions.values())[seed - 1]
 
 
 def rated_tables(tournament: Tournament, versions: Sequence[BotVersion]) -> list[StandingsTable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engines.rules.base import UnknownGame
@@ -81,7 +81,7 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     _check_ladders(terms.ladders)
     _check_each_plays(terms)
     if terms.entry_until is None:
-        check_players(terms.format, players_of(terms.versions, terms.ladders), terms.pairs, terms.rounds)
+        check_players(terms, terms.versions)
     return terms
 
 
@@ -109,29 +109,32 @@ def players_of(versions: Sequence[BotVersion], ladders: Sequence[str]) -> dict[s
     return {code: [version for version in versions if version.plays(code)] for code in ladders}
 
 
-def check_players(
-    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
-) -> None:
-    """Check that the players are enough and not too many; raises ``TournamentError``."""
-    form.check_players(players)
-    check_size(form, players, pairs, rounds)
+def check_players(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> None:
+    """Check that these players are enough and not too many; raises ``TournamentError``."""
+    of.format.check_players(players_of(versions, of.ladders))
+    check_size(of, versions)
 
 
-def check_size(
-    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
-) -> None:
-    """Check that the players are not too many; raises ``TournamentError``."""
-    form.check_size(players)
-    games = count_games(form, players, pairs, rounds)
+def check_size(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> None:
+    """Check that these players are not too many; raises ``TournamentError``."""
+    of.format.check_size(players_of(versions, of.ladders))
+    games = sum(count_games(of, versions).values())
     if games > MAX_GAMES:
         raise TournamentError(f"pairs: {games} games are too many, a tournament holds {MAX_GAMES}")
 
 
-def count_games(
-    form: TournamentFormat, players: Mapping[str, Sequence[BotVersion]], pairs: int, rounds: int
-) -> int:
-    """The games of a tournament; of a knock-out the most, if ``pairs`` includes the extra ones."""
-    return GAMES_A_PAIR * pairs * sum(form.meetings(len(entered), rounds) for entered in players.values())
+def count_games(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> dict[str, int]:
+    """The games of a tournament by ladder with these players; of a knock-out the fewest that decide it."""
+    players = players_of(versions, of.ladders)
+    return {
+        code: GAMES_A_PAIR * of.pairs * of.format.meetings(len(entered), of.rounds)
+        for code, entered in players.items()
+    }
+
+
+def count_most_games(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> int:
+    """The games of a tournament with these players; of a knock-out with all extra pairs."""
+    return sum(count_games(of, versions).values()) * (of.pairs + of.extra_pairs) // of.pairs
 
 
 def _check_ladders(ladders: Sequence[str]) -> None:
@@ -150,7 +153,7 @@ def _check_versions(terms: TournamentTerms) -> None:
     least = 2 if terms.entry_until is None else int(terms.format.has_challenger)
     if len(terms.versions) < least:
         few = "its challenger" if least == 1 else f"at least two, not {len(terms.versions)}"
-        raise TournamentError(f"bots: a {Tournament.Kind(terms.kind).label} needs {few}")
+        raise TournamentError(f"bots: a {terms.format.label} needs {few}")
     seen = set()
     for version in terms.versions:
         if version.state != BotVersion.State.VALID:

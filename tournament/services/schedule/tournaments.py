@@ -94,9 +94,8 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     check_limits(owner, terms)
     tournament = _store(owner, terms)
     check_openings(tournament)
-    players = players_of(terms.versions, terms.ladders)
     is_known = tournament.format.has_cycles and terms.entry_until is None
-    if is_known and count_games(terms.format, players, terms.pairs, terms.rounds) <= GAMES_AT_ONCE:
+    if is_known and sum(count_games(terms, terms.versions).values()) <= GAMES_AT_ONCE:
         queue_cycles(tournament, terms.pairs)
     return tournament
 
@@ -262,7 +261,7 @@ def _extend(tournament: Tournament, more: int) -> None:
         locked.pairs += more
     else:
         raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
-    check_players(locked.format, players_of(versions, locked.ladders), locked.pairs, locked.rounds)
+    check_players(locked, versions)
     check_stored(locked, versions)
     if locked.format.has_cycles:
         queue_cycles(locked, more)
@@ -317,10 +316,10 @@ def _make_games(tournament: Tournament) -> None:
     if tournament.entry_until is not None and not tournament.entry_closed:
         close_entries(tournament, timezone.now())
     check_openings(tournament)
-    players = players_of(entered_versions(tournament), tournament.ladders)
-    check_players(tournament.format, players, tournament.pairs, tournament.rounds)
+    versions = entered_versions(tournament)
+    check_players(tournament, versions)
     if tournament.format.is_staged:
-        tournament.seeds = seed_players(tournament, players)
+        tournament.seeds = seed_players(tournament, players_of(versions, tournament.ladders))
     else:
         queue_cycles(tournament, tournament.pairs)
 

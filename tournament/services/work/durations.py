@@ -14,13 +14,11 @@ from django.db.models import F
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
-from tournament.formats import FORMATS, kinds
-from tournament.formats.round_robin import RoundRobin
-from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
+from tournament.formats import kinds
+from tournament.models import Attempt, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.fair_share import of_work
 from tournament.services.schedule.limits import longest_seconds
-from tournament.services.schedule.terms import players_of
 from workers.jobs import Work
 
 SECONDS_AROUND = 0.3
@@ -67,22 +65,6 @@ def free_slots(work: Work) -> int:
     busy = held.values_list("assigned", "slot").order_by().distinct().count()
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
     return max(0, sum(names.values()) - busy - checks)
-
-
-def count_games(
-    *,
-    versions: Sequence[BotVersion],
-    ladders: Sequence[str],
-    pairs: int,
-    kind: str = RoundRobin.code,
-    rounds: int = 0,
-) -> dict[str, int]:
-    """Games by ladder; for a knock-out, the fewest that decide it."""
-    players = players_of(versions, ladders)
-    return {
-        code: FORMATS[kind].meetings(len(entered), rounds) * pairs * GAMES_A_PAIR
-        for code, entered in players.items()
-    }
 
 
 def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:

@@ -9,11 +9,9 @@ from django.template.defaultfilters import pluralize
 from django.utils.html import format_html
 
 from engines.console import format_duration
-from tournament.formats import FORMATS, TournamentFormat
-from tournament.forms import TournamentForm
 from tournament.models import BotVersion, Tournament
+from tournament.services.schedule.terms import TournamentTerms, count_games
 from tournament.services.work.durations import (
-    count_games,
     estimate_seconds,
     remaining_seconds,
     slots_at_work,
@@ -48,34 +46,11 @@ class Cost:
         return format_html(text, games, _about(self.seconds), at_once)
 
 
-def cost_of(tournament: Tournament, versions: Sequence[BotVersion]) -> Cost:
-    """The cost of a stored tournament with these entries."""
-    return _cost(_games_of(tournament, versions), tournament.time_control, tournament.format)
-
-
-def _games_of(tournament: Tournament, versions: Sequence[BotVersion]) -> dict[str, int]:
-    return count_games(
-        versions=versions,
-        ladders=tournament.ladders,
-        pairs=tournament.pairs,
-        kind=tournament.kind,
-        rounds=tournament.rounds,
-    )
-
-
-def cost_of_form(form: TournamentForm) -> Cost | None:
-    """The cost of the tournament in a form; None if the form is not valid or its entries are still open."""
-    if not form.is_valid() or form.cleaned_data["entry_until"]:
-        return None
-    data = form.cleaned_data
-    games = count_games(
-        versions=list(data["bots"]),
-        ladders=data["ladders"],
-        pairs=data["pairs"],
-        kind=data["kind"],
-        rounds=data["rounds"] or 0,
-    )
-    return _cost(games, data["time_control"], FORMATS[data["kind"]])
+def cost_of(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> Cost:
+    """The cost of a tournament with these players."""
+    games = count_games(of, versions)
+    seconds = estimate_seconds(games, of.time_control)
+    return Cost(sum(games.values()), seconds, slots_expected(), of.format.games_vary)
 
 
 def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) -> str:
@@ -113,15 +88,9 @@ def _games_left(tournament: Tournament, versions: Sequence[BotVersion]) -> int:
     """The games to play, those of rounds that are not drawn yet included; of a knock-out the fewest."""
     total = tournament.games_total
     if tournament.format.is_staged:
-        total = max(total, sum(_games_of(tournament, versions).values()))
+        total = max(total, sum(count_games(tournament, versions).values()))
     return total - tournament.games_done
 
 
 def _about(seconds: float) -> str:
     return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"
-
-
-def _cost(games: dict[str, int], time_control: str, form: TournamentFormat) -> Cost:
-    seconds = estimate_seconds(games, time_control)
-    total = sum(games.values())
-    return Cost(total, seconds, slots_expected(), form.games_vary)

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from django.utils.safestring import SafeString, mark_safe
 
+from tournament.arithmetic.standings import format_points
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion
-from tournament.services.schedule.tables import StandingsTable
 from tournament.views.games.filters import games_address
 from tournament.views.links import link_version
 from workers.pairing.knockout import KnockoutMatch
@@ -149,12 +150,6 @@ def _meeting(table: StandingsTable, addresses: MeetingAddresses, met: MeetingRes
     ]
     address = addresses.between(table.seeded(met.first), table.seeded(met.second), met.round) if games else ""
     return MeetingRow(sides[0], sides[1], "", address)
-
-
-def format_points(points: float) -> str:
-    """``3``, ``3½``, ``½``."""
-    whole, half = divmod(round(points * 2), 2)
-    return f"{whole or ''}½" if half else str(whole)
 
 
 def tone_of(share: float) -> str:

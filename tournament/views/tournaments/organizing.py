@@ -20,7 +20,7 @@ from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.tournaments.costs import cost_of_form
+from tournament.views.tournaments.costs import Cost, cost_of
 from tournament.views.tournaments.tournaments import find_tournament
 
 
@@ -31,7 +31,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Create a draft; the response to htmx is the estimate for the tournament in the form."""
     form = TournamentForm(request.POST if request.method == "POST" else None)
     if "HX-Request" in request.headers:
-        return render(request, "pieces/estimate.html", {"estimate": cost_of_form(form)})
+        return render(request, "pieces/estimate.html", {"estimate": _estimate(form)})
     if request.method == "POST" and form.is_valid():
         try:
             draft = services.create(request.user, _terms(form))
@@ -39,8 +39,15 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
             _add_error(form, refused)
         else:
             return redirect(draft)
-    estimate = cost_of_form(form) if form.is_bound else None
-    return render(request, "tournament_new.html", {"form": form, "estimate": estimate})
+    return render(request, "tournament_new.html", {"form": form, "estimate": _estimate(form)})
+
+
+def _estimate(form: TournamentForm) -> Cost | None:
+    """The cost of the tournament in a form; None if the form is not valid or its entries are still open."""
+    if not form.is_valid() or form.cleaned_data["entry_until"]:
+        return None
+    terms = _terms(form)
+    return cost_of(terms, terms.versions)
 
 
 @takes_form

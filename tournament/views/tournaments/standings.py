@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
+from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
-from tournament.services.schedule.tables import StandingsTable
 from tournament.views.exports import TableLinks, table_links
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
     RoundOf,
     bracket,
-    format_points,
     swiss_round,
     tone_of,
 )
-from tournament.views.tournaments.places import ranked_rows
 
 HEADINGS = {
     Criterion.BUCHHOLZ: ("Buch.", "Buchholz: the points of the opponents met"),
@@ -108,6 +107,8 @@ class Cross:
     made: Sequence[int] = ()
     """The numbers of the rounds drawn so far."""
     files: Sequence[TableLinks] = ()
+    details: Any = None
+    """What the template of the format needs besides."""
 
 
 def crosses(
@@ -125,13 +126,12 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
     with_meetings = with_meetings and not tournament.format.is_staged
     columns = [criterion for criterion in tournament.format.order if criterion in HEADINGS]
     lines = _Lines(table, columns, MeetingAddresses(tournament.slug, table.ladder))
-    challenger, ranked = ranked_rows(tournament.format, table)
-    order = [row.player for _, row in ranked]
-    against = order if with_meetings else []
-    if challenger is not None:
-        rows = [lines.line(row, rank, [challenger.player]) for rank, row in ranked]
-    else:
-        rows = [lines.line(row, rank, against) for rank, row in ranked]
+    shown = tournament.format.lines(table)
+    challenger = next((row for rank, row in shown if rank is None), None)
+    ranked = [(rank, row) for rank, row in shown if rank is not None]
+    against = [row.player for _, row in ranked] if with_meetings else []
+    opponents = against if challenger is None else [challenger.player]
+    rows = [lines.line(row, rank, opponents) for rank, row in ranked]
     return Cross(
         table.ladder,
         GAMES[table.ladder].name,
@@ -142,6 +142,7 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
         bracket(table, lines.meetings) if table.bracket else swiss_round(table, lines.meetings, round_number),
         sorted({one.round for one in table.met}),
         _files(tournament, table),
+        tournament.format.details(table),
     )
 
 

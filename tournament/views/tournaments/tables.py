@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.arithmetic.standings import GameScore, StandingsRow
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.stored_tables import shown_tables
-from tournament.services.schedule.tables import StandingsTable
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
@@ -25,7 +25,6 @@ from tournament.views.tournaments.meetings import (
     bracket,
     swiss_round,
 )
-from tournament.views.tournaments.places import ranked_rows
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
 Line = tuple[object, ...]
@@ -109,10 +108,7 @@ def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool
 
 
 def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    challenger, ranked = ranked_rows(tournament.format, table)
-    if challenger is not None:
-        yield _standing(table, challenger, None)
-    for rank, row in ranked:
+    for rank, row in tournament.format.lines(table):
         yield _standing(table, row, rank)
 
 
@@ -133,8 +129,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
 
 
 def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    challenger, ranked = ranked_rows(tournament.format, table)
-    rows = [row for _, row in ranked] if challenger is None else [challenger, *(row for _, row in ranked)]
+    rows = [row for _, row in tournament.format.lines(table)]
     for row in rows:
         for other in rows:
             if score := row.versus.get(other.player):

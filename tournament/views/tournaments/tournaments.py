@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
+from tournament.formats.base import StandingsTable, Winners
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
@@ -30,9 +32,7 @@ from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_numbe
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
-from tournament.views.tournaments.places import winners
 from tournament.views.tournaments.standings import crosses
-from tournament.views.tournaments.terms import describe_terms
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
@@ -112,7 +112,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
-        "winners": winners(tournament, tables),
+        "winners": list(_winners(tournament, tables)),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
@@ -129,11 +129,24 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if "HX-Request" in request.headers:
         return render(request, "pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
-    context |= {"terms": describe_terms(tournament), **_controls(request, tournament, bots)}
+    context |= _controls(request, tournament, bots)
+    context["meetings"] = tournament.format.describe_meetings(tournament)
+    context["openings"] = tournament.format.describe_openings(tournament)
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament)
     return render(request, "tournament.html", context)
+
+
+def _winners(
+    tournament: Tournament, tables: Sequence[StandingsTable]
+) -> Iterator[tuple[str, Winners, list[BotVersion]]]:
+    """Whom the page of a finished tournament names, with the name of each ladder."""
+    if tournament.state == State.FINISHED and tournament.format.has_places:
+        for table in tables:
+            won = tournament.format.winners(table) if table.crosstable.games else None
+            if won is not None and table.ladder in GAMES:
+                yield GAMES[table.ladder].name, won, [table.versions[player] for player in won.players]
 
 
 def _seen(tournament: Tournament) -> str:

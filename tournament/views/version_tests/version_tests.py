@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.arithmetic.standings import GameScore
+from tournament.arithmetic.standings import GameScore, format_points
 from tournament.models import BotVersion, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.pairings import entered_versions
@@ -23,7 +23,6 @@ from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import unchanged
 from tournament.views.requests import fresh_buttons
-from tournament.views.tournaments.meetings import format_points
 from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
 PAGE_SIZE = 50

@@ -22,7 +22,7 @@ from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
-from tournament.services.work.durations import count_games, estimate_seconds
+from tournament.services.work.durations import estimate_seconds
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -192,8 +192,7 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
     versions = [make_version("Ada", owner=make_user()), make_version("Bob")]
 
     def seconds(time_control: str, pairs: int = 1) -> float:
-        games = count_games(versions=versions, ladders=[LADDER], pairs=pairs)
-        return estimate_seconds(games, time_control)
+        return estimate_seconds({LADDER: 2 * pairs}, time_control)
 
     assert seconds("10+0") > seconds("1+0")
     assert seconds("0.1/move", pairs=20) == pytest.approx(2 * seconds("0.1/move", pairs=10))

@@ -42,7 +42,7 @@ def page_of(client: Client, tournament: Tournament) -> str:
 
 def named(client: Client, tournament: Tournament) -> list[tuple[str, list[str], str]]:
     found = client.get(tournament.get_absolute_url()).context["winners"]
-    return [(one.title, [version.bot.name for version in one.versions], one.note) for one in found]
+    return [(won.title, [version.bot.name for version in versions], won.note) for _, won, versions in found]
 
 
 @pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.SWISS, Kind.KNOCK_OUT])

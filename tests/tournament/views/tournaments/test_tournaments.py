@@ -18,12 +18,12 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
 from tests.support.schedule import make_worker
+from tournament.arithmetic.standings import format_points
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import start
 from tournament.views.tournaments import tournaments
-from tournament.views.tournaments.meetings import format_points
 
 HTMX = {"HX-Request": "true"}
 
