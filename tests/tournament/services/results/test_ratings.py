@@ -19,6 +19,7 @@ from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
 from engines.rules.registry import GAMES
+from tests.support.remembered import remembered
 from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
@@ -58,11 +59,15 @@ def play_out(deal: Deal, shuffle: int = 0) -> None:
 
 
 @pytest.fixture
-def played(deal: Deal) -> Tournament:
+def played(db: None, deal: Deal) -> Tournament:
     """A validation, then two tournaments on two ladders, a new version in the second.
 
     Two bots of one owner and exact repeats are among the games.
     """
+    return remembered(lambda: play(deal), key=play)
+
+
+def play(deal: Deal) -> Tournament:
     both, owner = [LADDER, OTHER], make_user()
     versions = [make_version(name, games=both, owner=owner) for name in ("Ada", "Bob")]
     versions += [make_version(name, games=both) for name in ("Cy", 'Dora "\\" Ö')]

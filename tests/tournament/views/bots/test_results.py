@@ -17,6 +17,7 @@ from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
+from tests.support.remembered import remembered
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
 from tournament.services.results.rebuilding import rebuild
 from tournament.views.bots import recent
@@ -32,6 +33,10 @@ PAGE = "/bots/stone-age/"
 @pytest.fixture
 def games(site: Site) -> list[Game]:
     """Games of two versions of White's bot on two ladders; none is rated between bots of one owner."""
+    return remembered(lambda: make_games(site), key=make_games)
+
+
+def make_games(site: Site) -> list[Game]:
     for table in (LadderRating, RatingEvent, PairScore, PairOutcome):
         table.objects.all().delete()
     Game.objects.filter(pk=site.played.pk).update(rated=False)

@@ -22,6 +22,7 @@ from django.utils import timezone
 from engines.records import Fault, Termination, read_records
 from engines.rules.base import Reason, Result
 from tests.support.filled_site import Site, add_version, finish, round_robin
+from tests.support.remembered import remembered
 from tournament.models import Game, GameRecord, Pairing, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import search, time_limit
@@ -35,6 +36,10 @@ NOW = timezone.now().replace(microsecond=0)
 @pytest.fixture
 def games(site: Site) -> list[Game]:
     """Recorded games of four bots, with results, endings and times of every kind."""
+    return remembered(lambda: make_games(site), key=make_games)
+
+
+def make_games(site: Site) -> list[Game]:
     owner = User.objects.create_user("walter")
     versions = [site.white, site.black, add_version(owner, "Third"), add_version(owner, "=Fourth")]
     event = round_robin(owner, "Autumn", versions, pairs=3)

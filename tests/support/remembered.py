@@ -1,0 +1,50 @@
+"""Rows that many tests of a file begin with: made for the first of them, and copied for the others."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db import connection
+
+Made = TypeVar("Made")
+Rows = dict[str, list[tuple[Any, ...]]]
+
+_known: dict[Callable[[], object], tuple[Rows, bytes]] = {}
+
+
+def remembered(make: Callable[[], Made], key: Callable[[], object] | None = None) -> Made:
+    """What ``make`` returns, with the rows that it has stored; ``key`` is the function that stands for it.
+
+    All rows of all tables are set, so a call comes first in its test. Without SQLite they are made anew.
+    """
+    if connection.vendor != "sqlite":
+        return make()
+    name = key or make
+    if name not in _known:
+        made = make()
+        _known[name] = _read(), pickle.dumps(made)
+        return made
+    rows, pickled = _known[name]
+    _write(rows)
+    copied: Made = pickle.loads(pickled)
+    return copied
+
+
+def _read() -> Rows:
+    with connection.cursor() as cursor:
+        return {
+            table: cursor.execute(f'SELECT * FROM "{table}"').fetchall()
+            for table in connection.introspection.table_names(cursor)
+        }
+
+
+def _write(rows: Rows) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA defer_foreign_keys = ON")
+        for table, copied in rows.items():
+            cursor.execute(f'DELETE FROM "{table}"')
+            if copied:
+                places = ", ".join(["%s"] * len(copied[0]))
+                cursor.executemany(f'INSERT INTO "{table}" VALUES ({places})', copied)
