@@ -18,14 +18,20 @@ def atomic_file(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     processes may write the same path: the last one that ends its block wins.
     """
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    with draft.open("xb") as file:
-        try:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink()
-            raise
+    with draft.open("xb") as file, replacing(path, draft, file):
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)
+        yield file
+
+
+@contextmanager
+def replacing(path: Path, draft: Path, file: BinaryIO) -> Iterator[None]:
+    """Replace ``path`` by the open file ``draft`` at the end of the block; remove that after an exception."""
+    try:
+        yield
+        file.flush()
+        os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink()
+        raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin, messages
@@ -25,13 +25,6 @@ from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.deactivation import stop_work_of
 from tournament.services.schedule import tournaments
-
-# Generic only for the type checker.
-if TYPE_CHECKING:
-    _ModelAdmin = admin.ModelAdmin[Any]
-    _UserAdmin = UserAdmin[models.User]
-else:
-    _ModelAdmin, _UserAdmin = admin.ModelAdmin, UserAdmin
 
 for app in ("account", "mfa", "usersessions"):
     import_module(f"allauth.{app}.admin")  # registers what is taken out again
@@ -59,7 +52,7 @@ def _admin_view(view: Callable[..., HttpResponse], cacheable: bool = False) -> C
 admin.site.admin_view = _admin_view  # type: ignore[method-assign, assignment]
 
 
-class RecordedAdmin(_ModelAdmin):
+class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Writes every change to the log of acts of staff, as well as to Django's own."""
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -84,7 +77,7 @@ class RecordedAdmin(_ModelAdmin):
 
 
 @admin.register(models.User)
-class PeopleAdmin(RecordedAdmin, _UserAdmin):
+class PeopleAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]
     """Accounts; promotions are logged by name."""
 
     fieldsets = (

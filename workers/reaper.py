@@ -160,8 +160,7 @@ def end_marked(folders: Iterable[str], among: Callable[[], Iterable[int]] | None
         found = [process for process in processes if _is_marked(process, homes)]
         for process in found:
             _kill_process_group(process)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+        signal_all(found, signal.SIGKILL)
         if not found:
             return
         time.sleep(PAUSE_SECONDS)
@@ -186,6 +185,13 @@ def _is_marked(process: int, homes: Set[bytes]) -> bool:
                     return True
                 folder = os.path.dirname(folder)
     return False
+
+
+def signal_all(processes: Iterable[int], number: int) -> None:
+    """Send a signal to each process that has not ended and that this user may signal."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
 
 
 def _kill_process_group(number: int) -> None:
@@ -220,9 +226,7 @@ def kill_group(folders: Sequence[str]) -> None:
     for group in whole:
         _written(group, "freezer.state", b"FROZEN")
     for group in whole:
-        for process in _members(group):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+        signal_all(_members(group), signal.SIGKILL)
     for group in whole:
         _written(group, "freezer.state", b"THAWED")
 
@@ -263,16 +267,11 @@ def _members(folder: str) -> list[int]:
 
 
 def _is_removed(folder: str) -> bool:
-    for group in reversed(_groups_below(folder)):
+    """Remove a control group and those in it; False if a process in one has not ended yet."""
+    for group in (*reversed(_groups_below(folder)), folder):
         with contextlib.suppress(OSError):
             os.rmdir(group)
-    try:
-        os.rmdir(folder)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False  # a process in it has not ended yet
-    return True
+    return not os.path.exists(folder)
 
 
 def remove_scratch(path: str) -> None:

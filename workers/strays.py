@@ -15,7 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from workers.reaper import END_SECONDS, NAME, PAUSE_SECONDS, end_marked
+from workers.reaper import END_SECONDS, NAME, PAUSE_SECONDS, end_marked, signal_all
 
 _PR_SET_CHILD_SUBREAPER = 36
 _adopts = False
@@ -49,9 +49,7 @@ def end_orphans(known: Collection[int]) -> None:
     while (
         orphans := [child for child in children() if _is_orphan(child, known)]
     ) and time.monotonic() < until:
-        for child in orphans:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(child, signal.SIGKILL)
+        signal_all(orphans, signal.SIGKILL)
         reap_orphans(known)
         time.sleep(PAUSE_SECONDS)
 
@@ -72,19 +70,20 @@ def reap_orphans(known: Collection[int]) -> None:
                 os.waitpid(child, os.WNOHANG)
 
 
-def children() -> list[int]:
-    """The child processes of this process, of all its threads."""
+def children(process: int | str = "self") -> list[int]:
+    """The child processes of a process, of all its threads; of this process without an argument."""
     found: list[int] = []
-    for thread in _threads():
-        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children", "rb") as file:
+    for thread in thread_numbers(process):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/task/{thread}/children", "rb") as file:
             found += map(int, file.read().split())
     return found
 
 
-def _threads() -> list[str]:
+def thread_numbers(process: int | str) -> list[int]:
+    """The numbers of its threads; empty if it has ended, and elsewhere than on Linux."""
     try:
-        return os.listdir("/proc/self/task")
-    except OSError:  # elsewhere than on Linux
+        return list(map(int, os.listdir(f"/proc/{process}/task")))
+    except OSError:
         return []
 
 

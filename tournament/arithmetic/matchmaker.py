@@ -81,11 +81,6 @@ def draw_pairs(candidates: Sequence[Candidate], number: int, count: int, seed: i
     return [field.draw(number + step, seed) for step in range(count)] if field.seekers else []
 
 
-def most_pairs_between(candidates: int) -> int:
-    """In any run of this many pairs, every bot with a possible opponent plays."""
-    return 2 * OVERDUE_ROUNDS * (candidates + 1)
-
-
 def is_uniform(number: int) -> bool:
     """Whether the pair of this number is drawn uniformly, for any bots."""
     some, of_all = UNIFORM

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.template.defaultfilters import filesizeformat, pluralize
 
@@ -31,30 +31,32 @@ MOST_NAMED = 3
 """So many workers and games are named, others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """The state of one part of the site; both texts are clauses without capital and full stop."""
+_State = tuple[bool, str]
+"""Whether a part is well, and a ``text`` as in ``Condition``."""
+
+
+class Condition(NamedTuple):
+    """The state of one part of the site."""
 
     part: str
-    trouble: str = ""
-    """Why it is not well; empty if it is."""
-    seen: str = ""
-    """What was seen, if it is well."""
+    is_well: bool
+    text: str
+    """What was seen, or why it is not well: a clause without capital and full stop."""
 
 
 def conditions(now: datetime.datetime) -> list[Condition]:
     """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
     workers = list(Worker.objects.all())
     return [
-        _keeper(now),
-        _workers("Workers for games", [row for row in workers if Work.GAMES in row.work]),
-        _workers("Workers for new bots", [row for row in workers if Work.CHECKS in row.work]),
-        _uploads(),
-        _redis(),
-        _disk(),
-        _queue(now),
-        _halted(),
-        _backup(now),
+        Condition("Record keeper", *_keeper(now)),
+        Condition("Workers for games", *_workers([row for row in workers if Work.GAMES in row.work])),
+        Condition("Workers for new bots", *_workers([row for row in workers if Work.CHECKS in row.work])),
+        Condition("Uploaded bots", *_uploads()),
+        Condition("Redis", *_redis()),
+        Condition("Disk", *_disk()),
+        Condition("Queue", *_queue(now)),
+        Condition("Halted games", *_halted()),
+        Condition("Backup", *_backup(now)),
     ]
 
 
@@ -65,29 +67,28 @@ def keeper_silence(now: datetime.datetime) -> str:
     return f"it has not worked for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
 
 
-def _keeper(now: datetime.datetime) -> Condition:
-    part = "Record keeper"
+def _keeper(now: datetime.datetime) -> _State:
     if not Keeper.objects.exists():
-        return Condition(part, "it has not started yet")
+        return False, "it has not started yet"
     reports, oldest = count_reports(), oldest_report()
-    waiting = f"{reports} report{pluralize(reports)}"
+    waiting = f"{reports} report{pluralize(reports)} waiting"
     if silence := keeper_silence(now):
-        return Condition(part, f"{silence}: {waiting} waiting")
+        return False, f"{silence}: {waiting}"
     late = now - oldest if oldest else datetime.timedelta(0)
     if late > SILENT:
-        return Condition(part, f"it is {late.total_seconds():.0f} s behind the workers: {waiting} waiting")
-    return Condition(part, seen=f"{waiting} waiting")
+        return False, f"it is {late.total_seconds():.0f} s behind the workers: {waiting}"
+    return True, waiting
 
 
-def _workers(part: str, rows: Sequence[Worker]) -> Condition:
+def _workers(rows: Sequence[Worker]) -> _State:
     up = [row for row in rows if row.state == Worker.State.UP]
     idle = [f"{row} is {row.condition}" for row in rows if row.condition not in {"busy", "idle", "stopped"}]
     if not any(row.condition in {"busy", "idle"} for row in up):
-        return Condition(part, "; ".join(["none plays", *_few(idle)]))
+        return False, "; ".join(["none plays", *_few(idle)])
     if idle:
-        return Condition(part, "; ".join(_few(idle)))
+        return False, "; ".join(_few(idle))
     busy, slots = sum(row.busy for row in up), sum(row.slots for row in up)
-    return Condition(part, seen=f"{len(up)} up, {busy} of {slots} slot{pluralize(slots)} busy")
+    return True, f"{len(up)} up, {busy} of {slots} slot{pluralize(slots)} busy"
 
 
 def _few(words: list[str]) -> list[str]:
@@ -95,57 +96,48 @@ def _few(words: list[str]) -> list[str]:
     return [*words[:MOST_NAMED], f"{more} more"] if more > 0 else words
 
 
-def _uploads() -> Condition:
+def _uploads() -> _State:
     state = availability.look()
-    return (
-        Condition("Uploaded bots", seen=state.reason)
-        if state.are_run
-        else Condition("Uploaded bots", state.reason)
-    )
+    return state.are_run, state.reason
 
 
-def _redis() -> Condition:
+def _redis() -> _State:
     broker = queues.look_at_broker([])
     if broker.trouble:
-        return Condition("Redis", f"it {broker.trouble}")
-    return Condition(
-        "Redis", seen=f"it uses {filesizeformat(broker.memory)}" if broker.memory else "it answers"
-    )
+        return False, f"it {broker.trouble}"
+    return True, f"it uses {filesizeformat(broker.memory)}" if broker.memory else "it answers"
 
 
-def _disk() -> Condition:
+def _disk() -> _State:
     if why := full_disk():
-        return Condition("Disk", why)
+        return False, why
     folder, free = min(free_space(), key=lambda pair: pair[1])
     text = f"{filesizeformat(free)} free in the folder {folder}"
-    return Condition("Disk", f"only {text}") if free < LEAST_FREE_BYTES else Condition("Disk", seen=text)
+    return (True, text) if free >= LEAST_FREE_BYTES else (False, f"only {text}")
 
 
-def _queue(now: datetime.datetime) -> Condition:
+def _queue(now: datetime.datetime) -> _State:
     """Whether slots take the games that wait; while all slots play, they may wait for long."""
     since = waits_since()
     if since is None or Attempt.objects.filter(ended_at__isnull=True).exists():
-        return Condition("Queue", seen="slots take the games that wait")
+        return True, "slots take the games that wait"
     waited = now - since
     text = f"games have waited for {waited.total_seconds():.0f} s, and no slot takes any"
-    return Condition("Queue", text) if waited > LONGEST_WAIT else Condition("Queue", seen=text)
+    return waited <= LONGEST_WAIT, text
 
 
-def _halted() -> Condition:
+def _halted() -> _State:
     """Games that were void or lost too often through no fault of their bots."""
     keys = [game.key for game in halted_games().order_by()[: MOST_NAMED + 1]]
-    if not keys:
-        return Condition("Halted games", seen="none")
-    return Condition(
-        "Halted games", ", ".join(keys[:MOST_NAMED]) + (" and others" if keys[MOST_NAMED:] else "")
-    )
+    named = ", ".join(keys[:MOST_NAMED]) + (" and others" if keys[MOST_NAMED:] else "")
+    return not keys, named or "none"
 
 
-def _backup(now: datetime.datetime) -> Condition:
+def _backup(now: datetime.datetime) -> _State:
     """The last backup by ``manage.py backup``; those of updates are on the disk that they should replace."""
     at = last_backup()
     if at is None:
-        return Condition("Backup", "none is known; manage.py backup writes one")
+        return False, "none is known; manage.py backup writes one"
     days = (now - at).days
     text = f"the last one was written {f'{days} day{pluralize(days)} ago' if days else 'within a day'}"
-    return Condition("Backup", text) if now - at > OLDEST_BACKUP else Condition("Backup", seen=text)
+    return now - at <= OLDEST_BACKUP, text

@@ -33,35 +33,33 @@ class PublishedEvent:
 
 
 def publish(events: Iterable[PublishedEvent], now: datetime.datetime) -> None:
-    """Store the entries; part of the caller's transaction. One or two statements for any number of events."""
-    repeatable: list[FeedEntry] = []
-    once: list[FeedEntry] = []
+    """Store the entries; part of the caller's transaction. One statement for each event."""
     for event in events:
-        (repeatable if event.is_repeatable else once).extend(_entries(event, now))
-    FeedEntry.objects.bulk_create(
-        repeatable,
-        update_conflicts=True,
-        unique_fields=["feed", "key"],
-        update_fields=["title", "text", "updated_at"],
-    )
-    FeedEntry.objects.bulk_create(once, ignore_conflicts=True)
+        entries = [
+            FeedEntry(
+                feed=feed_of(subject),
+                key=event.key,
+                title=event.title,
+                text=event.text,
+                version=event.version,
+                tournament=event.tournament,
+                ladder=event.ladder,
+                published_at=now,
+                updated_at=now,
+            )
+            for subject in event.feeds
+        ]
+        if event.is_repeatable:
+            FeedEntry.objects.bulk_create(
+                entries,
+                update_conflicts=True,
+                unique_fields=["feed", "key"],
+                update_fields=["title", "text", "updated_at"],
+            )
+        else:
+            FeedEntry.objects.bulk_create(entries, ignore_conflicts=True)
 
 
 def path_of(subject: models.Model) -> str:
     """The beginning of the keys of a subject's events: its page's path, without slashes at the ends."""
     return str(subject.get_absolute_url()).strip("/")  # type: ignore[attr-defined]
-
-
-def _entries(event: PublishedEvent, now: datetime.datetime) -> Iterable[FeedEntry]:
-    for subject in event.feeds:
-        yield FeedEntry(
-            feed=feed_of(subject),
-            key=event.key,
-            title=event.title,
-            text=event.text,
-            version=event.version,
-            tournament=event.tournament,
-            ladder=event.ladder,
-            published_at=now,
-            updated_at=now,
-        )

@@ -52,24 +52,6 @@ def _delete(rows: QuerySet[Any]) -> int:
     return len(pks)
 
 
-def _logs(now: datetime.datetime) -> int:
-    return _delete(GameLog.objects.expired(now, kept_long=False))
-
-
-def _fault_logs(now: datetime.datetime) -> int:
-    return _delete(GameLog.objects.expired(now, kept_long=True))
-
-
-def _attempts(now: datetime.datetime) -> int:
-    ended = Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS)
-    return _delete(ended.order_by("sent_at"))
-
-
-def _notices(now: datetime.datetime) -> int:
-    old = Q(created_at__lt=now - NOTICES) | Q(read_at__lt=now - READ_NOTICES)
-    return _delete(Notice.objects.filter(old).order_by("pk"))
-
-
 @transaction.atomic
 def _sessions(now: datetime.datetime) -> int:
     expired = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
@@ -93,10 +75,16 @@ def _cache_entries(now: datetime.datetime) -> int:
 
 
 KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
-    "logs": _logs,
-    "logs of faults": _fault_logs,
-    "attempts": _attempts,
-    "notices": _notices,
+    "logs": lambda now: _delete(GameLog.objects.expired(now, kept_long=False)),
+    "logs of faults": lambda now: _delete(GameLog.objects.expired(now, kept_long=True)),
+    "attempts": lambda now: _delete(
+        Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS).order_by("sent_at")
+    ),
+    "notices": lambda now: _delete(
+        Notice.objects.filter(
+            Q(created_at__lt=now - NOTICES) | Q(read_at__lt=now - READ_NOTICES),
+        ).order_by("pk")
+    ),
     "sessions": _sessions,
     "cache entries": _cache_entries,
 }

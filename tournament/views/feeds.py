@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -25,11 +25,6 @@ from tournament import access
 from tournament.models import Bot, FeedEntry, Ladder, Tournament, User
 from tournament.models.feeds import feed_of
 from tournament.sentences import isolate
-
-if TYPE_CHECKING:
-    _Feed = Feed[FeedEntry, models.Model]
-else:  # generic only for the type checker
-    _Feed = Feed
 
 MOST_ENTRIES = 50
 FOUNDED = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -51,7 +46,7 @@ class _AtomFeed(Atom1Feed):
         return super().latest_post_date() if self.items else FOUNDED
 
 
-class _SubjectFeed(_Feed):
+class _SubjectFeed(Feed):  # type: ignore[type-arg]
     """The feed of one subject, which ``find`` returns for the word in the address or raises ``Http404``."""
 
     feed_type = _AtomFeed

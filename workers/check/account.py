@@ -15,6 +15,7 @@ from workers.sandbox.withheld import (
     run_delay_ns,
     steal_ns,
 )
+from workers.strays import thread_numbers
 
 READER = "thread-self"
 """The name of the present thread in ``/proc``."""
@@ -44,7 +45,7 @@ class EngineAccount:
             return None
         cores = os.sched_getaffinity(0)
         return ReadDelayCounter(
-            lambda: [thread for process in self._processes() for thread in tree.thread_numbers(process)],
+            lambda: [thread for process in self._processes() for thread in thread_numbers(process)],
             lambda: core_ns(*cores) - self.cpu_ns(),
             steal=StealCounter(lambda: steal_ns(*cores), self.cpu_ns),
         )

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from engines.records import Termination
 from workers.exit_status import exit_sentence, signal_sentence
-from workers.reaper import END_SECONDS, kill_group
+from workers.reaper import END_SECONDS, kill_group, signal_all
 from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
@@ -33,6 +33,7 @@ from workers.sandbox.withheld import (
     has_run_delays,
     steal_ns,
 )
+from workers.strays import thread_numbers
 
 START_LINE = b"\n"
 """The line that ``START_SCRIPT`` waits for."""
@@ -159,7 +160,7 @@ class SandboxedProcess:
             running = [process for process in self.processes() if process not in self._stopped]
             if not running:
                 break
-            tree.signal_all(running, signal.SIGSTOP)
+            signal_all(running, signal.SIGSTOP)
             self._stopped += running
 
     def thaw(self) -> None:
@@ -167,7 +168,7 @@ class SandboxedProcess:
             self._group.thaw()
             return
         stopped, self._stopped = self._stopped, []
-        tree.signal_all(stopped, signal.SIGCONT)
+        signal_all(stopped, signal.SIGCONT)
 
     def cpu_ns(self) -> int:
         """The processor time so far; without a control group, of the processes that were seen."""
@@ -193,7 +194,7 @@ class SandboxedProcess:
         )
 
     def _threads(self) -> list[int]:
-        return [thread for process in self.processes() for thread in tree.thread_numbers(process)]
+        return [thread for process in self.processes() for thread in thread_numbers(process)]
 
     def processes(self) -> list[int]:
         init = self.init()

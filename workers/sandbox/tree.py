@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from workers.strays import children, thread_numbers
 
 INODE_BYTES = 1024
 """The approximate memory that the kernel needs for a file beside its content."""
@@ -25,16 +27,10 @@ def descendants(ancestor: int) -> list[int]:
     found: list[int] = []
     waiting = [ancestor]
     while waiting and len(found) < MAX_PROCESSES:
-        for child in _children(waiting.pop()):
+        for child in children(waiting.pop()):
             found.append(child)
             waiting.append(child)
     return found
-
-
-def signal_all(processes: Iterable[int], number: int) -> None:
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(process, number)
 
 
 class Family:
@@ -79,41 +75,17 @@ def memory_bytes(init: int, processes: Iterable[int]) -> int:
     return sum(map(process_bytes, processes)) + _filesystem_bytes(init)
 
 
-def thread_numbers(process: int) -> list[int]:
-    """The numbers of its threads; empty if it has ended."""
-    try:
-        return list(map(int, os.listdir(f"/proc/{process}/task")))
-    except OSError:
-        return []
-
-
-def _children(process: int) -> list[int]:
-    found: list[int] = []
-    try:
-        for thread in thread_numbers(process):
-            found += map(int, Path(f"/proc/{process}/task/{thread}/children").read_text().split())
-    except OSError:
-        pass  # it has ended
-    return found
-
-
 def process_bytes(process: int) -> int:
     """Its proportional share of the memory (a page shared by n processes counts as 1/n) and its page tables.
 
     It is read through the first thread or, if that has ended, through any other.
     """
     with contextlib.suppress(OSError):
-        for place in (f"/proc/{process}", *_threads(process)):
+        for place in (f"/proc/{process}", *(f"/proc/{process}/task/{n}" for n in thread_numbers(process))):
             with contextlib.suppress(ProcessLookupError):
                 used = _kilobytes(f"{place}/smaps_rollup", "Pss:")
                 return (used + _kilobytes(f"{place}/status", "VmPTE:")) * 1024
     return 0
-
-
-def _threads(process: int) -> Iterator[str]:
-    """The ``/proc`` folders of its threads; listed only when the first one is needed."""
-    for thread in os.listdir(f"/proc/{process}/task"):
-        yield f"/proc/{process}/task/{thread}"
 
 
 def _kilobytes(path: str, name: str) -> int:

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Set
 from pathlib import Path
-from typing import Protocol
 
 PRESSURE = "pressure"
 RUN_DELAY = "run delay"
@@ -29,27 +28,6 @@ BUSY_FIELDS = (1, 2, 3, 6, 7)
 """Of a ``cpu`` line of ``/proc/stat``: user, nice, system, irq and softirq; see ``proc_stat(5)``."""
 STEAL_FIELDS = (8,)
 PER_CORE = "cpuacct.usage_percpu"
-
-
-class WithheldCounter(Protocol):
-    """Counts the time withheld from one engine."""
-
-    is_proof: bool
-    """Whether the engine cannot have caused what is counted."""
-    counts_present_wait: bool
-    """Whether a wait for the core that is not over counts as far as it has lasted."""
-
-    def present_waits(self) -> Set[tuple[int, int]]:
-        """The waits that are not over and not counted; the same wait is the same value."""
-
-    def mark(self) -> None:
-        """Count from now on."""
-
-    def sample(self) -> None:
-        """Note what threads have that may end before ``since_mark_ns``; call it every few milliseconds."""
-
-    def since_mark_ns(self) -> int:
-        """The time withheld since ``mark``, in nanoseconds."""
 
 
 class StealCounter:
@@ -89,7 +67,9 @@ class PressureCounter:
     """Counts by pressure information; ``read_ns`` is the total of the control group."""
 
     is_proof = True
+    """Whether the engine cannot have caused what is counted."""
     counts_present_wait = True
+    """Whether a wait for the core that is not over counts as far as it has lasted."""
 
     def __init__(self, read_ns: Callable[[], int], steal: StealCounter = NO_STEAL) -> None:
         self._read_ns = read_ns
@@ -97,6 +77,7 @@ class PressureCounter:
         self._marked_ns = 0
 
     def present_waits(self) -> Set[tuple[int, int]]:
+        """The waits that are not over and not counted: here none."""
         return frozenset()
 
     def mark(self) -> None:
@@ -147,6 +128,7 @@ class DelayCounter:
             self._known = set(self._processes())
 
     def sample(self) -> None:
+        """Note what threads have that may end before ``since_mark_ns``; call it every few milliseconds."""
         if self._others_ns() - self._marked_others_ns >= SAMPLED_NS:
             self._look()
 
@@ -162,7 +144,10 @@ class DelayCounter:
         return min(total_ns + self._steal.engines_part_ns(), most_ns)
 
     def present_waits(self) -> Set[tuple[int, int]]:
-        """Of each thread that can run: its number and how often it has run."""
+        """The waits that are not over and not counted; the same wait is the same value.
+
+        Of each thread that can run: its number and how often it has run.
+        """
         found = set()
         for thread in self._threads():
             with contextlib.suppress(OSError, ValueError, IndexError):  # it may have ended
@@ -180,6 +165,10 @@ class DelayCounter:
             with contextlib.suppress(OSError, ValueError, IndexError):  # it may have ended
                 found[thread] = run_delay_ns(thread)
         return found
+
+
+WithheldCounter = PressureCounter | DelayCounter
+"""Counts the nanoseconds withheld from one engine since ``mark``."""
 
 
 def run_delay_ns(thread: int | str) -> int:

@@ -27,6 +27,7 @@ from workers.engine.players import _silence_verdict
 from workers.game.charges import Charge
 from workers.game.referee import Forfeit, Void
 from workers.sandbox.sandbox import Sandbox
+from workers.sandbox.withheld import WithheldCounter
 
 MS = 1_000_000
 SECOND = 1000 * MS
@@ -65,7 +66,8 @@ class Rig:
         self.cpu_ns = 0
         self.counter = Counted()
         self.own_delay_ns = 0
-        self.clock = FairClock(self.counter, lambda: self.cpu_ns, lambda: self.own_delay_ns)
+        counter = cast("WithheldCounter", self.counter)
+        self.clock = FairClock(counter, lambda: self.cpu_ns, lambda: self.own_delay_ns)
 
     def begin(self) -> None:
         self.clock.prepare()

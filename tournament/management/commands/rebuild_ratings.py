@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
 from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
-from tournament.services.results.exact import Exact, exact_from_records, exact_from_tables
+from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import Rebuilt, rebuild, rebuild_from_records
 
 
@@ -55,21 +55,24 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files: list[Path] | None = options["from_records"]
+        annulled: Path | None = options["annulled"]
         if options["check"] and (files or options["print"]):
             raise CommandError("--check reads the stored ratings: it goes with --ladder only")
-        if options["annulled"] and not files:
+        if annulled and not files:
             raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
         try:
-            corrections = _corrections(options["annulled"])
+            corrections = read_corrections(annulled.read_text("utf-8"), str(annulled)) if annulled else {}
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
             if options["check"]:
                 self._check(ladders)
                 return
             for ladder in ladders:
-                if options["print"]:
-                    self.stdout.write(str(_exact(ladder, files, corrections)))
-                else:
+                if not options["print"]:
                     self._report(self._rebuild(ladder, files, corrections))
+                elif files is None:
+                    self.stdout.write(str(exact_from_tables(ladder)))
+                else:
+                    self.stdout.write(str(exact_from_records(ladder, _records(files), corrections)))
         except KeyboardInterrupt:
             raise CommandError(
                 "stopped: rebuild the ladder that was under way again, its ratings are changed in part"
@@ -108,16 +111,6 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"  {name} v{number}: mu {standing.rating.mu!r} sigma {standing.rating.sigma!r}"
             )
-
-
-def _exact(ladder: str, files: list[Path] | None, corrections: Corrections) -> Exact:
-    if files is None:
-        return exact_from_tables(ladder)
-    return exact_from_records(ladder, _records(files), corrections)
-
-
-def _corrections(path: Path | None) -> Corrections:
-    return read_corrections(path.read_text("utf-8"), str(path)) if path else {}
 
 
 def _records(files: list[Path]) -> Iterator[Record | RecordError]:

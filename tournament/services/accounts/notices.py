@@ -8,7 +8,7 @@ A user has one unread notice a subject, a version for example: a new one replace
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from smtplib import SMTPException
 
@@ -58,15 +58,10 @@ def _post(notices: Sequence[Notice], title: str, path: str) -> None:
     Notice.objects.bulk_create(notices, ignore_conflicts=True)
     if settings.EMAIL_HOST:
         confirmed = EmailAddress.objects.filter(user__in=users, verified=True, primary=True)
-        addresses = dict(confirmed.values_list("user_id", "email"))
-        letters = [(addresses[n.user_id], n.text) for n in notices if n.user_id in addresses]
-        _mail_all(letters, title, path)
-
-
-def _mail_all(letters: Iterable[tuple[str, str]], title: str, path: str) -> None:
-    for address, text in letters:
-        message = f"{text}\n\n{settings.SITE}{path}\n"
-        transaction.on_commit(partial(_mail, title, message, address))
+        texts = {notice.user_id: notice.text for notice in notices}
+        for user, address in confirmed.values_list("user_id", "email"):
+            message = f"{texts[user]}\n\n{settings.SITE}{path}\n"
+            transaction.on_commit(partial(_mail, title, message, address))
 
 
 def _mail(subject: str, message: str, to: str) -> None:

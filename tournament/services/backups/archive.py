@@ -22,6 +22,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from engines import __version__
+from engines.files import replacing
 from tournament.models import BotVersion, Bundle
 from tournament.services.backups import BackupError, rows
 
@@ -59,15 +60,9 @@ def write_backup(path: Path) -> None:
             is_ours = False
         if not is_ours:
             raise BackupError(f"another backup is being written in {path.parent}")
-        try:
+        with replacing(path, draft, file):
             file.truncate()
             write_archive(file)
-            file.flush()
-            os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink()
-            raise
 
 
 def write_archive(file: BinaryIO) -> None:

@@ -69,10 +69,10 @@ class RatedScore(NamedTuple):
 class PairKey(NamedTuple):
     """The columns of a ``PairOutcome`` except for the ladder and the count."""
 
-    one: int
-    other: int
-    first: Result
-    second: Result
+    one_id: int
+    other_id: int
+    first: str
+    second: str
 
 
 def pair_key(game: RatedScore, return_game: RatedScore) -> PairKey | None:
@@ -80,7 +80,7 @@ def pair_key(game: RatedScore, return_game: RatedScore) -> PairKey | None:
     if (game.white, game.black) != (return_game.black, return_game.white):
         return None
     first, second = sorted((game, return_game))
-    return PairKey(first.white, first.black, first.result, second.result)
+    return PairKey(first.white, first.black, str(first.result), str(second.result))
 
 
 def standing_columns(standing: Standing) -> dict[str, Any]:
@@ -184,17 +184,7 @@ def _count_pairs(ladder: str, played: Sequence[RatedRow]) -> None:
         games[pairing].append(RatedScore(white, black, Result(result or "*")))
     keys = [pair_key(*scores) for scores in games.values() if len(scores) == GAMES_A_PAIR]
     rows = [
-        {"ladder_id": ladder, **pair_columns(key), "count": count}
+        {"ladder_id": ladder, **key._asdict(), "count": count}
         for key, count in Counter(key for key in keys if key).items()
     ]
     add_counts(PairOutcome, rows, ("ladder_id", "one_id", "other_id", "first", "second"))
-
-
-def pair_columns(key: PairKey) -> dict[str, Any]:
-    """The columns of a ``PairOutcome`` that identify it on its ladder."""
-    return {
-        "one_id": key.one,
-        "other_id": key.other,
-        "first": str(key.first),
-        "second": str(key.second),
-    }

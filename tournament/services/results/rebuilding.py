@@ -40,8 +40,8 @@ from tournament.services.results.corrections import Corrections, RebuildError, c
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import (
     RESULT_COLUMNS,
+    PairKey,
     RatedScore,
-    pair_columns,
     pair_key,
     standing_columns,
 )
@@ -61,6 +61,8 @@ Progress = Callable[[str, int, int], None]
 
 _Row = tuple[int, int, int, int, int, Player, Player, Result]
 """A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
+_Score = tuple[int, int, Result]
+"""A ``RatedScore``; a plain tuple, because there is one for each game."""
 _Rows = dict[tuple[Any, ...], dict[str, Any]]
 """Rows of a table: values by key columns."""
 
@@ -77,11 +79,7 @@ class Rebuilt:
     standings: Mapping[Player, Standing]
 
 
-def _silent(ladder: str, done: int, total: int) -> None:
-    """Progress that nobody looks at."""
-
-
-def rebuild(ladder: str | None = None, progress: Progress = _silent) -> list[Rebuilt]:
+def rebuild(ladder: str | None = None, progress: Progress = lambda *_: None) -> list[Rebuilt]:
     """Rebuild the tables of one ladder, or of all, from the recorded games in the database.
 
     Raises ``RebuildError`` if games of the ladder are annulled or count again meanwhile.
@@ -105,7 +103,7 @@ def rebuild_outdated() -> int:
 def rebuild_from_records(
     ladder: str,
     records: Iterable[Record | RecordError],
-    progress: Progress = _silent,
+    progress: Progress = lambda *_: None,
     corrections: Corrections = MappingProxyType({}),
 ) -> Rebuilt:
     """Rebuild one ladder's tables from published records and corrections alone, in completion sequence.
@@ -135,16 +133,21 @@ class _Rebuild:
         """The sequence number up to which games are rated and stored."""
         self.changed = False
         self.versions: dict[Player, int] = {}
-        self.scores: dict[tuple[int, int, Result], int] = {}
-        self.both: dict[tuple[tuple[int, int, Result], tuple[int, int, Result]], int] = {}
+        self.scores: dict[_Score, int] = {}
+        self.both: dict[tuple[_Score, _Score], int] = {}
         """How many pairings had these two games, in the order in which they were rated."""
-        self.half: dict[int, tuple[int, int, Result]] = {}
+        self.half: dict[int, _Score] = {}
         """The first rated game of each pairing whose second has not come yet."""
 
     def run(self, records: Iterable[Record | RecordError] | None) -> Rebuilt:
         last = self._last()
         if records is not None:
-            self._store_records(list(_played_in(self.ladder, records, self.corrections)), last)
+            rows = list(_played_in(self.ladder, records, self.corrections))
+            for start in range(0, len(rows), CHUNK):
+                chunk = rows[start : start + CHUNK]
+                self._store(chunk, chunk[-1][0])
+                self.progress(self.ladder, self.until, last)
+            self._store([], last)
         while self.until < last:
             self._store_games(last)
             self.progress(self.ladder, self.until, last)
@@ -193,27 +196,10 @@ class _Rebuild:
         columns = games.values_list("sequence", "id", "pairing_id", "white_id", "black_id", "result")
         players = _players()
         rows = [
-            (
-                sequence or 0,
-                game,
-                pairing,
-                white,
-                black,
-                players[white],
-                players[black],
-                RESULTS[result or ""],
-            )
-            for sequence, game, pairing, white, black, result in columns.iterator(CHUNK)
+            (at or 0, game, pairing, white, black, players[white], players[black], RESULTS[result or ""])
+            for at, game, pairing, white, black, result in columns.iterator(CHUNK)
         ]
         self._store(rows, until)
-
-    def _store_records(self, rows: Sequence[_Row], last: int) -> None:
-        for start in range(0, len(rows), CHUNK):
-            chunk = rows[start : start + CHUNK]
-            self._store(chunk, chunk[-1][0])
-            self.progress(self.ladder, self.until, last)
-        if self.until < last:
-            self._store([], last)
 
     def _store(self, rows: Sequence[_Row], until: int) -> None:
         """Rate games and replace the events that differ; the next call continues after ``until``."""
@@ -239,13 +225,12 @@ class _Rebuild:
             self._pair(pairing, score)
         return events
 
-    def _pair(self, pairing: int, score: tuple[int, int, Result]) -> None:
+    def _pair(self, pairing: int, score: _Score) -> None:
         first = self.half.pop(pairing, None)
         if first is None:
             self.half[pairing] = score
         else:
-            both = first, score
-            self.both[both] = self.both.get(both, 0) + 1
+            self.both[first, score] = self.both.get((first, score), 0) + 1
 
     # The tables without history
 
@@ -261,11 +246,11 @@ class _Rebuild:
         return wanted
 
     def _pair_outcomes(self) -> _Rows:
-        counts: Counter[tuple[Any, ...]] = Counter()
+        counts = Counter[PairKey]()
         for (game, return_game), count in self.both.items():
             if key := pair_key(RatedScore(*game), RatedScore(*return_game)):
-                counts[tuple(pair_columns(key).values())] += count
-        return {columns: {"count": count} for columns, count in counts.items()}
+                counts[key] += count
+        return {key: {"count": count} for key, count in counts.items()}
 
 
 def _event(mu_before: float, sigma_before: float, mu_after: float, sigma_after: float) -> dict[str, float]:

@@ -38,19 +38,14 @@ class Uploads:
     """Whether uploads are run, and why, without capital and full stop as in ``BotVersion.state_reason``."""
     advice: str = ""
     command: str = ""
-    level: Level | None = None
-    """The level of the sandbox in which they run; None if they wait, or run without one."""
+    is_partial: bool = False
+    """Whether they run in a sandbox that lacks some of the protections."""
     verdict: Verdict | None = None
     """The self-test result of the sandbox of this site's workers; None if there is none yet."""
 
     @property
     def sentence(self) -> str:
         return as_sentence(self.reason)
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether their sandbox lacks some of the protections."""
-        return self.level is Level.B
 
 
 def look() -> Uploads:
@@ -104,19 +99,12 @@ def _run_by(workers: Sequence[Worker], found: Verdict | None) -> Uploads:
 
 
 def _run_at(level: Level, found: Verdict | None) -> Uploads:
-    if level is not Level.B:
-        reason = f"uploaded bots are run in a sandbox of level {level}"
-    elif settings.IS_LOCAL and not settings.SANDBOX.strip():
-        reason = (
-            f"uploaded bots are run in a sandbox of level B: {LEVEL_B}."
-            " That is enough because only this machine can reach the site"
-        )
-    else:
-        reason = (
-            f"uploaded bots are run in a sandbox of level B: {LEVEL_B}."
-            f" That is enough because {SETTING}=B is set"
-        )
-    return Uploads(True, reason, level=level, verdict=found)
+    reason = f"uploaded bots are run in a sandbox of level {level}"
+    if level is Level.B:
+        is_default = settings.IS_LOCAL and not settings.SANDBOX.strip()
+        why = "only this machine can reach the site" if is_default else f"{SETTING}=B is set"
+        reason = f"{reason}: {LEVEL_B}. That is enough because {why}"
+    return Uploads(True, reason, is_partial=level is Level.B, verdict=found)
 
 
 def _wait(found: Verdict, needed: Level) -> Uploads:

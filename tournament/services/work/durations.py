@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache as remember
 from statistics import fmean
 
@@ -135,20 +136,11 @@ def seconds_a_game(tournament: Tournament) -> float:
     """Mean seconds of its latest games; before there are any, a guess from the limits."""
     done = tournament.games.done().filter(started_at__isnull=False, finished_at__isnull=False)
     times = done.order_by("-id").values_list("started_at", "finished_at")[:_LATEST]
-    durations = [max(0.0, (end - begin).total_seconds()) for begin, end in times if begin and end]
-    if durations:
-        return fmean(durations) + SECONDS_AROUND
-    return guess_seconds(tournament.ladders, tournament.time_control)
-
-
-def guess_seconds(ladders: Sequence[str], time_control: str) -> float:
-    """Seconds of a game on any of these ladders, from the limits alone."""
-    return guess_game_seconds(ladders, parse_time_control(time_control))
-
-
-def guess_game_seconds(ladders: Sequence[str], control: TimeControl) -> float:
-    """Like ``guess_seconds``."""
-    return fmean(_guessed_seconds(code, control) for code in ladders)
+    known = _mean_seconds(times)
+    if known is not None:
+        return known
+    control = parse_time_control(tournament.time_control)
+    return fmean(_guessed_seconds(code, control) for code in tournament.ladders)
 
 
 def _known_seconds(code: str, time_control: str) -> float | None:
@@ -160,6 +152,11 @@ def _known_seconds(code: str, time_control: str) -> float | None:
         .order_by("-sequence")
         .values_list("started_at", "finished_at")[:_REMEMBERED]
     )
+    return _mean_seconds(times)
+
+
+def _mean_seconds(times: Iterable[tuple[datetime | None, datetime | None]]) -> float | None:
+    """The mean duration of games by their begin and end; None if there are none."""
     durations = [max(0.0, (end - begin).total_seconds()) for begin, end in times if begin and end]
     return fmean(durations) + SECONDS_AROUND if durations else None
 
@@ -223,4 +220,4 @@ def _guess(ladder: str, time_control: str) -> float:
     control = parse_time_control(time_control)
     if not control.is_timed:
         return UNTIMED_GAME_SECONDS
-    return guess_game_seconds([ladder], replace(control, nodes=None, depth=None))
+    return _guessed_seconds(ladder, replace(control, nodes=None, depth=None))

@@ -37,6 +37,12 @@ MOST_NEW_NAMES = 100
 """Workers of one token that may send heartbeats within a day."""
 MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
 MAX_NUMBER = 2**31 - 1
+TEXTS = {"host": MAX_NAME, "version": MAX_WORD, "speed": 20, "refusal": MAX_SENTENCE}
+NUMBERS = {
+    **dict.fromkeys(("slots", "busy", "held"), MOST_SLOTS),
+    **dict.fromkeys(("games", "voids", "games_an_hour"), MAX_NUMBER),
+}
+"""What is stored of a heartbeat, with the longest text and the largest number."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}@[A-Za-z0-9._-]{1,60}")
 
 log = logging.getLogger("tournament.workers")
@@ -87,16 +93,12 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
             return worker
         worker.run, worker.started_at = heartbeat.run, now
     worker.token = token
-    worker.host = visible(heartbeat.host, MAX_NAME)
     worker.takes = ",".join(kind for kind in Work if kind in heartbeat.takes)
-    worker.version = visible(heartbeat.version, MAX_WORD)
-    worker.speed = visible(heartbeat.speed, 20)
     worker.level = heartbeat.level if heartbeat.level in {"A", "B", "C"} else "C"
-    worker.refusal = visible(heartbeat.refusal, MAX_SENTENCE)
-    for number in ("slots", "busy", "held"):
-        setattr(worker, number, min(max(0, getattr(heartbeat, number)), MOST_SLOTS))
-    for number in ("games", "voids", "games_an_hour"):
-        setattr(worker, number, min(max(0, getattr(heartbeat, number)), MAX_NUMBER))
+    for text, most in TEXTS.items():
+        setattr(worker, text, visible(getattr(heartbeat, text), most))
+    for number, most in NUMBERS.items():
+        setattr(worker, number, min(max(0, getattr(heartbeat, number)), most))
     worker.state = Worker.State.STOPPED if heartbeat.stopping else Worker.State.UP
     worker.seen_at = now
     if heartbeat.trouble:

@@ -20,7 +20,7 @@ from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
-from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
+from tournament.services.ladders.queue import NextGame, next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import asks_for_all, results_of
@@ -177,10 +177,7 @@ def find_bot(request: HttpRequest, slug: str) -> Bot:
 def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
     """Every ladder on which the bot has a valid version or had an active one."""
     actives = {active.ladder_id: active for active in bot.activities.select_related("version__bot")}
-    validating = [version for version in versions if version.state == BotVersion.State.VALIDATING]
-    state = queue_state(timezone.now()) if actives else None
-    next_games = next_games_of(state, actives.values(), validating) if state else {}
-    trouble = state.trouble if state else ""
+    state = queue_state(timezone.now())
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
     ladders = []
     for code, game in GAMES.items():
@@ -189,7 +186,8 @@ def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
         if candidates or active:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
-            ladders.append(BotLadder(game, plays, candidates, next_games.get(code), trouble))
+            next_game = next_game_of(state, active) if active else None
+            ladders.append(BotLadder(game, plays, candidates, next_game, state.trouble))
     return ladders
 
 

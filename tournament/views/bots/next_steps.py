@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.rules.registry import GAMES
@@ -10,21 +11,10 @@ from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Exam
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
+from tournament.services.ladders.queue import NextGame, next_game_of, queue_state
 from tournament.services.uploads.validation import is_delayed
 from tournament.services.work.durations import slots_at_work
 from workers.jobs import Work
-
-
-@dataclass(frozen=True, slots=True)
-class LadderStep:
-    """What happens next on one ladder: the next game of this version, or why it has none."""
-
-    game: Rules
-    next_game: NextGame | None
-    text: str = ""
-    instead: BotVersion | None = None
-    """The version that is active there instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +22,14 @@ class NextSteps:
     """Sentences about the queue for validation, and what happens on each ladder."""
 
     sentences: list[str]
-    ladders: list[LadderStep]
+    ladders: Sequence[tuple[Rules, ActiveVersion | None, NextGame | None]] = ()
+    """The bot's active version there, and its next game if it is this one."""
     trouble: str = ""
     """What keeps all games from being played."""
 
     @property
     def can_activate(self) -> bool:
-        return any(step.next_game is None for step in self.ladders)
+        return any(next_game is None for *_, next_game in self.ladders)
 
 
 def next_steps_of(
@@ -48,15 +39,18 @@ def next_steps_of(
     manages = access.may_edit_bot(user, version.bot)
     if version.state == BotVersion.State.VALID:
         state = queue_state(now)
-        rows = list(version.bot.activities.select_related("version__bot"))
-        found = next_games_of(state, rows)
-        steps = [_step(game, version, rows, found) for game in GAMES.values() if version.plays(game.code)]
-        shown = [step for step in steps if manages or step.next_game]
-        return NextSteps([], shown, state.trouble) if shown else None
+        rows = {row.ladder_id: row for row in version.bot.activities.select_related("version__bot")}
+        ladders = []
+        for game in (game for game in GAMES.values() if version.plays(game.code)):
+            row = rows.get(game.code)
+            is_active = row and row.enabled and row.version_id == version.pk
+            if manages or is_active:
+                ladders.append((game, row, next_game_of(state, row) if row and is_active else None))
+        return NextSteps([], ladders, state.trouble) if ladders else None
     if manages and version.state == BotVersion.State.WAITING:
-        return NextSteps(_waiting(version), [])
+        return NextSteps(_waiting(version))
     if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_delayed(version, now) or _queued(exam), [])
+        return NextSteps(_delayed(version, now) or _queued(exam))
     return None
 
 
@@ -65,19 +59,6 @@ def checks_before(exam: Exam) -> int:
     if exam.heard_at is not None or exam.ended_at is not None:
         return 0
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
-
-
-def _step(
-    game: Rules, version: BotVersion, rows: list[ActiveVersion], found: dict[str, NextGame]
-) -> LadderStep:
-    active = next((row for row in rows if row.ladder_id == game.code), None)
-    if active is None:
-        return LadderStep(game, None, "No version of this bot is active here")
-    if not active.enabled:
-        return LadderStep(game, None, "You have switched this bot off here")
-    if active.version_id != version.pk:
-        return LadderStep(game, None, f"v{active.version.number} is active here instead", active.version)
-    return LadderStep(game, found.get(game.code))
 
 
 def _waiting(version: BotVersion) -> list[str]:

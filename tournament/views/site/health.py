@@ -42,7 +42,7 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
         raise Http404("staff only")
     now = timezone.now()
     parts = conditions(now)
-    context = {"parts": parts, "ill": sum(bool(part.trouble) for part in parts), "at": now}
+    context = {"parts": parts, "ill": sum(not part.is_well for part in parts), "at": now}
     return render(request, "status.html", context)
 
 

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from workers.reaper import end_group
 from workers.sandbox.limits import Limits
@@ -45,6 +46,16 @@ class Group(ABC):
 
     folders: tuple[str, ...]
     """One folder per hierarchy; a process enters the group through ``cgroup.procs`` in each."""
+    frozen: ClassVar[bytes]
+    thawed: ClassVar[bytes]
+    """What is written to freeze and thaw it."""
+    out_of_memory: ClassVar[str]
+    """The file that counts the processes that the kernel killed for lack of memory."""
+
+    def __init__(self, memory: Path, pids: Path, limits: Limits) -> None:
+        """``memory`` and ``pids`` are its folders for these controllers."""
+        self._memory, self._pids, self._limits = memory, pids, limits
+        self._freezer = self._cpu = self._pressure = -1
 
     def create(self) -> None:
         """Create the empty group with its limits; raises ``OSError`` if the system does not permit it.
@@ -63,12 +74,12 @@ class Group(ABC):
     def set_up(self) -> None:
         """Set the limits of the folders, which exist; raises ``OSError``."""
 
-    @abstractmethod
     def freeze(self) -> None:
         """Suspend all its processes until ``thaw``; no process can evade this."""
+        os.pwrite(self._freezer, self.frozen, 0)
 
-    @abstractmethod
-    def thaw(self) -> None: ...
+    def thaw(self) -> None:
+        os.pwrite(self._freezer, self.thawed, 0)
 
     @abstractmethod
     def cpu_ns(self) -> int:
@@ -81,21 +92,24 @@ class Group(ABC):
         None if the kernel does not count that.
         """
 
-    @abstractmethod
     def memory_kills(self) -> int:
         """How many processes the kernel killed because the group was out of memory."""
+        return _entry((self._memory / self.out_of_memory).read_text(), "oom_kill")
 
-    @abstractmethod
     def refused_processes(self) -> int:
         """How many times a process was not started because of the limit of processes."""
+        return _entry((self._pids / "pids.events").read_text(), "max")
 
     def end(self) -> None:
         """Kill all its processes and remove it. May be repeated."""
         self._close()
         end_group(self.folders)
 
-    @abstractmethod
-    def _close(self) -> None: ...
+    def _close(self) -> None:
+        for descriptor in (self._freezer, self._cpu, self._pressure):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self._freezer = self._cpu = self._pressure = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +164,13 @@ def _start_of(process: int) -> str:
 class UnifiedGroup(Group):
     """Version 2."""
 
+    frozen, thawed = b"1", b"0"
+    out_of_memory = "memory.events"
+
     def __init__(self, place: Path, limits: Limits) -> None:
+        super().__init__(place, place, limits)
         self.folders = (str(place),)
         self._place = place
-        self._limits = limits
-        self._freezer = self._cpu = self._pressure = -1
 
     def set_up(self) -> None:
         self._set(self._limits)
@@ -169,12 +185,6 @@ class UnifiedGroup(Group):
         _write_if_there(self._place / "memory.swap.max", 0)
         _write_if_there(self._place / "memory.oom.group", 1)
         _write_if_there(self._place / "cpu.max", f"{PERIOD_US} {PERIOD_US}")
-
-    def freeze(self) -> None:
-        os.pwrite(self._freezer, b"1", 0)
-
-    def thaw(self) -> None:
-        os.pwrite(self._freezer, b"0", 0)
 
     def cpu_ns(self) -> int:
         return _entry(os.pread(self._cpu, 4096, 0).decode(), "usage_usec") * 1000
@@ -196,28 +206,17 @@ class UnifiedGroup(Group):
         full_ns = parse_full_ns(os.pread(self._pressure, 4096, 0).decode())
         return full_ns - _entry(os.pread(self._cpu, 4096, 0).decode(), "throttled_usec") * 1000
 
-    def memory_kills(self) -> int:
-        return _entry((self._place / "memory.events").read_text(), "oom_kill")
-
-    def refused_processes(self) -> int:
-        return _entry((self._place / "pids.events").read_text(), "max")
-
-    def _close(self) -> None:
-        for descriptor in (self._freezer, self._cpu, self._pressure):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-        self._freezer = self._cpu = self._pressure = -1
-
 
 class LegacyGroup(Group):
     """Version 1: a folder in each controller's hierarchy."""
 
+    frozen, thawed = b"FROZEN", b"THAWED"
+    out_of_memory = "memory.oom_control"
+
     def __init__(self, places: Mapping[str, Path], limits: Limits) -> None:
+        super().__init__(places["memory"], places["pids"], limits)
         self.folders = tuple(str(place) for place in dict.fromkeys(places.values()))
         self._places = places
-        self._limits = limits
-        self._memory, self._pids = places["memory"], places["pids"]
-        self._freezer = self._cpu = -1
 
     def set_up(self) -> None:
         limits, places = self._limits, self._places
@@ -231,12 +230,6 @@ class LegacyGroup(Group):
         self._freezer = os.open(places["freezer"] / "freezer.state", os.O_WRONLY | os.O_CLOEXEC)
         self._cpu = os.open(places["cpuacct"] / "cpuacct.usage", os.O_RDONLY | os.O_CLOEXEC)
 
-    def freeze(self) -> None:
-        os.pwrite(self._freezer, b"FROZEN", 0)
-
-    def thaw(self) -> None:
-        os.pwrite(self._freezer, b"THAWED", 0)
-
     def cpu_ns(self) -> int:
         return int(os.pread(self._cpu, 64, 0))
 
@@ -249,18 +242,6 @@ class LegacyGroup(Group):
             lambda: accounted_core_ns(account, core) - self.cpu_ns(),
             steal=StealCounter(lambda: steal_ns(core), self.cpu_ns),
         )
-
-    def memory_kills(self) -> int:
-        return _entry((self._memory / "memory.oom_control").read_text(), "oom_kill")
-
-    def refused_processes(self) -> int:
-        return _entry((self._pids / "pids.events").read_text(), "max")
-
-    def _close(self) -> None:
-        for descriptor in (self._freezer, self._cpu):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-        self._freezer = self._cpu = -1
 
 
 def write_value(path: Path, value: object) -> None:

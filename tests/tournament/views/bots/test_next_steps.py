@@ -46,7 +46,7 @@ def queue_check(version: BotVersion, minutes_ago: float = 0) -> Exam:
 
 
 def test_an_active_version_s_page_names_its_next_game(site: Site, client: Client) -> None:
-    assert "The next game: within the next 12 pairs of this ladder" in text_of(client)
+    assert "The next game: as soon as the matchmaker chooses it" in text_of(client)
     tend()
     assert "The next game: it is next" in text_of(client)
     open_door(timezone.now() - 300 * SECOND)

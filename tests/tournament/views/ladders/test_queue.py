@@ -64,7 +64,7 @@ def test_the_queue_shows_what_is_played_what_waits_and_what_comes_next(site: Sit
 
 def test_the_queue_shows_how_many_games_start_before_a_bot_s_next_one(site: Site, client: Client) -> None:
     rest(site)
-    assert "Stone Age v1 within the next 12 pairs of this ladder" in text_of(client)
+    assert "Stone Age v1 as soon as the matchmaker chooses it" in text_of(client)
     tend()
     assert "Stone Age v1 it is next" in text_of(client)
     newcomer = add_version(site.owner, "Newcomer", games=[LADDER])
@@ -99,7 +99,6 @@ def test_games_of_a_lower_priority_come_after_all_others(site: Site) -> None:
         ("alone", "none: no bot of another owner is active here"),
         ("rate", "only in tournaments (matchmaker off)"),
         ("paused", "only in tournaments (matchmaker paused)"),
-        ("validating", "after it has passed its validation"),
     ],
 )
 def test_the_queue_shows_why_a_bot_has_no_next_game(
@@ -118,12 +117,8 @@ def test_the_queue_shows_why_a_bot_has_no_next_game(
         for ladder in Tournament.objects.running():
             pause(ladder)
             ladder.games.update(state="cancelled")
-    elif change == "validating":
-        ActiveVersion.objects.filter(version=site.white).delete()
-        add_version(site.owner, "Stone Age", state=BotVersion.State.VALIDATING)
     assert words in text_of(client)
-    if change != "validating":
-        assert words in text_of(client, "/bots/stone-age/")
+    assert words in text_of(client, "/bots/stone-age/")
 
 
 def test_a_reason_why_no_game_can_start_is_shown_once(site: Site, client: Client) -> None:
@@ -194,14 +189,6 @@ def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> Non
     assert "up to 60 games an hour" in text_of(client, f"/ladders/{LADDER}/")
     tend()
     assert f"/tournaments/ladder-{LADDER}/" in client.get(f"/ladders/{LADDER}/").content.decode()
-
-
-def test_the_queue_lists_a_bot_in_its_first_validation_only_for_its_owner(site: Site, as_user: LogIn) -> None:
-    rest(site)
-    add_version(site.owner, "Novice", state=BotVersion.State.VALIDATING)
-    assert "Novice" in text_of(as_user(site.owner))
-    for other in (None, site.rival):
-        assert "Novice" not in text_of(as_user(other))
 
 
 def test_the_tables_of_the_queue_are_files(site: Site, client: Client) -> None:

@@ -58,7 +58,7 @@ def well(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def troubles() -> dict[str, str]:
-    return {one.part: one.trouble for one in conditions(timezone.now()) if one.trouble}
+    return {one.part: one.text for one in conditions(timezone.now()) if not one.is_well}
 
 
 def age_keeper(seconds: int = 90) -> None:
