@@ -88,6 +88,18 @@ class Go:
     depth: int | None = None
 
 
+GO_FIELDS = {
+    "p1time": "p1_time_ms",
+    "p2time": "p2_time_ms",
+    "p1inc": "p1_inc_ms",
+    "p2inc": "p2_inc_ms",
+    "movetime": "movetime_ms",
+    "nodes": "nodes",
+    "depth": "depth",
+}
+"""The words before the numbers of a ``go`` line, in order, and the fields of ``Go``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """Ends the search at once, with a ``BestMove``."""
@@ -141,6 +153,10 @@ class OptionDeclared:
     choices: tuple[str, ...] = ()
 
 
+OPTION_FIELDS = {"default": "default", "min": "min", "max": "max"}
+"""The words of an ``option`` line before values that may be missing, in order, and the fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class UgiOk:
     """The engine has sent its name and its options."""
@@ -163,6 +179,17 @@ class Info:
     nps: int | None = None
     pv: tuple[str, ...] = ()
     string: str = ""
+
+
+INFO_FIELDS = {
+    "depth": "depth",
+    "seldepth": "seldepth",
+    "score": "score",
+    "time": "time_ms",
+    "nodes": "nodes",
+    "nps": "nps",
+}
+"""The words of an ``info`` line before a number or a score, in order, and the fields of ``Info``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,3 +19,7 @@ class Score:
     def __post_init__(self) -> None:
         if (self.centipawns is None) == (self.mate is None):
             raise ValueError("a score is either centipawns or a mate")
+
+    def __str__(self) -> str:
+        """As after ``score`` in an ``info`` line."""
+        return f"cp {self.centipawns}" if self.mate is None else f"mate {self.mate}"

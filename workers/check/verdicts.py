@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from engines.protocol import (
+    INFO_FIELDS,
     VARIANT_OPTION,
     BestMove,
     IdName,
@@ -34,15 +35,6 @@ GROWTH_BYTES = 2 << 20
 LEAST_SAMPLES = 12
 MEMORY_BYTES = Limits().memory
 """The memory of an engine on a site that has not changed it."""
-
-_NUMBERS = (
-    ("depth", "depth"),
-    ("seldepth", "seldepth"),
-    ("time", "time_ms"),
-    ("nodes", "nodes"),
-    ("nps", "nps"),
-)
-"""Words of an ``info`` line and the fields of ``Info``."""
 
 _MOVE = re.compile(r"[a-i]\d|^pass$")
 """What each move of a game contains, and 'none', '0000' and 'resign' do not."""
@@ -117,8 +109,8 @@ def judge_info(line: str, position: Position) -> str | None:
     if not isinstance(info, Info):
         return None
     words = line.partition(" string ")[0].split()
-    for word, field in _NUMBERS:
-        if word in words and getattr(info, field) is None:
+    for word, field in INFO_FIELDS.items():
+        if word != "score" and word in words and getattr(info, field) is None:
             return f"{word!r} is not followed by a number in {quote(line)}"
     if "score" in words and info.score is None:
         return f"'score' is not followed by 'cp' or 'mate' and a number in {quote(line)}"
