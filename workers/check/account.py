@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 
+from workers.engine.fair_clock import core_share
 from workers.sandbox import tree
 from workers.sandbox.withheld import (
     DelayCounter,
@@ -18,7 +18,7 @@ from workers.sandbox.withheld import (
 
 READER = "thread-self"
 """The name of the present thread in ``/proc``."""
-PROBE_NS = 20_000_000
+PROBE_SECONDS = 0.02
 FREE_SHARE = 0.8
 """A core that gives this thread less of its time is shared with others."""
 
@@ -75,7 +75,4 @@ class ReadDelayCounter(DelayCounter):
 
 def has_free_core() -> bool:
     """Whether this thread gets a core to itself, for the fiftieth of a second for which it tries."""
-    began_ns, used_ns = time.monotonic_ns(), time.thread_time_ns()
-    while (wall_ns := time.monotonic_ns() - began_ns) < PROBE_NS:
-        pass
-    return time.thread_time_ns() - used_ns > FREE_SHARE * wall_ns
+    return core_share(PROBE_SECONDS) > FREE_SHARE

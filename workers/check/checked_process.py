@@ -33,7 +33,6 @@ from workers.engine.faults import (
     EngineExited,
     EngineFault,
     EngineFlooded,
-    EnginePipeClosed,
     EngineSilent,
 )
 from workers.engine.launch import Launch
@@ -182,13 +181,11 @@ class CheckedProcess:
         """The next line; None if none arrives before the deadline."""
         try:
             line = self._process.read_line(deadline_ns)
-        except EnginePipeClosed as fault:
-            raise _failure(fault) from None
-        except EngineSilent:
+        except EngineFault as fault:
+            if type(fault) is not EngineSilent:
+                raise _failure(fault) from None
             self._budget.deadline_ns(0)
             return None
-        except EngineFault as fault:
-            raise _failure(fault) from None
         self.log.received(line, self._process.output.arrived_ns)
         return line.decode("utf-8", "replace")
 
