@@ -13,6 +13,7 @@ to import that build after a change of the source beside it.
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import os
 import shlex
@@ -20,8 +21,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -125,7 +124,8 @@ def _find_compiler() -> str | None:
 def _build_in_turn(package: CompiledPackage) -> None:
     """Build, unless another process did while this one waited for the lock."""
     package.builds.mkdir(exist_ok=True)
-    with _lock(package.builds):
+    with open(package.builds / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when the process ends
         if _is_made(package):
             return
         print(
@@ -139,14 +139,6 @@ def _build_in_turn(package: CompiledPackage) -> None:
             print(flush=True)
         _remove_others(built)
     print(f"{package.title}: compiled", flush=True)
-
-
-@contextmanager
-def _lock(builds: Path) -> Iterator[None]:
-    """A lock held by one build at a time; the system releases it when the process ends."""
-    with open(builds / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(package: CompiledPackage) -> Path:
@@ -190,18 +182,12 @@ def _collect(package: CompiledPackage, tree: Path) -> Path:
     for library in (tree / "lib").rglob(f"*{compiled.SUFFIX}"):
         library.rename(made / library.name)
     for name in compiled.compiled_names(str(tree / package.path)):
-        docstring = _docstring((tree / package.path / f"{name}.py").read_text(encoding="utf-8"))
+        source = ast.parse((tree / package.path / f"{name}.py").read_text(encoding="utf-8"))
+        docstring = ast.get_docstring(source, clean=False) or ""  # as plain Python has it
         (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
     lines = [f"{compiled.checksum(file.read_bytes())} {file.name}\n" for file in sorted(made.iterdir())]
     (made / compiled.MANIFEST).write_text("".join(lines))
     return made
-
-
-def _docstring(source: str) -> str:
-    """A module's docstring as plain Python has it: as written, not cleaned."""
-    import ast
-
-    return ast.get_docstring(ast.parse(source), clean=False) or ""
 
 
 def _remove_others(built: Path) -> None:
