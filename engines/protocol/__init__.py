@@ -26,6 +26,7 @@ from engines.protocol.messages import (
     Quit,
     ReadyOk,
     Response,
+    Score,
     ServerMessage,
     SetOption,
     SetPosition,
@@ -36,7 +37,6 @@ from engines.protocol.messages import (
     Winner,
 )
 from engines.protocol.parse import last_info, parse_engine_line, parse_number, parse_server_line
-from engines.protocol.score import Score
 
 __all__ = [
     "INFO_FIELDS",

@@ -29,6 +29,7 @@ from engines.protocol.messages import (
     Quit,
     ReadyOk,
     Response,
+    Score,
     ServerMessage,
     SetOption,
     SetPosition,
@@ -38,7 +39,6 @@ from engines.protocol.messages import (
     UgiOk,
     Winner,
 )
-from engines.protocol.score import Score
 
 MAX_DIGITS = 19
 

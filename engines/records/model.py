@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-from engines.protocol.messages import Info
-from engines.protocol.score import Score
+from engines.protocol.messages import Info, Score
 from engines.rules.base import Result
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from engines.protocol.score import Score
+from engines.protocol.messages import Score
 from engines.records.model import MAX_PV, MoveNote
 
 BOOK = "book"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engines.protocol.score import Score
+from engines.protocol.messages import Score
 from engines.records.clocks import check_clocks
 from engines.records.headers import (
     MATCH_REASONS,
