@@ -166,22 +166,19 @@ class Slot:
     def _fetch(self, specs: Iterable[EngineSpec], on_wait: Callable[[], None]) -> bool:
         """Fetch the bundles of engines; False if the site is away. A refused bundle makes its game void."""
         for spec in specs:
-            try:
-                self.worker.folder_of(spec, on_wait)
-            except SiteAway as away:
-                self._set_trouble(away.why, lambda spec=spec: self._still_away(spec))  # type: ignore[misc]
+            if why := self._find_away(spec, on_wait):
+                self._set_trouble(why, partial(self._find_away, spec))
                 return False
-            except (OSError, ValueError) as error:
-                log.warning("the bundle of %s: %s", spec.name, error)
         return True
 
-    def _still_away(self, spec: EngineSpec) -> str:
+    def _find_away(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> str:
+        """Fetch an engine's bundle; returns why the site is away, empty if it is not."""
         try:
-            self.worker.folder_of(spec)
+            self.worker.folder_of(spec, on_wait)
         except SiteAway as away:
             return away.why
-        except (OSError, ValueError):
-            return ""  # the next game with this engine reports it
+        except (OSError, ValueError) as error:
+            log.warning("the bundle of %s: %s", spec.name, error)
         return ""
 
     def _report(self, report: GameReport) -> None:
