@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from engines.protocol import (
     RESIGN,
@@ -36,8 +37,9 @@ from workers.engine.faults import (
     EngineSilent,
 )
 from workers.engine.launch import Launch
-from workers.engine.players import NOT_UTF_8, NS, READY_SECONDS
+from workers.engine.players import NOT_UTF_8, READY_SECONDS
 from workers.engine.process import EngineProcess
+from workers.engine.processor_time import NS
 from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -172,10 +174,7 @@ class CheckedProcess:
     def read_for(self, seconds: float) -> list[str]:
         """All lines that arrive within ``seconds``."""
         deadline_ns = self._budget.deadline_ns(seconds)
-        lines = []
-        while (line := self._line_before(deadline_ns)) is not None:
-            lines.append(line)
-        return lines
+        return list(iter(partial(self._line_before, deadline_ns), None))
 
     def _line_before(self, deadline_ns: int) -> str | None:
         """The next line; None if none arrives before the deadline."""
@@ -291,15 +290,10 @@ class CheckedProcess:
 
     def exits_within(self, seconds: float) -> bool:
         """Whether the process exits within ``seconds``; its output is dropped."""
-        deadline_ns = self._budget.deadline_ns(seconds)
-        try:
-            while True:
-                self._process.read_line(deadline_ns, until_exit=True)
-                self._process.output.end_move()
-        except EngineFlooded as fault:
-            raise _failure(fault) from None
-        except EngineFault:
-            return self._process.child.has_exited()
+        fault = self._process.wait(self._budget.deadline_ns(seconds))
+        if isinstance(fault, EngineFlooded):
+            raise _failure(fault)
+        return self._process.child.has_exited()
 
     def kill(self) -> None:
         self._process.kill()

@@ -23,7 +23,8 @@ from workers.check.checked_engine import CheckedEngine
 from workers.check.checked_process import CheckedProcess, CheckFailed, FaultKind
 from workers.check.situations import start_of
 from workers.check.verdicts import judge_introduction, judge_options
-from workers.engine.players import NS, READY_SECONDS
+from workers.engine.players import READY_SECONDS
+from workers.engine.processor_time import NS
 
 ANSWER_SECONDS = 5.0
 """The time limit for an answer without a clock, or with a much shorter one."""

@@ -41,6 +41,7 @@ from workers.engine.declared import find_unsuited
 from workers.engine.faults import EngineExited, EngineFault, EnginePipeClosed, EngineSilent
 from workers.engine.launch import Launch
 from workers.engine.process import EngineProcess
+from workers.engine.processor_time import NS
 from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -54,7 +55,6 @@ READY_SECONDS = 10
 NOT_UTF_8 = "its output has zero bytes, like UTF-16, and must be UTF-8"
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
-NS = 1_000_000_000
 
 _PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
 """The usual answer; any other line that may be an answer is parsed in full."""
