@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from workers.bundles.manifest import BundleError
+from workers.bundles.manifest import BundleError, shortened
 
 MAX_ZIP_BYTES = 64 * 1024 * 1024
 """The default limit; a site may set another."""
@@ -71,11 +71,11 @@ def zip_errors(what: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise BundleError(f"{what} has a name that is not UTF-8: {_shortened(repr(error.object))}") from None
+        raise BundleError(f"{what} has a name that is not UTF-8: {shortened(repr(error.object))}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
-        raise BundleError(f"{what} is damaged: {_shortened(str(error) or 'it ends too early')}") from None
+        raise BundleError(f"{what} is damaged: {shortened(str(error) or 'it ends too early')}") from None
     except (NotImplementedError, RuntimeError) as error:
-        raise BundleError(f"{what} cannot be read: {_shortened(str(error))}") from None
+        raise BundleError(f"{what} cannot be read: {shortened(str(error))}") from None
 
 
 def _refuse(what: str, faults: Mapping[str, bool]) -> None:
@@ -123,7 +123,7 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for entry in archive.infolist():
         name = _checked_name(entry)
         if name in seen:
-            raise BundleError(f"the zip has two entries named {_shortened(name)!r}")
+            raise BundleError(f"the zip has two entries named {shortened(name)!r}")
         seen.add(name)
         _check_kind(entry)
         if entry.is_dir():
@@ -174,7 +174,7 @@ def _checked_name(entry: zipfile.ZipInfo) -> str:
         f"is nested deeper than {MAX_DEPTH}": len(parts) > MAX_DEPTH,
         "has too long a name": is_long,
     }
-    _refuse(f"entry {_shortened(raw)!r}", faults)
+    _refuse(f"entry {shortened(raw)!r}", faults)
     return name
 
 
@@ -200,7 +200,7 @@ def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> 
     both, count = folders.intersection(files), len(files) + len(folders)
     size = sum(entry.file_size for entry in files.values())
     faults = {
-        f"has {_shortened(min(both, default=''))!r} both as a file and as a folder": bool(both),
+        f"has {shortened(min(both, default=''))!r} both as a file and as a folder": bool(both),
         f"has {count} files and folders, more than {MAX_PATHS}": count > MAX_PATHS,
         f"unpacks to {size} bytes, more than {MAX_UNPACKED_BYTES}": size > MAX_UNPACKED_BYTES,
     }
@@ -214,7 +214,7 @@ def _check_alike(paths: Iterable[str]) -> None:
         other = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
             raise BundleError(
-                f"entries {_shortened(other)!r} and {_shortened(path)!r} differ only in case or accents"
+                f"entries {shortened(other)!r} and {shortened(path)!r} differ only in case or accents"
             )
 
 
@@ -241,8 +241,4 @@ def _parents(name: str) -> Iterator[str]:
 
 
 def _named(entry: zipfile.ZipInfo) -> str:
-    return f"entry {_shortened(entry.filename)!r}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
+    return f"entry {shortened(entry.filename)!r}"

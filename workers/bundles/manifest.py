@@ -125,7 +125,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}") from None
     except tomllib.TOMLDecodeError as error:
-        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {_shortened(str(error), MAX_SHOWN)}") from None
+        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {shortened(str(error), MAX_SHOWN)}") from None
     except (RecursionError, ValueError):
         raise BundleError(
             f"{MANIFEST_NAME} is not valid TOML: a value is nested too deeply or too long"
@@ -234,8 +234,8 @@ def _option_value(name: str, value: Any) -> str:
 
 def _shown(value: object) -> str:
     """An invalid value for a message, shortened."""
-    return _shortened(repr(value), MAX_SHOWN)
+    return shortened(repr(value), MAX_SHOWN)
 
 
-def _shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
