@@ -12,12 +12,9 @@ from workers.sandbox.withheld import (
     WithheldCounter,
     core_ns,
     has_run_delays,
-    run_delay_ns,
     steal_ns,
 )
 
-READER = "thread-self"
-"""The name of the present thread in ``/proc``."""
 PROBE_SECONDS = 0.02
 FREE_SHARE = 0.8
 """A core that gives this thread less of its time is shared with others."""
@@ -43,7 +40,7 @@ class EngineAccount:
         if not has_run_delays():
             return None
         cores = os.sched_getaffinity(0)
-        return ReadDelayCounter(
+        return DelayCounter(
             lambda: [thread for process in self._processes() for thread in tree.thread_numbers(process)],
             lambda: core_ns(*cores) - self.cpu_ns(),
             steal=StealCounter(lambda: steal_ns(*cores), self.cpu_ns),
@@ -51,26 +48,6 @@ class EngineAccount:
 
     def _processes(self) -> list[int]:
         return [self._first, *tree.descendants(self._first)]
-
-
-class ReadDelayCounter(DelayCounter):
-    """Counts as well how long this thread, which reads the answers, waited for a core when it last woke up.
-
-    Its earlier waits, to sample the engine's, delay no answer.
-    """
-
-    _reader_ns = 0
-
-    def mark(self) -> None:
-        super().mark()
-        self._reader_ns = run_delay_ns(READER)
-
-    def sample(self) -> None:
-        super().sample()
-        self._reader_ns = run_delay_ns(READER)
-
-    def since_mark_ns(self) -> int:
-        return super().since_mark_ns() + run_delay_ns(READER) - self._reader_ns
 
 
 def has_free_core() -> bool:

@@ -45,6 +45,7 @@ from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
 from workers.game.referee import explain_illegal
 from workers.game.seeds import fit_seed
+from workers.sandbox.withheld import own_delay_ns
 
 _ANSWER = re.compile("ugiok|readyok|bestmove")
 """Every answer contains one of these words; other lines are not parsed, because there may be many."""
@@ -133,7 +134,7 @@ class CheckedProcess:
         """None where the kernel does not count what the machine withholds."""
         self._asked_ns = self._asked_cpu_ns = 0
         if (counter := self.account.withheld_counter()) is not None:
-            self._clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns)
+            self._clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns, own_delay_ns)
             self._process.turns.clock = self._clock
         self._begin_turn()
 
