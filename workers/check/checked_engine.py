@@ -43,7 +43,7 @@ class CheckedEngine:
 
     def running(self) -> CheckedProcess:
         """The current process; a new one if there is none or it has ended."""
-        if self.process is None or self.process.has_exited():
+        if self.process is None or self.process.engine.child.has_exited():
             return self.restart()
         return self.process
 
@@ -95,4 +95,4 @@ class CheckedEngine:
         """Kill the process, if there is one. May be repeated."""
         process, self.process = self.process, None
         if process is not None:
-            process.kill()
+            process.engine.kill()

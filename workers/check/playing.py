@@ -105,8 +105,8 @@ def _search_in_time(process: CheckedProcess, situation: Situation, go: Go, limit
         return
     for _ in range(LATE_TIMES):
         answer = process.search(situation, go, limit_ms / 1000 + GRACE_SECONDS, exactly=True)
-        late = judge_time(answer.used_ms, limit_ms, answer.times)
-        if late is None or not (process.is_timed_fairly or has_free_core()):
+        late = judge_time(answer.charge, limit_ms)
+        if late is None or not (process.clock is not None or has_free_core()):
             return
     raise CheckFailed(f"to '{format_message(go)}' {late}, {LATE_TIMES} times in a row")
 
@@ -135,7 +135,7 @@ def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
     """The engine plays both sides; its standard error and memory must stay small enough for a game."""
     process = engine.begin_game(game)
     process.take_stderr()
-    before = process.stderr_size
+    before = process.engine.stderr.size
     history = History(game)
     end = time.monotonic() + GAME_SECONDS
     memory = []
@@ -147,7 +147,7 @@ def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
         memory.append(process.account.memory_bytes())
         history.play(answer.move)
     process.take_stderr()
-    fail_if(judge_log(process.stderr_size - before, len(history.moves), game.ply_limit))
+    fail_if(judge_log(process.engine.stderr.size - before, len(history.moves), game.ply_limit))
     if (grown := judge_memory(memory, game.typical_plies // 2)) is not None:
         sentence, is_lost = grown
         raise CheckFailed(sentence, FaultKind.MEMORY if is_lost else FaultKind.GROWTH)

@@ -22,6 +22,8 @@ from engines.rules.base import IllegalMove, Position, Side, quote
 from engines.rules.registry import GAMES
 from engines.visible import visible
 from workers.engine.output import MAX_STDERR_BYTES
+from workers.game.charges import Charge
+from workers.game.fastpath.clock import NS_PER_MS
 from workers.sandbox.limits import Limits
 
 MARGIN_MS = 50
@@ -129,11 +131,12 @@ def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
     return None
 
 
-def judge_time(used_ms: int, limit_ms: int, times: str = "") -> str | None:
-    """Judge the time of an answer; ``times`` is added if the machine withheld some."""
+def judge_time(charge: Charge, limit_ms: int) -> str | None:
+    """Judge the time of an answer; all its times are named if the machine withheld some."""
+    used_ms = charge.used_ns // NS_PER_MS
     if used_ms <= limit_ms + MARGIN_MS:
         return None
-    measured = f" ({times})" if times else ""
+    measured = f" ({charge.sentence})" if charge.extension_ns else ""
     return f"the answer took {used_ms} ms of {limit_ms}{measured}; only {MARGIN_MS} ms more are granted"
 
 
