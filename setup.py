@@ -90,7 +90,7 @@ def _is_made(package: CompiledPackage) -> bool:
     """Whether an undamaged build of the present sources exists."""
     target = package.builds / compiled.build_name(str(package.sources))
     try:
-        compiled.read_build(str(target), compiled.library_name(package.name), package.names)
+        compiled.check_build(str(target), compiled.library_name(package.name), package.names)
     except (OSError, ValueError):
         return False
     return True
@@ -150,12 +150,22 @@ def _build(package: CompiledPackage) -> Path:
         for source in package.sources.glob("*.py"):
             if source.stem.isidentifier():  # else a temporary file of an editor
                 shutil.copy(source, tree / package.path)
-        _run_setuptools(package, tree)
-        made = _collect(package, tree)
         target = package.builds / compiled.build_name(str(tree / package.path))
+        _assign_docstrings(tree / package.path)
+        _run_setuptools(package, tree)
+        made = _collect(tree)
         shutil.rmtree(target, ignore_errors=True)  # a damaged build
         made.rename(target)
     return target
+
+
+def _assign_docstrings(folder: Path) -> None:
+    """Have the modules assign their docstrings, which the compiler drops."""
+    for name in compiled.compiled_names(str(folder)):
+        path = folder / f"{name}.py"
+        source = path.read_text(encoding="utf-8")
+        docstring = ast.get_docstring(ast.parse(source), clean=False) or ""
+        path.write_text(f"{source}\n__doc__ = {docstring!r}\n", encoding="utf-8")
 
 
 def _run_setuptools(package: CompiledPackage, tree: Path) -> None:
@@ -175,16 +185,12 @@ def _run_setuptools(package: CompiledPackage, tree: Path) -> None:
     package.failure_log.unlink(missing_ok=True)
 
 
-def _collect(package: CompiledPackage, tree: Path) -> Path:
-    """Make a folder with the libraries, the modules' docstrings and the manifest of both."""
+def _collect(tree: Path) -> Path:
+    """Make a folder with the libraries and their manifest."""
     made = tree / "made"
     made.mkdir()
     for library in (tree / "lib").rglob(f"*{compiled.SUFFIX}"):
         library.rename(made / library.name)
-    for name in compiled.compiled_names(str(tree / package.path)):
-        source = ast.parse((tree / package.path / f"{name}.py").read_text(encoding="utf-8"))
-        docstring = ast.get_docstring(source, clean=False) or ""  # as plain Python has it
-        (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
     lines = [f"{compiled.checksum(file.read_bytes())} {file.name}\n" for file in sorted(made.iterdir())]
     (made / compiled.MANIFEST).write_text("".join(lines))
     return made
