@@ -1,11 +1,12 @@
 """Finds the compiled modules of the rules, and of other packages, that belong to the present sources.
 
 ``setup.py`` compiles the modules of ``engines/rules`` into a folder in ``engines/build``. The folder is
-named by a digest of the sources and by the interpreter. The import hook of this module looks for the folder
-of the present sources, so a changed source never runs in its old compiled form: there is no folder for it
-yet, and the rules run as plain Python. They also run as plain Python if they were never compiled, if the
-build is damaged, or if ``DUARENA_PURE`` is set. Both forms behave the same, except in speed. The other
-compiled package (``workers.game.fastpath``) has a finder of its own.
+named by a digest of the sources and by the interpreter. The import hook of this module puts the folder of
+the present sources into the package's path, before the sources. So a changed source never runs in its old
+compiled form: there is no folder for it yet, and the rules run as plain Python. They also run as plain
+Python if they were never compiled, if the build is damaged, or if ``DUARENA_PURE`` is set. Both forms
+behave the same, except in speed. The other compiled package (``workers.game.fastpath``) has a finder of its
+own.
 
 A build is looked for at the first import of its package. This module imports almost nothing,
 because every engine that uses the rules starts with it.
@@ -102,10 +103,10 @@ NOT_COMPILED: Final = (
 
 
 class BuildFinder:
-    """A finder for ``sys.meta_path`` of the compiled modules of a package with its sources in ``folder``.
+    """A finder for ``sys.meta_path`` of a package with its sources in ``folder``, which may be compiled.
 
     ``why_plain`` is empty if the compiled form is in use, else the reason, for users. It is None until the
-    first import of the package, which decides for the whole process.
+    import of the package, which decides for the whole process.
     """
 
     def __init__(self, package: str, folder: str) -> None:
@@ -118,20 +119,17 @@ class BuildFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a compiled module, or None if its source should be imported."""
-        package, _, module = name.rpartition(".")
-        if (package != self._package and name != self._library) or module in PLAIN_MODULES:
+        """The spec of the package or its library; None for others, and if it runs as plain Python."""
+        if name == self._library:
+            return spec_from_file_location(name, os.path.join(self._build, name + SUFFIX))
+        if name != self._package:
             return None
-        if self.why_plain is None:
-            self._decide()
-        file = os.path.join(self._build, module + SUFFIX)
-        if self.why_plain or not os.path.exists(file):  # the build was removed while the process ran
-            return None
-        return spec_from_file_location(name, file)
-
-    def _decide(self) -> None:
-        self.why_plain = ""  # importing the library calls this finder again
         self.why_plain = self._load_library()
+        places = [self._build, self._folder]
+        file = os.path.join(self._folder, "__init__.py")
+        return (
+            None if self.why_plain else spec_from_file_location(name, file, submodule_search_locations=places)
+        )
 
     def _load_library(self) -> str:
         """Load the library of the compiled form; returns the reason if that is not possible, else ""."""
