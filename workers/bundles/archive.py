@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from workers.bundles.manifest import BundleError, shortened
@@ -130,7 +131,7 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             folders.add(name)
         else:
             files[name] = entry
-        folders.update(_parents(name))
+        folders.update(str(folder) for folder in PurePosixPath(name).parents if folder.name)
     _check_together(files, folders)
     _check_alike(folders.union(files))
     _check_overlaps(archive)
@@ -232,12 +233,6 @@ def _spans(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, int]]:
         raise BundleError("the zip has data before or after the archive")
     ends = [entry.header_offset for entry in entries[1:]] + [archive.start_dir]
     yield from zip(entries, ends, strict=True)
-
-
-def _parents(name: str) -> Iterator[str]:
-    while "/" in name:
-        name = name.rpartition("/")[0]
-        yield name
 
 
 def _named(entry: zipfile.ZipInfo) -> str:
