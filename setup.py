@@ -13,6 +13,7 @@ to import that build after a change of the source beside it.
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import os
 import shlex
@@ -20,8 +21,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,7 +90,7 @@ def _is_made(package: CompiledPackage) -> bool:
     """Whether an undamaged build of the present sources exists."""
     target = package.builds / compiled.build_name(str(package.sources))
     try:
-        compiled.read_build(str(target), compiled.library_name(package.name), package.names)
+        compiled.check_build(str(target), compiled.library_name(package.name), package.names)
     except (OSError, ValueError):
         return False
     return True
@@ -125,7 +124,8 @@ def _find_compiler() -> str | None:
 def _build_in_turn(package: CompiledPackage) -> None:
     """Build, unless another process did while this one waited for the lock."""
     package.builds.mkdir(exist_ok=True)
-    with _lock(package.builds):
+    with open(package.builds / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when the process ends
         if _is_made(package):
             return
         print(
@@ -141,14 +141,6 @@ def _build_in_turn(package: CompiledPackage) -> None:
     print(f"{package.title}: compiled", flush=True)
 
 
-@contextmanager
-def _lock(builds: Path) -> Iterator[None]:
-    """A lock held by one build at a time; the system releases it when the process ends."""
-    with open(builds / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _build(package: CompiledPackage) -> Path:
     """Compile a copy of the sources, and move the complete result to the folder named by their digest."""
     with TemporaryDirectory(prefix=SCRATCH_PREFIX, dir=package.builds) as scratch:
@@ -158,12 +150,22 @@ def _build(package: CompiledPackage) -> Path:
         for source in package.sources.glob("*.py"):
             if source.stem.isidentifier():  # else a temporary file of an editor
                 shutil.copy(source, tree / package.path)
-        _run_setuptools(package, tree)
-        made = _collect(package, tree)
         target = package.builds / compiled.build_name(str(tree / package.path))
+        _assign_docstrings(tree / package.path)
+        _run_setuptools(package, tree)
+        made = _collect(tree)
         shutil.rmtree(target, ignore_errors=True)  # a damaged build
         made.rename(target)
     return target
+
+
+def _assign_docstrings(folder: Path) -> None:
+    """Have the modules assign their docstrings, which the compiler drops."""
+    for name in compiled.compiled_names(str(folder)):
+        path = folder / f"{name}.py"
+        source = path.read_text(encoding="utf-8")
+        docstring = ast.get_docstring(ast.parse(source), clean=False) or ""
+        path.write_text(f"{source}\n__doc__ = {docstring!r}\n", encoding="utf-8")
 
 
 def _run_setuptools(package: CompiledPackage, tree: Path) -> None:
@@ -183,25 +185,15 @@ def _run_setuptools(package: CompiledPackage, tree: Path) -> None:
     package.failure_log.unlink(missing_ok=True)
 
 
-def _collect(package: CompiledPackage, tree: Path) -> Path:
-    """Make a folder with the libraries, the modules' docstrings and the manifest of both."""
+def _collect(tree: Path) -> Path:
+    """Make a folder with the libraries and their manifest."""
     made = tree / "made"
     made.mkdir()
     for library in (tree / "lib").rglob(f"*{compiled.SUFFIX}"):
         library.rename(made / library.name)
-    for name in compiled.compiled_names(str(tree / package.path)):
-        docstring = _docstring((tree / package.path / f"{name}.py").read_text(encoding="utf-8"))
-        (made / f"{name}{compiled.DOCSTRING}").write_text(docstring, encoding="utf-8")
     lines = [f"{compiled.checksum(file.read_bytes())} {file.name}\n" for file in sorted(made.iterdir())]
     (made / compiled.MANIFEST).write_text("".join(lines))
     return made
-
-
-def _docstring(source: str) -> str:
-    """A module's docstring as plain Python has it: as written, not cleaned."""
-    import ast
-
-    return ast.get_docstring(ast.parse(source), clean=False) or ""
 
 
 def _remove_others(built: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from engines.console import complain, run_command
@@ -17,6 +18,8 @@ MAX_PERFT_DEPTH = 100
 MAX_BENCH_SECONDS = 3600
 MAX_PATIENCE_SECONDS = 24 * 3600
 
+Command = Callable[[Namespace], int]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
@@ -24,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_command(lambda: int(parsed.command(parsed)), RulesError)
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> Namespace:
     """Like ``parse_args``, which in Python 3.11 does not accept the MOVEs after ``--fen``."""
     parser = _build_parser()
     parsed, rest = parser.parse_known_args(arguments)
@@ -35,60 +38,43 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parsed
 
 
-def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _build_parser() -> ArgumentParser:
+    parser = ArgumentParser(
         prog="python3 -m engines", description="Show rules, boards and records, and upload bots to a site."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    games = commands.add_parser("games", help="list the ladders, one a line")
-    games.set_defaults(command=_games)
+    def add(
+        name: str, command: Command, description: str, *, on: Sequence[ArgumentParser] = ()
+    ) -> ArgumentParser:
+        one = commands.add_parser(name, help=description, parents=on)
+        one.set_defaults(command=command)
+        return one
 
-    rules = commands.add_parser("rules", help="print a game's rules page, with its examples")
-    _add_game(rules)
-    rules.set_defaults(command=_rules)
+    game = ArgumentParser(add_help=False)
+    game.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
+    position = ArgumentParser(add_help=False, parents=[game])
+    position.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
 
-    positions = commands.add_parser(
-        "positions", help="print hard positions with their perft counts, one a line"
-    )
-    _add_game(positions)
-    positions.set_defaults(command=_positions)
-
-    perft = commands.add_parser("perft", help="count the sequences of DEPTH moves")
-    _add_position(perft)
+    add("games", _games, "list the ladders, one a line")
+    add("rules", _rules, "print a game's rules page, with its examples", on=[game])
+    add("positions", _positions, "print hard positions with their perft counts, one a line", on=[game])
+    perft = add("perft", _perft, "count the sequences of DEPTH moves", on=[position])
     perft.add_argument("depth", metavar="DEPTH", type=_depth)
-    perft.set_defaults(command=_perft)
-
-    moves = commands.add_parser("moves", help="print the legal moves, sorted, and the result")
-    _add_position(moves)
-    moves.set_defaults(command=_moves)
-
-    play = commands.add_parser(
-        "play", help="print the position after MOVEs, and the result under the match rules"
-    )
-    _add_position(play)
+    add("moves", _moves, "print the legal moves, sorted, and the result", on=[position])
+    result = "print the position after MOVEs, and the result under the match rules"
+    play = add("play", _play, result, on=[position])
     play.add_argument("moves", metavar="MOVE", nargs="*")
-    play.set_defaults(command=_play)
-
-    show = commands.add_parser("show", help="draw the board")
-    _add_position(show)
+    show = add("show", _show, "draw the board", on=[position])
     show.add_argument("--svg", action="store_true", help="as an SVG document instead of text")
-    show.set_defaults(command=_show)
-
-    bench = commands.add_parser(
-        "bench", help="measure the speed of the rules, and show in which form they run"
-    )
+    bench = add("bench", _bench, "measure the speed of the rules, and show in which form they run")
     bench.add_argument("games", metavar="GAME", nargs="*", help="only these ladders")
     bench.add_argument(
         "--seconds", metavar="S", type=_seconds, default=1.0, help="time for each figure (default 1)"
     )
-    bench.set_defaults(command=_bench)
-
-    verify = commands.add_parser("verify", help="replay records and name every disagreement")
+    verify = add("verify", _verify, "replay records and name every disagreement")
     verify.add_argument("files", metavar="FILE.pgn", nargs="+")
-    verify.set_defaults(command=_verify)
-
-    sending = commands.add_parser("submit", help="upload a bot's zip to a site and follow its validation")
+    sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation")
     sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
     sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
     sending.add_argument(
@@ -99,41 +85,27 @@ def _build_parser() -> argparse.ArgumentParser:
     sending.add_argument(
         "--timeout",
         metavar="S",
-        type=_patience,
+        type=partial(_seconds, most=MAX_PATIENCE_SECONDS),
         default=1800.0,
         help="how long to follow it (default 1800 s)",
     )
-    sending.set_defaults(command=_submit)
     return parser
-
-
-def _add_game(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
-
-
-def _add_position(parser: argparse.ArgumentParser) -> None:
-    _add_game(parser)
-    parser.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
 
 
 def _depth(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MAX_PERFT_DEPTH):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
     return int(text)
 
 
 def _seconds(text: str, most: int = MAX_BENCH_SECONDS) -> float:
     seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
     if not 0 < seconds <= most:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds up to {most}")
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds up to {most}")
     return seconds
 
 
-def _patience(text: str) -> float:
-    return _seconds(text, MAX_PATIENCE_SECONDS)
-
-
-def _start(parsed: argparse.Namespace) -> tuple[Variant, Position]:
+def _start(parsed: Namespace) -> tuple[Variant, Position]:
     game = find_game(parsed.game)
     return game, game.position.initial() if parsed.fen is None else game.position.parse(parsed.fen)
 
@@ -142,12 +114,12 @@ def _print_result(outcome: Outcome) -> None:
     print(f"result: {outcome.result} {outcome.reason}".rstrip())
 
 
-def _games(parsed: argparse.Namespace) -> int:
+def _games(parsed: Namespace) -> int:
     print("\n".join(GAMES))
     return 0
 
 
-def _rules(parsed: argparse.Namespace) -> int:
+def _rules(parsed: Namespace) -> int:
     from engines.examples import format_examples
 
     game = find_game(parsed.game)
@@ -155,7 +127,7 @@ def _rules(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _positions(parsed: argparse.Namespace) -> int:
+def _positions(parsed: Namespace) -> int:
     from engines.positions import read_hard_positions
 
     for position in read_hard_positions(find_game(parsed.game).code):
@@ -163,7 +135,7 @@ def _positions(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _perft(parsed: argparse.Namespace) -> int:
+def _perft(parsed: Namespace) -> int:
     from engines.rules.perft import perft
 
     _, position = _start(parsed)
@@ -171,7 +143,7 @@ def _perft(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _moves(parsed: argparse.Namespace) -> int:
+def _moves(parsed: Namespace) -> int:
     _, position = _start(parsed)
     for token in sorted(position.legal_moves()):  # tokens are ASCII, so this is bytewise order
         print(token)
@@ -179,7 +151,7 @@ def _moves(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _play(parsed: argparse.Namespace) -> int:
+def _play(parsed: Namespace) -> int:
     game, position = _start(parsed)
     history = History(game, position)
     for token in parsed.moves:
@@ -189,7 +161,7 @@ def _play(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _show(parsed: argparse.Namespace) -> int:
+def _show(parsed: Namespace) -> int:
     _, position = _start(parsed)
     if parsed.svg:
         from engines import svg
@@ -202,7 +174,7 @@ def _show(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _bench(parsed: argparse.Namespace) -> int:
+def _bench(parsed: Namespace) -> int:
     from engines.bench import run_benchmark
 
     games = [find_game(code) for code in parsed.games] or list(GAMES.values())
@@ -211,7 +183,7 @@ def _bench(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _submit(parsed: argparse.Namespace) -> int:
+def _submit(parsed: Namespace) -> int:
     from engines.submit import submit
 
     return submit(
@@ -219,7 +191,7 @@ def _submit(parsed: argparse.Namespace) -> int:
     )
 
 
-def _verify(parsed: argparse.Namespace) -> int:
+def _verify(parsed: Namespace) -> int:
     """Checks every file, also after one that cannot be read or has disagreements."""
     games = bad = empty = 0
     code = 0

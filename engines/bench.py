@@ -19,7 +19,6 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -48,20 +47,6 @@ COLUMNS: Final = (
 HEADER: Final = f"{'ladder':<12} {COLUMNS}"
 
 
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """The figures of one ladder; rates are per second of processor time."""
-
-    code: str
-    playouts: float
-    plies: float
-    leaves: float
-    depth: int
-    """The depth of the perft."""
-    referee_us: float
-    """Microseconds for one move of a referee."""
-
-
 def run_benchmark(games: Sequence[Variant], seconds: float) -> Iterator[str]:
     """Yields the benchmark's lines as they are measured; every figure takes about ``seconds``."""
     yield f"rules: {describe_form()}"
@@ -70,18 +55,12 @@ def run_benchmark(games: Sequence[Variant], seconds: float) -> Iterator[str]:
     yield HEADER
     costs = []
     for game in games:
-        speed = measure(game, seconds)
-        costs.append(speed.referee_us)
-        yield format_speed(speed)
+        line, referee_us = measure(game, seconds)
+        costs.append(referee_us)
+        yield line
     yield ""
     middle = statistics.median(costs)
     yield f"referee: {middle:.2f} µs a move at the median ladder, {max(costs):.2f} in the worst"
-
-
-def format_speed(speed: Speed) -> str:
-    """The line of a ladder, below ``HEADER``."""
-    rates = f"{speed.playouts:>11,.1f} {speed.plies:>12,.0f} {speed.leaves:>15,.0f}"
-    return f"{speed.code:<12} {rates} {speed.depth:>6} {speed.referee_us:>16.2f}"
 
 
 def describe_form() -> str:
@@ -101,8 +80,8 @@ def time_import() -> float:
     return min(float(subprocess.check_output((sys.executable, "-c", script))) for _ in range(STARTS))
 
 
-def measure(game: Variant, seconds: float) -> Speed:
-    """The speed of one ladder."""
+def measure(game: Variant, seconds: float) -> tuple[str, float]:
+    """The line of a ladder, below ``HEADER``, and the referee's microseconds a move."""
     dice = Dice(SEED)
     start = game.position.initial()
     games, plies, playing = _repeat(lambda: len(draw_game(start, game.ply_limit, dice)), seconds)
@@ -110,14 +89,9 @@ def measure(game: Variant, seconds: float) -> Speed:
     _, leaves, counting = _repeat(partial(perft, start, depth), seconds)
     recorded = _record_games(game, dice)
     _, moves, judging = _repeat(lambda: sum(_replay(game, tokens) for tokens in recorded), seconds)
-    return Speed(
-        code=game.code,
-        playouts=games / playing,
-        plies=plies / playing,
-        leaves=leaves / counting,
-        depth=depth,
-        referee_us=judging / moves * 1e6,
-    )
+    referee_us = judging / moves * 1e6
+    rates = f"{games / playing:>11,.1f} {plies / playing:>12,.0f} {leaves / counting:>15,.0f}"
+    return f"{game.code:<12} {rates} {depth:>6} {referee_us:>16.2f}", referee_us
 
 
 def _repeat(work: Callable[[], int], seconds: float) -> tuple[int, int, float]:

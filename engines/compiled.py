@@ -1,11 +1,12 @@
 """Finds the compiled modules of the rules, and of other packages, that belong to the present sources.
 
 ``setup.py`` compiles the modules of ``engines/rules`` into a folder in ``engines/build``. The folder is
-named by a digest of the sources and by the interpreter. The import hook of this module looks for the folder
-of the present sources, so a changed source never runs in its old compiled form: there is no folder for it
-yet, and the rules run as plain Python. They also run as plain Python if they were never compiled, if the
-build is damaged, or if ``DUARENA_PURE`` is set. Both forms behave the same, except in speed. The other
-compiled package (``workers.game.fastpath``) has a finder of its own.
+named by a digest of the sources and by the interpreter. The import hook of this module puts the folder of
+the present sources into the package's path, before the sources. So a changed source never runs in its old
+compiled form: there is no folder for it yet, and the rules run as plain Python. They also run as plain
+Python if they were never compiled, if the build is damaged, or if ``DUARENA_PURE`` is set. Both forms
+behave the same, except in speed. The other compiled package (``workers.game.fastpath``) has a finder of its
+own.
 
 A build is looked for at the first import of its package. This module imports almost nothing,
 because every engine that uses the rules starts with it.
@@ -17,7 +18,7 @@ import os
 import sys
 from binascii import crc32
 from collections.abc import Sequence
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import source_hash, spec_from_file_location
 from types import ModuleType
 from typing import Final
@@ -32,15 +33,15 @@ PLAIN_MODULES: Final = ("__init__", "native", "registry")
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """The end of a compiled module's file name, with the interpreter and the platform."""
 
-DOCSTRING: Final = ".txt"
-"""The suffix of the file that contains a compiled module's docstring."""
-
 MANIFEST: Final = "manifest.txt"
 """The file of a build that lists the checksum and the name of each other file, one a line."""
 
 
 INTERPRETER: Final = SUFFIX.removesuffix(".so")
 """The suffix of the folders of all builds for this interpreter."""
+
+FORM: Final = b"2 "
+"""Raised when a build of the same sources is made in another way, so that no earlier one is used."""
 
 
 def pure_is_asked_for() -> bool:
@@ -66,7 +67,7 @@ def compiled_names(folder: str) -> list[str]:
 
 def build_name(folder: str) -> str:
     """The name of the build of the sources in ``folder`` for this interpreter."""
-    sources = bytearray()
+    sources = bytearray(FORM)
     names = compiled_names(folder)
     if os.path.exists(os.path.join(folder, "native.py")):
         names.append("native")  # not compiled, but the other modules depend on it
@@ -82,22 +83,18 @@ def checksum(content: bytes) -> str:
     return f"{crc32(content):08x}"
 
 
-def read_build(build: str, library: str, names: Sequence[str]) -> dict[str, str]:
-    """Verify a build and return the docstrings of its modules, by name.
+def check_build(build: str, library: str, names: Sequence[str]) -> None:
+    """Verify a build: its library and the modules of these names.
 
     Raises ``OSError`` or ``ValueError`` if a file is missing or damaged: loading it could crash the process.
     """
     with open(os.path.join(build, MANIFEST), encoding="utf-8") as manifest:
         made = {name: check for check, name in map(str.split, manifest)}
-    docstrings = {}
-    for name in (library + SUFFIX, *[name + end for name in names for end in (SUFFIX, DOCSTRING)]):
-        with open(os.path.join(build, name), "rb") as file:
-            content = file.read()
-        if checksum(content) != made.get(name):
-            raise ValueError(f"{name} has another checksum than in the manifest")
-        if name.endswith(DOCSTRING):
-            docstrings[name.removesuffix(DOCSTRING)] = content.decode()
-    return docstrings
+    for name in (library, *names):
+        file_name = name + SUFFIX
+        with open(os.path.join(build, file_name), "rb") as file:
+            if checksum(file.read()) != made.get(file_name):
+                raise ValueError(f"{file_name} has another checksum than in the manifest")
 
 
 NOT_COMPILED: Final = (
@@ -106,10 +103,10 @@ NOT_COMPILED: Final = (
 
 
 class BuildFinder:
-    """A finder for ``sys.meta_path`` of the compiled modules of a package with its sources in ``folder``.
+    """A finder for ``sys.meta_path`` of a package with its sources in ``folder``, which may be compiled.
 
     ``why_plain`` is empty if the compiled form is in use, else the reason, for users. It is None until the
-    first import of the package, which decides for the whole process.
+    import of the package, which decides for the whole process.
     """
 
     def __init__(self, package: str, folder: str) -> None:
@@ -118,33 +115,21 @@ class BuildFinder:
         self._folder = folder
         self._library = library_name(package)
         self._build = ""
-        self._docstrings: dict[str, str] = {}
-        """Those of modules that are not loaded yet, by name."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a compiled module, or None if its source should be imported."""
-        package, _, module = name.rpartition(".")
-        if (package != self._package and name != self._library) or module in PLAIN_MODULES:
+        """The spec of the package or its library; None for others, and if it runs as plain Python."""
+        if name == self._library:
+            return spec_from_file_location(name, os.path.join(self._build, name + SUFFIX))
+        if name != self._package:
             return None
-        if self.why_plain is None:
-            self._decide()
-        file = os.path.join(self._build, module + SUFFIX)
-        if self.why_plain or not os.path.exists(file):  # the build was removed while the process ran
-            return None
-        return spec_from_file_location(name, file, loader=_Loader(name, file, self))
-
-    def restore_docstrings(self) -> None:
-        """Set the docstrings of all loaded modules; compiled modules import each other without a finder."""
-        for name in tuple(self._docstrings):
-            module = sys.modules.get(f"{self._package}.{name}")
-            if module is not None:
-                module.__doc__ = self._docstrings.pop(name)
-
-    def _decide(self) -> None:
-        self.why_plain = ""  # importing the library calls this finder again
         self.why_plain = self._load_library()
+        places = [self._build, self._folder]
+        file = os.path.join(self._folder, "__init__.py")
+        return (
+            None if self.why_plain else spec_from_file_location(name, file, submodule_search_locations=places)
+        )
 
     def _load_library(self) -> str:
         """Load the library of the compiled form; returns the reason if that is not possible, else ""."""
@@ -156,24 +141,12 @@ class BuildFinder:
         if not os.path.isdir(self._build):
             return NOT_COMPILED
         try:
-            self._docstrings = read_build(self._build, self._library, compiled_names(self._folder))
+            check_build(self._build, self._library, compiled_names(self._folder))
             __import__(self._library)
         except (OSError, ValueError, ImportError) as error:
             _warn(self._package, self._build, error)
             return f"the compiled form in {self._build} cannot be used"
         return ""
-
-
-class _Loader(ExtensionFileLoader):
-    """Loads a compiled module and restores docstrings, which the compiler drops."""
-
-    def __init__(self, name: str, file: str, finder: BuildFinder) -> None:
-        super().__init__(name, file)
-        self._finder = finder
-
-    def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
-        self._finder.restore_docstrings()
 
 
 def _warn(package: str, build: str, error: Exception) -> None:

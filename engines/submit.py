@@ -10,9 +10,10 @@ import secrets
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from engines.console import complain
 from engines.http_client import (
@@ -39,6 +40,13 @@ MAX_FAILURES = 10
 TOKEN, SITE = "DUARENA_TOKEN", "DUARENA_SITE"
 
 NO_SITE = "the server at this address is not a Duarena site"
+
+_FORM = (
+    '--{boundary}\r\nContent-Disposition: form-data; name="notes"\r\n\r\n{notes}\r\n'
+    '--{boundary}\r\nContent-Disposition: form-data; name="bundle"; filename="bot.zip"\r\n'
+    "Content-Type: application/zip\r\n\r\n"
+)
+"""The form up to the content of the zip."""
 
 Json = dict[str, Any]
 
@@ -128,23 +136,21 @@ def _finding_lines(finding: Json) -> Iterator[str]:
     weight = "FAULT" if finding.get("is_grave") else "fault, but the bot may play"
     yield f"{name}: {weight}: {finding['fault']}"
     yield f"    What to do: {finding.get('advice', '')}"
-    yield from _log_lines("lines exchanged", finding.get("lines", ""))
-    yield from _log_lines("lines of its standard error", finding.get("stderr", ""))
+    yield from _log_lines(finding)
 
 
 def _game_lines(game: Json) -> Iterator[str]:
     yield f"game against itself on {game['ladder']}: {game['verdict']}"
     if game.get("evidence"):
         yield f"    {game['evidence']}"
-    yield from _log_lines("lines exchanged", game.get("lines", ""))
-    yield from _log_lines("lines of its standard error", game.get("stderr", ""))
+    yield from _log_lines(game)
 
 
-def _log_lines(what: str, text: object) -> Iterator[str]:
-    lines = str(text).splitlines()[-SHOWN_LINES:]
-    if lines:
-        yield f"    The last {what}:"
-        yield from (f"      {visible(line, SHOWN_WIDTH)}" for line in lines)
+def _log_lines(logs: Json) -> Iterator[str]:
+    for what, name in (("lines exchanged", "lines"), ("lines of its standard error", "stderr")):
+        if lines := str(logs.get(name, "")).splitlines()[-SHOWN_LINES:]:
+            yield f"    The last {what}:"
+            yield from (f"      {visible(line, SHOWN_WIDTH)}" for line in lines)
 
 
 def _print(*lines: str) -> None:
@@ -187,11 +193,18 @@ class _Site:
         """The new version; also raises ``RefusedBundle``."""
         # First a short request: a site that refuses the token closes the connection during a large upload.
         self._request("/api/")
+        boundary = secrets.token_hex(16)
+        before = _FORM.format(boundary=boundary, notes=notes).encode()
+        after = f"\r\n--{boundary}--\r\n".encode()
         try:
             with bundle.open("rb") as file:
-                form = _Form(file, os.fstat(file.fileno()).st_size, notes)
-                headers = {"Content-Type": form.content_type, "Content-Length": str(form.size)}
-                return _version_in(self._request("/api/bots/", form.chunks(), headers))
+                size = len(before) + os.fstat(file.fileno()).st_size + len(after)
+                headers = {
+                    "Content-Type": f"multipart/form-data; boundary={boundary}",
+                    "Content-Length": str(size),
+                }
+                body = chain([before], iter(partial(file.read, CHUNK_BYTES), b""), [after])
+                return _version_in(self._request("/api/bots/", body, headers))
         except OSError as error:
             raise CannotSubmit(f"cannot read {str(bundle)!r}: {error.strerror}") from None
 
@@ -213,43 +226,6 @@ class _Site:
         if not isinstance(answer, dict) or answer.get("ok") is not True:
             raise CannotSubmit(NO_SITE)
         return answer
-
-
-@dataclass(slots=True)
-class _Form:
-    """A form with a zip and its notes, sent in pieces."""
-
-    file: BinaryIO
-    file_size: int
-    notes: str
-    _boundary: str = field(default_factory=lambda: secrets.token_hex(16), init=False)
-
-    @property
-    def content_type(self) -> str:
-        return f"multipart/form-data; boundary={self._boundary}"
-
-    @property
-    def size(self) -> int:
-        return len(self._before()) + self.file_size + len(self._after())
-
-    def chunks(self) -> Iterator[bytes]:
-        yield self._before()
-        left = self.file_size
-        while left and (chunk := self.file.read(min(left, CHUNK_BYTES))):
-            left -= len(chunk)
-            yield chunk
-        yield self._after()
-
-    def _before(self) -> bytes:
-        notes = f'--{self._boundary}\r\nContent-Disposition: form-data; name="notes"\r\n\r\n{self.notes}\r\n'
-        bundle = (
-            f'--{self._boundary}\r\nContent-Disposition: form-data; name="bundle"; filename="bot.zip"\r\n'
-            "Content-Type: application/zip\r\n\r\n"
-        )
-        return (notes + bundle).encode()
-
-    def _after(self) -> bytes:
-        return f"\r\n--{self._boundary}--\r\n".encode()
 
 
 def _version_in(answer: Json) -> Json:

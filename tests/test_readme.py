@@ -89,7 +89,7 @@ def test_the_zip_of_the_page_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(blocks("python")[0])
     (command,) = re.findall(r"^python3 (-m zipfile .*)$", README, re.MULTILINE)
     subprocess.run((sys.executable, *shlex.split(command)), cwd=tmp_path, check=True)
-    manifest = inspect_bundle(tmp_path / "bot.zip")
+    manifest = inspect_bundle((tmp_path / "bot.zip").read_bytes())
     assert (manifest.name, manifest.games) == ("First by Name", tuple(GAMES))
 
 

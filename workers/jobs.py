@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
+import re
 import types
 import typing
 import uuid
@@ -45,6 +46,7 @@ MOST_SLOTS = 1024
 MOST_HELD = 10_000
 """Jobs that a slot names when it asks."""
 _NUMBERS = range(-(2**63), 2**63)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class JobError(ValueError):
@@ -542,19 +544,11 @@ def _read_text(value: object, where: str) -> object:
 def _read_plain(kind: type, value: object, where: str) -> object:
     if type(value) is not kind:
         raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
-    if isinstance(value, str) and not _is_encodable(value):
+    if isinstance(value, str) and _SURROGATE.search(value):
         raise JobError(f"{where} contains a lone surrogate, which is not valid text")
     if type(value) is int and value not in _NUMBERS:
         raise JobError(f"{where} must be a number of at most 64 bits")
     return value
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 _KIND_NAMES = {str: "text", int: "a whole number", bool: "true or false"}

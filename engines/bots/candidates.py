@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, cast
 
-from engines.bots.evaluation import ADJACENT, BESIDE, BEYOND, CACHED, THIRDS, TWO_APART, rows_of_four
+from engines.bots.evaluation import BESIDE, BEYOND, CACHED, THIRDS, mine_first, placement_value, rows_of_four
 from engines.rules.base import Position, Side
 from engines.rules.cellsets import BOARD as LINE
 from engines.rules.cellsets import next_to
@@ -61,9 +61,8 @@ def candidates_dualma(position: Position) -> Candidates:
     dualma = cast(DualmaPosition, position)
     if not dualma.placing:
         return all_moves(position)
-    white, black = dualma.tops
-    empty = list(cells_of(ALMA.full & ~(white | black | 1 << ALMA.centre)))
-    own, other = (white, black) if dualma.side is Side.WHITE else (black, white)
+    own, other = mine_first(dualma.tops, dualma.side)
+    empty = list(cells_of(ALMA.full & ~(own | other | 1 << ALMA.centre)))
     good = heapq.nlargest(CELLS, empty, key=lambda cell: placement_value(cell, own))
     bad = heapq.nsmallest(
         CELLS, (cell for cell in empty if cell not in good), key=lambda cell: placement_value(cell, other)
@@ -74,15 +73,10 @@ def candidates_dualma(position: Position) -> Candidates:
     return [f"{names[a]}:{names[b]}" for a in good for b in bad], False
 
 
-def placement_value(cell: int, discs: int) -> int:
-    """The value of a disc on this cell by its distance to other ``discs`` of its colour."""
-    return ADJACENT * (BESIDE[cell] & discs).bit_count() + TWO_APART * (BEYOND[cell] & discs).bit_count()
-
-
 def winning_movement(position: Position) -> str | None:
     """A movement that makes a stack and with it a row of three stacks."""
     dualma = cast(DualmaPosition, position)
-    own, other = dualma.tops if dualma.side is Side.WHITE else dualma.tops[::-1]
+    own, other = mine_first(dualma.tops, dualma.side)
     stacks = dualma.stacks
     tops = own & stacks
     if tops.bit_count() < 2:
@@ -123,8 +117,7 @@ Actions = list[tuple[int, str]]
 def candidates_duploline(position: Position) -> Candidates:
     """The best disc actions combined with the best ring actions, in the first order that is legal."""
     duploline = cast(DuplolinePosition, position)
-    white, black = duploline.pieces
-    mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
+    mine, theirs = mine_first(duploline.pieces, duploline.side)
     discs, rings = (sorted(actions(mine, theirs, kind), reverse=True)[:ACTIONS] for kind in KINDS)
     turns = sorted(
         (-discs[i][0] - rings[j][0], i, j) for i, j in COMBINED if i < len(discs) and j < len(rings)
@@ -171,8 +164,7 @@ def cell_values(own: int, other: int) -> tuple[int, ...]:
 def winning_turn(position: Position) -> str | None:
     """A turn that completes a row of four."""
     duploline = cast(DuplolinePosition, position)
-    white, black = duploline.pieces
-    mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
+    mine, theirs = mine_first(duploline.pieces, duploline.side)
     for kind in KINDS:
         _, gaps = rows_of_four(mine[kind], theirs[kind])
         for gap in cells_of(gaps):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from engines.rules.base import Outcome, Position, Result, Side
 from engines.rules.cellsets import BOARD as LINE
@@ -23,6 +23,8 @@ from engines.rules.dualma import DualmaPosition
 from engines.rules.duovallis import BACK_ROWS, FRONT_ROWS, NAMES, DuovallisPosition
 from engines.rules.duploline import KINDS, SUPPLY, DuplolinePosition
 from engines.rules.hexagon import cells_of
+
+T = TypeVar("T")
 
 MATE: Final = 1_000_000
 """The score of a won game; a win in n plies scores n less."""
@@ -37,6 +39,11 @@ def final_score(outcome: Outcome, side: Side, plies: int = 0) -> int:
     if outcome.result is Result.DRAW:
         return 0
     return MATE - plies if outcome.result is Result.win_for(side) else plies - MATE
+
+
+def mine_first(pair: tuple[T, T], side: Side) -> tuple[T, T]:
+    """White's and Black's, in the order of the mover ``side`` and its opponent."""
+    return pair if side is Side.WHITE else pair[::-1]
 
 
 # Dogon
@@ -125,11 +132,9 @@ BEYOND: Final = tuple(sum(1 << cell for cell in ALMA.at_distance(centre, 2)) for
 def evaluate_dualma(position: Position) -> int:
     """Discs on top, stacks, and above all rows that lack one stack and can be completed."""
     dualma = cast(DualmaPosition, position)
-    white, black = dualma.tops
+    mine, theirs = mine_first(dualma.tops, dualma.side)
     if dualma.placing:
-        score = placement_score(white) - placement_score(black)
-        return score if dualma.side is Side.WHITE else -score
-    mine, theirs = (white, black) if dualma.side is Side.WHITE else (black, white)
+        return placement_score(mine) - placement_score(theirs)
     stacks = dualma.stacks
     return evaluate_side(mine, theirs, stacks, WIN_NEXT) - evaluate_side(theirs, mine, stacks, REACHABLE_GAP)
 
@@ -137,10 +142,12 @@ def evaluate_dualma(position: Position) -> int:
 @lru_cache(CACHED)
 def placement_score(discs: int) -> int:
     """Discs near one another, which can later build stacks in a row."""
-    return sum(
-        ADJACENT * (BESIDE[cell] & discs).bit_count() + TWO_APART * (BEYOND[cell] & discs).bit_count()
-        for cell in cells_of(discs)
-    )
+    return sum(placement_value(cell, discs) for cell in cells_of(discs))
+
+
+def placement_value(cell: int, discs: int) -> int:
+    """The value of a disc on this cell by its distance to other ``discs`` of its colour."""
+    return ADJACENT * (BESIDE[cell] & discs).bit_count() + TWO_APART * (BEYOND[cell] & discs).bit_count()
 
 
 def evaluate_side(own: int, other: int, stacks: int, threat: int) -> int:
@@ -185,8 +192,7 @@ STARTS: Final = tuple(
 def evaluate_duploline(position: Position) -> int:
     """Rows of four with pieces of one side only, above all those that can be completed."""
     duploline = cast(DuplolinePosition, position)
-    white, black = duploline.pieces
-    mine, theirs = (white, black) if duploline.side is Side.WHITE else (black, white)
+    mine, theirs = mine_first(duploline.pieces, duploline.side)
     score = threats = 0
     for kind in KINDS:
         value, gaps = rows_of_four(mine[kind], theirs[kind])

@@ -46,7 +46,7 @@ class TableEntry(NamedTuple):
         """The score for a search of ``depth`` in this window; None if the position must be searched again."""
         if self.depth < depth:
             return None
-        score, bound = from_table(self.score, distance), self.bound
+        score, bound = later(self.score, -distance), self.bound
         if bound is Bound.EXACT or (score >= beta if bound is Bound.AT_LEAST else score <= alpha):
             return score
         return None
@@ -66,21 +66,14 @@ class TranspositionTable:
 
     def keep(self, key: Hashable, depth: int, score: int, bound: Bound, move: str, distance: int) -> None:
         if len(self._entries) < self._size or key in self._entries:
-            self._entries[key] = TableEntry(depth, to_table(score, distance), bound, move)
+            self._entries[key] = TableEntry(depth, later(score, distance), bound, move)
 
 
-def to_table(score: int, distance: int) -> int:
-    """Convert a score of the search to one of the table, for a position ``distance`` plies from the root."""
+def later(score: int, plies: int) -> int:
+    """A score as it is counted from a position that many plies later; a negative number is earlier."""
     if score >= DECIDED:
-        return score + distance
-    return score - distance if score <= -DECIDED else score
-
-
-def from_table(score: int, distance: int) -> int:
-    """The inverse of ``to_table``."""
-    if score >= DECIDED:
-        return score - distance
-    return score + distance if score <= -DECIDED else score
+        return score + plies
+    return score - plies if score <= -DECIDED else score
 
 
 def unproven(score: int) -> int:

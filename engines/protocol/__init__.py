@@ -7,6 +7,7 @@ The page for engine authors is PROTOCOL.md. One frozen dataclass is one message;
 
 from engines.protocol.format import ProtocolError, format_message
 from engines.protocol.messages import (
+    INFO_FIELDS,
     RESIGN,
     SEED_OPTION,
     VARIANT_OPTION,
@@ -25,6 +26,7 @@ from engines.protocol.messages import (
     Quit,
     ReadyOk,
     Response,
+    Score,
     ServerMessage,
     SetOption,
     SetPosition,
@@ -35,9 +37,9 @@ from engines.protocol.messages import (
     Winner,
 )
 from engines.protocol.parse import last_info, parse_engine_line, parse_number, parse_server_line
-from engines.protocol.score import Score
 
 __all__ = [
+    "INFO_FIELDS",
     "RESIGN",
     "SEED_OPTION",
     "VARIANT_OPTION",

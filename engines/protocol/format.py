@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Iterator, Mapping
 
 from engines.protocol.messages import (
+    GO_FIELDS,
+    INFO_FIELDS,
+    OPTION_FIELDS,
     BestMove,
     EngineMessage,
     GameOver,
@@ -41,106 +44,52 @@ def format_message(message: ServerMessage | EngineMessage) -> str:
     return line
 
 
-@singledispatch
-def _format(message: object) -> str:
-    raise TypeError(f"{message!r} is not a message of the protocol")
+_WORDS: dict[type[ServerMessage | EngineMessage], str] = {
+    Ugi: "ugi",
+    IsReady: "isready",
+    UgiNewGame: "uginewgame",
+    Stop: "stop",
+    Quit: "quit",
+    UgiOk: "ugiok",
+    ReadyOk: "readyok",
+}
+"""The messages of one word."""
 
 
-def _constant(kind: type, word: str) -> None:
-    _format.register(kind, lambda message: word)
+def _format(message: ServerMessage | EngineMessage) -> str:
+    match message:
+        case SetPosition(fen, moves):
+            start = "startpos" if fen is None else f"fen {fen}"
+            return " ".join(("position", start, *(("moves", *moves) if moves else ())))
+        case Go():
+            return " ".join(("go", *_given(message, GO_FIELDS)))
+        case Info(pv=pv, string=string):
+            line, text = ("pv", *pv) if pv else (), ("string", string) if string else ()
+            return " ".join(("info", *_given(message, INFO_FIELDS), *line, *text))
+        case BestMove(move):
+            return f"bestmove {move}".rstrip()
+        case SetOption(name, value):
+            return f"setoption name {name}" if value is None else f"setoption name {name} value {value}"
+        case GameOver(winner, reason):
+            return f"gameover {winner} {reason}".rstrip()
+        case Query(what):
+            return f"query {what}"
+        case IdName(name):
+            return f"id name {name}"
+        case IdAuthor(author):
+            return f"id author {author}"
+        case OptionDeclared(name, kind):
+            choices = (f"var {choice}" for choice in message.choices)
+            return " ".join((f"option name {name} type {kind}", *_given(message, OPTION_FIELDS), *choices))
+        case Response(value):
+            return f"response {value}"
+        case _:
+            return _WORDS[type(message)]
 
 
-_constant(Ugi, "ugi")
-_constant(IsReady, "isready")
-_constant(UgiNewGame, "uginewgame")
-_constant(Stop, "stop")
-_constant(Quit, "quit")
-_constant(UgiOk, "ugiok")
-_constant(ReadyOk, "readyok")
-
-
-@_format.register
-def _(message: SetOption) -> str:
-    name = f"setoption name {message.name}"
-    return name if message.value is None else f"{name} value {message.value}"
-
-
-@_format.register
-def _(message: SetPosition) -> str:
-    start = "startpos" if message.fen is None else f"fen {message.fen}"
-    return " ".join(("position", start, *(("moves", *message.moves) if message.moves else ())))
-
-
-@_format.register
-def _(message: Go) -> str:
-    limits = (
-        ("p1time", message.p1_time_ms),
-        ("p2time", message.p2_time_ms),
-        ("p1inc", message.p1_inc_ms),
-        ("p2inc", message.p2_inc_ms),
-        ("movetime", message.movetime_ms),
-        ("nodes", message.nodes),
-        ("depth", message.depth),
-    )
-    return " ".join(("go", *(f"{word} {number}" for word, number in limits if number is not None)))
-
-
-@_format.register
-def _(message: GameOver) -> str:
-    return f"gameover {message.winner} {message.reason}".rstrip()
-
-
-@_format.register
-def _(message: Query) -> str:
-    return f"query {message.what}"
-
-
-@_format.register
-def _(message: IdName) -> str:
-    return f"id name {message.name}"
-
-
-@_format.register
-def _(message: IdAuthor) -> str:
-    return f"id author {message.author}"
-
-
-@_format.register
-def _(message: OptionDeclared) -> str:
-    parts = [f"option name {message.name} type {message.type}"]
-    if message.default is not None:
-        parts.append(f"default {message.default}".rstrip())
-    if message.min is not None:
-        parts.append(f"min {message.min}")
-    if message.max is not None:
-        parts.append(f"max {message.max}")
-    return " ".join((*parts, *(f"var {choice}" for choice in message.choices)))
-
-
-@_format.register
-def _(message: Info) -> str:
-    parts = ["info"]
-    for word, number in (("depth", message.depth), ("seldepth", message.seldepth)):
-        if number is not None:
-            parts.append(f"{word} {number}")
-    if message.score is not None:
-        mate = message.score.mate
-        parts.append(f"score cp {message.score.centipawns}" if mate is None else f"score mate {mate}")
-    for word, number in (("time", message.time_ms), ("nodes", message.nodes), ("nps", message.nps)):
-        if number is not None:
-            parts.append(f"{word} {number}")
-    if message.pv:
-        parts.append(" ".join(("pv", *message.pv)))
-    if message.string:
-        parts.append(f"string {message.string}")
-    return " ".join(parts)
-
-
-@_format.register
-def _(message: BestMove) -> str:
-    return f"bestmove {message.move}".rstrip()
-
-
-@_format.register
-def _(message: Response) -> str:
-    return f"response {message.value}"
+def _given(message: Go | Info | OptionDeclared, fields: Mapping[str, str]) -> Iterator[str]:
+    """The fields that are not None, each after its word."""
+    for word, name in fields.items():
+        value = getattr(message, name)
+        if value is not None:
+            yield f"{word} {value}".rstrip()

@@ -9,8 +9,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from engines.protocol.score import Score
-
 RESIGN = "resign"
 """The word instead of a move that resigns."""
 
@@ -88,6 +86,18 @@ class Go:
     depth: int | None = None
 
 
+GO_FIELDS = {
+    "p1time": "p1_time_ms",
+    "p2time": "p2_time_ms",
+    "p1inc": "p1_inc_ms",
+    "p2inc": "p2_inc_ms",
+    "movetime": "movetime_ms",
+    "nodes": "nodes",
+    "depth": "depth",
+}
+"""The words before the numbers of a ``go`` line, in order, and the fields of ``Go``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """Ends the search at once, with a ``BestMove``."""
@@ -141,6 +151,10 @@ class OptionDeclared:
     choices: tuple[str, ...] = ()
 
 
+OPTION_FIELDS = {"default": "default", "min": "min", "max": "max"}
+"""The words of an ``option`` line before values that may be missing, in order, and the fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class UgiOk:
     """The engine has sent its name and its options."""
@@ -149,6 +163,26 @@ class UgiOk:
 @dataclass(frozen=True, slots=True)
 class ReadyOk:
     """The answer to ``IsReady``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mover's own evaluation; exactly one of the two is given.
+
+    ``centipawns`` is in hundredths of the engine's unit; ``mate`` is the number of plies to the
+    end, negative if the mover loses.
+    """
+
+    centipawns: int | None = None
+    mate: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.centipawns is None) == (self.mate is None):
+            raise ValueError("a score is either centipawns or a mate")
+
+    def __str__(self) -> str:
+        """As after ``score`` in an ``info`` line."""
+        return f"cp {self.centipawns}" if self.mate is None else f"mate {self.mate}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +197,17 @@ class Info:
     nps: int | None = None
     pv: tuple[str, ...] = ()
     string: str = ""
+
+
+INFO_FIELDS = {
+    "depth": "depth",
+    "seldepth": "seldepth",
+    "score": "score",
+    "time": "time_ms",
+    "nodes": "nodes",
+    "nps": "nps",
+}
+"""The words of an ``info`` line before a number or a score, in order, and the fields of ``Info``."""
 
 
 @dataclass(frozen=True, slots=True)

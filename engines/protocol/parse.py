@@ -6,10 +6,14 @@ Only spaces and tabs separate words. Numbers of more than 19 digits are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
+from typing import Any
 
 from engines.protocol.messages import (
+    GO_FIELDS,
+    INFO_FIELDS,
+    OPTION_FIELDS,
     BestMove,
     EngineMessage,
     GameOver,
@@ -25,6 +29,7 @@ from engines.protocol.messages import (
     Quit,
     ReadyOk,
     Response,
+    Score,
     ServerMessage,
     SetOption,
     SetPosition,
@@ -34,25 +39,14 @@ from engines.protocol.messages import (
     UgiOk,
     Winner,
 )
-from engines.protocol.score import Score
 
 MAX_DIGITS = 19
 
-_INFO_NUMBERS = {"depth": "depth", "seldepth": "seldepth", "time": "time_ms", "nodes": "nodes", "nps": "nps"}
 INFO_WORDS = frozenset(
     "depth seldepth time nodes nps pv multipv score currmove currmovenumber hashfull tbhits cpuload "
     "string refutation currline".split()
 )
-_GO_NUMBERS = {
-    "p1time": "p1_time_ms",
-    "p2time": "p2_time_ms",
-    "p1inc": "p1_inc_ms",
-    "p2inc": "p2_inc_ms",
-    "movetime": "movetime_ms",
-    "nodes": "nodes",
-    "depth": "depth",
-}
-_OPTION_WORDS = frozenset({"name", "type", "default", "min", "max", "var"})
+_OPTION_WORDS = frozenset({"name", "type", *OPTION_FIELDS, "var"})
 _OPTION_TYPES: dict[str, OptionType] = {kind.value: kind for kind in OptionType}
 _WINNERS: dict[str, Winner] = {winner.value: winner for winner in Winner if winner is not Winner.NONE}
 _QUESTIONS: dict[str, Question] = {question.value: question for question in Question}
@@ -60,22 +54,23 @@ _QUESTIONS: dict[str, Question] = {question.value: question for question in Ques
 
 def parse_engine_line(line: str) -> EngineMessage | None:
     """The message of an engine, or None if the line has none that we know."""
-    words = _words(line)
-    for index, word in enumerate(words):
-        parser = _ENGINE_PARSERS.get(word)
-        if parser is not None:
-            return parser(words[index + 1 :])
-    return None
+    word, rest = _find_word(line, _ENGINE_PARSERS)
+    return _ENGINE_PARSERS[word](rest) if word else None
 
 
 def parse_server_line(line: str) -> ServerMessage | None:
     """The message of a server, or None if the line has none that we know."""
+    word, rest = _find_word(line, _SERVER_PARSERS)
+    return _SERVER_PARSERS[word](rest) if word else None
+
+
+def _find_word(line: str, known: Collection[str]) -> tuple[str, list[str]]:
+    """The first of the known words, "" if there is none, and the words after it."""
     words = _words(line)
     for index, word in enumerate(words):
-        parser = _SERVER_PARSERS.get(word)
-        if parser is not None:
-            return parser(words[index + 1 :])
-    return None
+        if word in known:
+            return word, words[index + 1 :]
+    return "", []
 
 
 def last_info(lines: Sequence[bytes | str]) -> Info:
@@ -136,76 +131,52 @@ def _parse_id(words: list[str]) -> IdName | IdAuthor | None:
     return IdAuthor(rest) if words[:1] == ["author"] else None
 
 
+def _groups(words: list[str], known: Collection[str]) -> list[tuple[str, list[str]]]:
+    """Each known word with the words up to the next one."""
+    starts = [place for place, word in enumerate(words) if word in known]
+    return [(words[start], words[start + 1 : end]) for start, end in pairwise([*starts, len(words)])]
+
+
 def _parse_option(words: list[str]) -> OptionDeclared | None:
     """None without a name or a known type."""
-    fields: dict[str, list[str]] = {}
-    choices: list[list[str]] = []
-    current: list[str] = []
-    for word in words:
-        if word in _OPTION_WORDS:
-            current = []
-            if word == "var":
-                choices.append(current)
-            else:
-                fields.setdefault(word, current)
-        else:
-            current.append(word)
-    name = " ".join(fields.get("name", ()))
-    kind = _OPTION_TYPES.get(" ".join(fields.get("type", ())))
+    groups = [(word, " ".join(rest)) for word, rest in _groups(words, _OPTION_WORDS)]
+    texts = dict(reversed(groups))  # the first of two counts
+    name, kind = texts.get("name"), _OPTION_TYPES.get(texts.get("type", ""))
     if not name or kind is None:
         return None
     return OptionDeclared(
         name,
         kind,
-        default=" ".join(fields["default"]) if "default" in fields else None,
-        min=parse_number(" ".join(fields.get("min", ()))),
-        max=parse_number(" ".join(fields.get("max", ()))),
-        choices=tuple(" ".join(choice) for choice in choices),
+        default=texts.get("default"),
+        min=parse_number(texts.get("min", "")),
+        max=parse_number(texts.get("max", "")),
+        choices=tuple(text for word, text in groups if word == "var"),
     )
 
 
 def _parse_info(words: list[str]) -> Info:
-    numbers: dict[str, int] = {}
-    score: Score | None = None
-    pv: tuple[str, ...] = ()
-    string = ""
-    index, count = 0, len(words)
-    while index < count:
-        word = words[index]
-        index += 1
-        if word in _INFO_NUMBERS:
-            number = parse_number(words[index]) if index < count else None
-            if number is not None:
-                numbers[_INFO_NUMBERS[word]] = number
-                index += 1
-        elif word == "score":
-            score = _parse_score(words[index : index + 2]) or score
-        elif word == "pv":
-            end = index
-            while end < count and words[end] not in INFO_WORDS:
-                end += 1
-            pv, index = tuple(words[index:end]), end
-        elif word == "string":
-            string, index = " ".join(words[index:]), count
-    return Info(score=score, pv=pv, string=string, **numbers)
+    end = words.index("string") if "string" in words else len(words)
+    fields: dict[str, Any] = {"string": " ".join(words[end + 1 :])}
+    for word, rest in _groups(words[:end], INFO_WORDS):
+        if word == "pv":
+            fields["pv"] = tuple(rest)
+        elif word in INFO_FIELDS:
+            value = _parse_score(rest) if word == "score" else parse_number("".join(rest[:1]))
+            if value is not None:
+                fields[INFO_FIELDS[word]] = value
+    return Info(**fields)
 
 
 def _parse_score(words: list[str]) -> Score | None:
-    number = parse_number(words[1]) if len(words) == 2 else None
-    if number is None:
+    kind, number = words[0] if words else "", parse_number("".join(words[1:2]))
+    if number is None or kind not in ("cp", "mate"):
         return None
-    if words[0] == "cp":
-        return Score(centipawns=number)
-    return Score(mate=number) if words[0] == "mate" else None
-
-
-def _parse_best_move(words: list[str]) -> BestMove:
-    return BestMove(words[0] if words else "")
+    return Score(centipawns=number) if kind == "cp" else Score(mate=number)
 
 
 _ENGINE_PARSERS: dict[str, Callable[[list[str]], EngineMessage | None]] = {
     "info": _parse_info,
-    "bestmove": _parse_best_move,
+    "bestmove": lambda words: BestMove(words[0] if words else ""),
     "readyok": lambda words: ReadyOk(),
     "ugiok": lambda words: UgiOk(),
     "id": _parse_id,
@@ -242,10 +213,9 @@ def _parse_position(words: list[str]) -> SetPosition | None:
 def _parse_go(words: list[str]) -> Go:
     limits: dict[str, int] = {}
     for word, value in pairwise(words):
-        if word in _GO_NUMBERS:
-            number = parse_number(value)
-            if number is not None:
-                limits[_GO_NUMBERS[word]] = number
+        number = parse_number(value)
+        if word in GO_FIELDS and number is not None:
+            limits[GO_FIELDS[word]] = number
     return Go(**limits)
 
 

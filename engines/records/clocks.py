@@ -29,7 +29,10 @@ def check_clocks(record: Record) -> Iterator[Disagreement]:
         controls = side_controls(record)
     except (RulesError, TimeControlError):
         return  # reported by the check of the headers
-    clocks = [_Clock(control, _margin_ms(record, side)) for side, control in zip(Side, controls, strict=True)]
+    clocks = [
+        _Clock(control, _margin_ms(record, side), float(control.base_ms or 0))
+        for side, control in zip(Side, controls, strict=True)
+    ]
     for ply, move in enumerate(record.moves, 1):
         side = first if ply % 2 else first.other
         used_ms = None if move.note is None else move.note.ms
@@ -51,22 +54,19 @@ class _Clock:
 
     control: TimeControl
     margin_ms: int
+    left_ms: float
     _moves: int = 0
-    _left_ms: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._left_ms = float(self.control.base_ms or 0)
 
     @property
     def allowed_ms(self) -> float | None:
         """The most that the next move can have taken; None if there is no flag."""
         limits = [] if self.control.move_ms is None else [float(self.control.move_ms)]
-        limits += [] if self.control.base_ms is None else [self._left_ms + self._moves * ROUNDING_MS]
+        limits += [] if self.control.base_ms is None else [self.left_ms + self._moves * ROUNDING_MS]
         return min(limits) + self.margin_ms + ROUNDING_MS if limits else None
 
     def charge(self, used_ms: int) -> None:
         self._moves += 1
-        self._left_ms = max(0.0, self._left_ms - used_ms) + self.control.increment_ms
+        self.left_ms = max(0.0, self.left_ms - used_ms) + self.control.increment_ms
 
 
 def _margin_ms(record: Record, side: Side) -> int:

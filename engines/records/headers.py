@@ -83,6 +83,11 @@ def check_headers(record: Record) -> Iterator[Disagreement]:
     yield from _check_end(record)
 
 
+def _wrong(record: Record, name: str, why: str, default: str = "") -> Disagreement:
+    """The disagreement of a header that is given, or has this default."""
+    return Disagreement(name, f"header {name} is {quote(record.header(name, default))}{why}")
+
+
 def _check_game(record: Record) -> Iterator[Disagreement]:
     try:
         start_history(record)
@@ -93,9 +98,7 @@ def _check_game(record: Record) -> Iterator[Disagreement]:
         yield Disagreement("FEN", f"header FEN: {error}")
     set_up = record.header("SetUp", "0")
     if set_up not in ("0", "1") or (set_up == "1") != record.has("FEN"):
-        yield Disagreement(
-            "SetUp", f'header SetUp is {quote(set_up)}: it must be "1" if FEN is given, and missing otherwise'
-        )
+        yield _wrong(record, "SetUp", ': it must be "1" if FEN is given, and missing otherwise', "0")
     if record.has("TimeControl"):
         try:
             parse_time_control(record.header("TimeControl"))
@@ -104,24 +107,16 @@ def _check_game(record: Record) -> Iterator[Disagreement]:
 
 
 def _check_numbers(record: Record) -> Iterator[Disagreement]:
-    plies = record.header("PlyCount")
-    if record.has("PlyCount") and plies != str(len(record.moves)):
-        yield Disagreement(
-            "PlyCount", f"header PlyCount is {quote(plies)}, but there are {len(record.moves)} moves"
-        )
+    plies = len(record.moves)
+    if record.header("PlyCount", str(plies)) != str(plies):
+        yield _wrong(record, "PlyCount", f", but there are {plies} moves")
     if record.has("PlyLimit") and not _is_ply_limit(record.header("PlyLimit")):
-        yield Disagreement(
-            "PlyLimit",
-            f"header PlyLimit is {quote(record.header('PlyLimit'))}: not a number from 1 to {MAX_NUMBER}",
-        )
-    given = record.header("OpeningPlies", "0")
+        yield _wrong(record, "PlyLimit", f": not a number from 1 to {MAX_NUMBER}")
     marked = _count_book(record)
     if marked is None:
         yield Disagreement("OpeningPlies", "there is a book move after a move that was chosen")
-    elif given != str(marked):
-        yield Disagreement(
-            "OpeningPlies", f"header OpeningPlies is {quote(given)}, but there are {marked} book moves"
-        )
+    elif record.header("OpeningPlies", "0") != str(marked):
+        yield _wrong(record, "OpeningPlies", f", but there are {marked} book moves", "0")
 
 
 def _is_ply_limit(text: str) -> bool:
@@ -137,24 +132,19 @@ def _count_book(record: Record) -> int | None:
 
 def _check_end(record: Record) -> Iterator[Disagreement]:
     """Check that result, termination and fault are compatible."""
-    stated = record.header("Result")
-    if record.has("Result") and stated != record.result:
-        yield Disagreement(
-            "Result", f"header Result is {quote(stated)}, but the moves end with {str(record.result)!r}"
-        )
+    if record.header("Result", record.result) != record.result:
+        yield _wrong(record, "Result", f", but the moves end with {str(record.result)!r}")
     termination, fault = find_termination(record), find_fault(record)
-    if record.has("Termination") and termination is None:
-        yield Disagreement(
-            "Termination",
-            f"header Termination is {quote(record.header('Termination'))}: it is not a known value",
-        )
-    if record.has("Fault") and fault is None:
-        yield Disagreement(
-            "Fault", f"header Fault is {quote(record.header('Fault'))}: it is not a known value"
-        )
+    for name, value in (("Termination", termination), ("Fault", fault)):
+        if record.has(name) and value is None:
+            yield _wrong(record, name, ": it is not a known value")
     if termination is not None:
         yield from _check_reason(record, termination)
-        yield from _check_result(record.result, termination)
+        if (record.result is Result.UNDECIDED) != (termination is Termination.VOID):
+            sentence = (
+                f"the result {str(record.result)!r} is impossible with termination {str(termination)!r}"
+            )
+            yield Disagreement("Result", sentence)
         if fault is not None:
             yield from _check_fault(record.result, termination, fault)
 
@@ -171,7 +161,8 @@ def find_fault(record: Record) -> Fault | None:
 
 _TERMINATIONS: dict[str, Termination] = {word.value: word for word in Termination}
 _FAULTS: dict[str, Fault] = {word.value: word for word in Fault}
-_MATCH_REASONS = {Termination.REPETITION: Reason.REPETITION, Termination.PLY_LIMIT: Reason.PLY_LIMIT}
+MATCH_REASONS = {Termination.REPETITION: Reason.REPETITION, Termination.PLY_LIMIT: Reason.PLY_LIMIT}
+"""Terminations by the match rules, with their reasons."""
 
 
 def _check_reason(record: Record, termination: Termination) -> Iterator[Disagreement]:
@@ -179,17 +170,8 @@ def _check_reason(record: Record, termination: Termination) -> Iterator[Disagree
     if termination is Termination.RULES:
         if not reason:
             yield Disagreement("Reason", "header Reason is missing, though the rules ended the game")
-    elif reason != _MATCH_REASONS.get(termination, "") and record.has("Reason"):
-        yield Disagreement(
-            "Reason", f"header Reason is {quote(reason)}, but the termination is {str(termination)!r}"
-        )
-
-
-def _check_result(result: Result, termination: Termination) -> Iterator[Disagreement]:
-    if (result is Result.UNDECIDED) != (termination is Termination.VOID):
-        yield Disagreement(
-            "Result", f"the result {str(result)!r} is impossible with termination {str(termination)!r}"
-        )
+    elif reason != MATCH_REASONS.get(termination, "") and record.has("Reason"):
+        yield _wrong(record, "Reason", f", but the termination is {str(termination)!r}")
 
 
 def _check_fault(result: Result, termination: Termination, fault: Fault) -> Iterator[Disagreement]:
@@ -203,7 +185,7 @@ def _check_fault(result: Result, termination: Termination, fault: Fault) -> Iter
         return
     expected = Fault.INFRASTRUCTURE if termination is Termination.VOID else Fault.NONE
     if fault is not expected:
-        yield Disagreement(
-            "Fault",
-            f"header Fault is {str(fault)!r}, but termination {str(termination)!r} means {str(expected)!r}",
+        sentence = (
+            f"header Fault is {str(fault)!r}, but termination {str(termination)!r} means {str(expected)!r}"
         )
+        yield Disagreement("Fault", sentence)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-from engines.protocol.messages import Info
-from engines.protocol.score import Score
+from engines.protocol.messages import Info, Score
 from engines.rules.base import Result
 
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
@@ -67,10 +66,6 @@ def are_tokens(texts: Sequence[str]) -> bool:
     return _TOKENS.fullmatch(line) is not None and line.count(" ") == len(texts)
 
 
-def _is_pv_token(text: str) -> bool:
-    return len(text) <= MAX_TOKEN and _PV_TOKEN.fullmatch(text) is not None
-
-
 class _NoteParts(NamedTuple):
     score: Score | None
     depth: int | None
@@ -108,7 +103,7 @@ class MoveNote(_NoteParts):
 
 def _cut_pv(pv: tuple[str, ...]) -> tuple[str, ...]:
     for length, token in enumerate(pv[:MAX_PV]):
-        if not _is_pv_token(token):
+        if len(token) > MAX_TOKEN or _PV_TOKEN.fullmatch(token) is None:
             return pv[:length]
     return pv[:MAX_PV]
 
@@ -195,31 +190,4 @@ class Record:
 
 
 class RecordError(ValueError):
-    """A record that cannot be written or read; the text is a sentence that begins with the place.
-
-    Unknown attributes are empty. ``ply`` counts from 1, ``field`` is a header or a part of the record, and
-    ``position`` is the position before the ply.
-    """
-
-    def __init__(
-        self,
-        why: str,
-        *,
-        source: Source | None = None,
-        line: int = 0,
-        ply: int = 0,
-        field: str = "",
-        word: str = "",
-        position: str = "",
-    ) -> None:
-        place = [source.at(line)] if source else []
-        if ply:
-            place.append(f"ply {ply}")
-        after = f" (in position {position!r})" if position else ""
-        super().__init__(": ".join((*place, why + after)))
-        self.source = source
-        self.line = line
-        self.ply = ply
-        self.field = field
-        self.word = word
-        self.position = position
+    """A record that cannot be written or read; the text is a sentence that begins with the place."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from engines.protocol.score import Score
+from engines.protocol.messages import Score
 from engines.records.model import MAX_PV, MoveNote
 
 BOOK = "book"
@@ -74,16 +74,8 @@ def _parse_note(text: str) -> MoveNote | None:
     return note if len(pv) <= MAX_PV and format_note(note) == text else None
 
 
-@lru_cache(maxsize=1024)
-def _parse_short_note(text: str) -> MoveNote | None:
-    """Cached: engines that answer at once give equal notes for most moves."""
-    return _parse_note(text)
-
-
-@lru_cache(maxsize=1024)
-def _format_short_note(note: MoveNote) -> str:
-    """Cached, like ``_parse_short_note``."""
-    return _format_note(note)
+_parse_short_note, _format_short_note = lru_cache(1024)(_parse_note), lru_cache(1024)(_format_note)
+"""Engines that answer at once give equal notes for most moves."""
 
 
 def _format_score(score: Score | None) -> str:

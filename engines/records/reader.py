@@ -58,13 +58,13 @@ class _Draft:
         self.has_movetext = False
         self.error: RecordError | None = None
 
-    def fail(self, why: str, line: int, word: str = "", ply: int = 0) -> None:
-        """Record an error; only the first one counts."""
+    def fail(self, why: str, line: int, ply: int = 0) -> None:
+        """Record an error, of a ply (from 1) unless that is 0; only the first error counts."""
         if self.error is None:
             position = self._position() if ply else ""
-            self.error = RecordError(
-                why, source=self.source, line=line, ply=ply, word=word, position=position
-            )
+            before = f"ply {ply}: " if ply else ""
+            after = f" (in position {position!r})" if position else ""
+            self.error = RecordError(f"{self.source.at(line)}: {before}{why}{after}")
 
     def _position(self) -> str:
         """The position after the moves read so far; empty if they are illegal."""
@@ -78,7 +78,7 @@ class _Draft:
 
     def add_header(self, name: str, value: str, line: int) -> None:
         if name in self.headers:
-            self.fail(f"header {name} is given twice", line, name)
+            self.fail(f"header {name} is given twice", line)
         self.headers[name] = value
 
     def add_move(self, token: str, word: str, line: int) -> None:
@@ -88,7 +88,7 @@ class _Draft:
         if is_token(token):
             self.moves.append(RecordMove(token, line=line))
         else:
-            self.fail(f"{_quote(word)} is not spelled as a move", line, word, len(self.moves) + 1)
+            self.fail(f"{_quote(word)} is not spelled as a move", line, len(self.moves) + 1)
 
     def add_comment(self, text: str) -> None:
         """Use the first comment after a move that is a note or marks a book move."""
@@ -144,7 +144,7 @@ class _Reader:
             elif self._depth:
                 draft.fail(f"the variation opened in line {self._opened} is never closed", self._opened)
             else:
-                draft.fail("the moves do not end with a result", self._line, ply=len(draft.moves) + 1)
+                draft.fail("the moves do not end with a result", self._line, len(draft.moves) + 1)
             yield draft.finish(Result.UNDECIDED)
         self._draft, self._comment, self._depth = None, None, 0
 
@@ -176,7 +176,7 @@ class _Reader:
             draft.add_header(tag[1], _ESCAPED.sub(r"\1", tag[2]), self._line)
             end = tag.end()
         if end < len(text):
-            draft.fail(f"cannot read the header {_quote(text[end:])}", self._line, text[end:])
+            draft.fail(f"cannot read the header {_quote(text[end:])}", self._line)
 
     def _read_movetext(self, text: str) -> Iterator[Record | RecordError]:
         at = 0

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engines.protocol.score import Score
+from engines.protocol.messages import Score
 from engines.records.clocks import check_clocks
-from engines.records.headers import Disagreement, check_headers, find_fault, find_termination, start_history
+from engines.records.headers import (
+    MATCH_REASONS,
+    Disagreement,
+    check_headers,
+    find_fault,
+    find_termination,
+    start_history,
+)
 from engines.records.model import Record, RecordMove
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, RulesError, Side, quote
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Result, RulesError, Side, quote
 from engines.rules.history import History
 from engines.terminations import Fault, Termination
 
@@ -57,14 +64,10 @@ def _check_scores(record: Record, outcome: Outcome) -> Iterator[Disagreement]:
     for name, score in (("WhiteScore", outcome.white_score), ("BlackScore", outcome.black_score)):
         expected = None if score is None else str(score)
         stated = record.header(name) if record.has(name) else None
-        if stated == expected:
-            continue
-        if stated is None:
-            yield Disagreement(name, f"header {name} is missing: the game ended with {expected}")
-        elif expected is None:
-            yield Disagreement(name, f"header {name} is {quote(stated)}, but this result has no score")
-        else:
-            yield Disagreement(name, f"header {name} is {quote(stated)}, but the game ended with {expected}")
+        if stated != expected:
+            said = "missing:" if stated is None else f"{quote(stated)}, but"
+            ended = "this result has no score" if expected is None else f"the game ended with {expected}"
+            yield Disagreement(name, f"header {name} is {said} {ended}")
 
 
 def _check_termination(record: Record, history: History, termination: Termination) -> Iterator[Disagreement]:
@@ -89,16 +92,13 @@ def _check_termination(record: Record, history: History, termination: Terminatio
         )
 
 
-_ENDS_ON_THE_BOARD = frozenset({Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT})
+_ENDS_ON_THE_BOARD = frozenset({Termination.RULES, *MATCH_REASONS})
 
 
 def _termination_of(outcome: Outcome) -> Termination | None:
     """The termination by the rules or the match rules; None while the game is undecided."""
-    if not outcome.decided:
-        return None
-    if outcome.reason is Reason.REPETITION:
-        return Termination.REPETITION
-    return Termination.PLY_LIMIT if outcome.reason is Reason.PLY_LIMIT else Termination.RULES
+    by_match_rule = (end for end, reason in MATCH_REASONS.items() if reason is outcome.reason)
+    return next(by_match_rule, Termination.RULES) if outcome.decided else None
 
 
 def _check_mover(record: Record, mover: Side, termination: Termination) -> Iterator[Disagreement]:

@@ -39,14 +39,14 @@ def _breaks(character: str) -> bool:
 
 
 def format_record(record: Record) -> str:
-    """One game as PGN, ending in a newline; raises ``RecordError`` with the field that is wrong.
+    """One game as PGN, ending in a newline; raises ``RecordError`` if something is wrong.
 
     Sorts the headers. Does not replay the moves: ``verify_record`` does.
     """
     _check_texts(record)
     _check_moves(record.moves)
     for disagreement in check_headers(record):
-        raise RecordError(disagreement.sentence, field=disagreement.field)
+        raise RecordError(disagreement.sentence)
     start = start_history(record)
     _check_spelling(record, start)
     comments = [
@@ -97,13 +97,11 @@ def _check_texts(record: Record) -> None:
     names = set()
     for name, value in record.headers:
         if not _NAME.fullmatch(name):
-            raise RecordError(f"{name!r} is not the name of a header", field=name, word=name)
+            raise RecordError(f"{name!r} is not the name of a header")
         if name in names:
-            raise RecordError(f"header {name} is given twice", field=name)
+            raise RecordError(f"header {name} is given twice")
         if not value.isprintable() and any(map(_breaks, value)):
-            raise RecordError(
-                f"header {name} holds a character that cannot be written: {value!r}", field=name, word=value
-            )
+            raise RecordError(f"header {name} holds a character that cannot be written: {value!r}")
         names.add(name)
 
 
@@ -112,25 +110,23 @@ def _check_moves(moves: Sequence[RecordMove]) -> None:
         return
     for ply, move in enumerate(moves, 1):
         if not is_token(move.token):
-            raise RecordError(
-                f"{move.token!r} is not spelled as a move", ply=ply, field="moves", word=move.token
-            )
+            raise RecordError(f"ply {ply}: {move.token!r} is not spelled as a move")
         if move.book and move.note is not None:
-            raise RecordError("a book move must not have a note", ply=ply, field="moves", word=move.token)
+            raise RecordError(f"ply {ply}: a book move must not have a note")
 
 
 def _check_spelling(record: Record, start: History) -> None:
     """Check values that a reader accepts in several spellings, but that are written in one."""
     if not _DATE.fullmatch(record.header("Date")):
-        raise RecordError(f"header Date is {record.header('Date')!r}, not YYYY.MM.DD", field="Date")
+        raise RecordError(f"header Date is {record.header('Date')!r}, not YYYY.MM.DD")
     if record.has("FEN") and start.position == start.game.position.initial():
-        raise RecordError("header FEN is the initial position: it must be left out", field="FEN")
+        raise RecordError("header FEN is the initial position: it must be left out")
     if record.header("RulesVersion") == str(FIRST_RULES):
-        raise RecordError("header RulesVersion is 1: it must be left out", field="RulesVersion")
+        raise RecordError("header RulesVersion is 1: it must be left out")
     if record.header("PlyLimit") == str(start.game.ply_limit):
-        raise RecordError("header PlyLimit is the game's default: it must be left out", field="PlyLimit")
+        raise RecordError("header PlyLimit is the game's default: it must be left out")
     if record.has("Reason") and record.header("Termination") != Termination.RULES:
-        raise RecordError("header Reason must be left out unless the rules ended the game", field="Reason")
+        raise RecordError("header Reason must be left out unless the rules ended the game")
 
 
 @lru_cache(maxsize=64)

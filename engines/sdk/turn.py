@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -155,16 +155,14 @@ class BotTurn:
                 self._calls_left = 0
 
 
+@dataclass(eq=False, slots=True)
 class Search:
     """One ``go``; shared by the reading and the searching thread."""
 
-    __slots__ = ("go", "over", "started", "stopped")
-
-    def __init__(self, go: Go) -> None:
-        self.go = go
-        self.started = time.monotonic()
-        self.stopped = False
-        self.over = False
+    go: Go
+    started: float = field(default_factory=time.monotonic)
+    stopped: bool = False
+    over: bool = False
 
 
 class InputLine:

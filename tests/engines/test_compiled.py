@@ -190,7 +190,7 @@ def assert_told_as_damaged(tree: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
+    [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", compiled.MANIFEST],
 )
 @pytest.mark.parametrize("damage", [truncate, blank, flip_a_bit, Path.unlink])
 def test_a_damaged_compiled_form_is_reported_and_not_used(
@@ -222,11 +222,8 @@ def test_temporary_files_of_editors_beside_the_sources_change_nothing(built: Pat
 
 @pytest.mark.slow
 def test_a_process_whose_compiled_form_is_removed_continues_with_the_sources(built: Path) -> None:
-    begin = (
-        "import sys, shutil; sys.path.insert(0, '.'); from engines import compiled; import engines.rules\n"
-    )
-    decide = "compiled.FINDER.find_spec('engines.rules.counting'); shutil.rmtree('engines/build')\n"
-    done = run(built, "-I", "-c", begin + decide + REPORT)
+    begin = "import sys, shutil; sys.path.insert(0, '.'); import engines.rules\n"
+    done = run(built, "-I", "-c", begin + "shutil.rmtree('engines/build')\n" + REPORT)
     assert (done.stdout, done.stderr) == (f"{PLAIN}\n", "")
 
 

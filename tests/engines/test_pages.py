@@ -43,7 +43,7 @@ def test_the_manifest_of_the_readme_makes_a_bundle_of_its_engine(tmp_path: Path)
     (tmp_path / "main.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
     (command,) = blocks("README.md", "sh")
     subprocess.run([sys.executable, *shlex.split(command)[1:]], cwd=tmp_path, check=True, timeout=DEADLINE_S)
-    assert inspect_bundle(tmp_path / "bot.zip").games == ("dogon-kulei", "dogon-gagara")
+    assert inspect_bundle((tmp_path / "bot.zip").read_bytes()).games == ("dogon-kulei", "dogon-gagara")
 
 
 def test_the_interpreters_of_the_readme_are_those_a_command_may_start_with() -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from django.core.cache import cache
 from django.utils import timezone
 
-from engines.protocol.score import Score
+from engines.protocol import Score
 from engines.records import (
     Fault,
     MoveNote,

@@ -8,7 +8,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from engines.protocol.score import Score
+from engines.protocol import Score
 from engines.records import MoveNote, RecordMove, Termination, format_note
 from engines.rules.history import History
 from engines.rules.registry import GAMES

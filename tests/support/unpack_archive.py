@@ -29,9 +29,10 @@ def take_in(path: Path, cache: Path) -> str:
     """Who refused the zip and the refusal, or ``unpacked``."""
     who = "site"
     try:
-        inspect_bundle(path)
-        who = "worker"
-        unpack_bundle(path, hash_bundle(path)[0], cache)
+        with path.open("rb") as file:
+            inspect_bundle(file)
+            who = "worker"
+            unpack_bundle(path, hash_bundle(file)[0], cache)
     except BundleError as refusal:
         return f"{who}: {refusal}"
     return "unpacked"

@@ -17,10 +17,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from workers.bundles.manifest import BundleError
+from workers.bundles.manifest import BundleError, shortened
 
 MAX_ZIP_BYTES = 64 * 1024 * 1024
 """The default limit; a site may set another."""
@@ -48,16 +48,11 @@ _DESCRIPTOR_FLAG = 0x8
 _DESCRIPTOR_BYTES = (12, 16, 20, 24)
 """Sizes of the data descriptor that may follow an entry: with or without a signature, 32 or 64 bits."""
 
+_OVERLAPS = "overlaps another part of the zip"
 
-@contextmanager
-def opened(source: bytes | BinaryIO | Path) -> Iterator[BinaryIO]:
-    if isinstance(source, Path):
-        with source.open("rb") as file:
-            yield file
-    elif isinstance(source, bytes):
-        yield io.BytesIO(source)
-    else:
-        yield source
+
+def as_file(source: bytes | BinaryIO) -> BinaryIO:
+    return io.BytesIO(source) if isinstance(source, bytes) else source
 
 
 @contextmanager
@@ -77,11 +72,18 @@ def zip_errors(what: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise BundleError(f"{what} has a name that is not UTF-8: {_shortened(repr(error.object))}") from None
+        raise BundleError(f"{what} has a name that is not UTF-8: {shortened(repr(error.object))}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
-        raise BundleError(f"{what} is damaged: {_shortened(str(error) or 'it ends too early')}") from None
+        raise BundleError(f"{what} is damaged: {shortened(str(error) or 'it ends too early')}") from None
     except (NotImplementedError, RuntimeError) as error:
-        raise BundleError(f"{what} cannot be read: {_shortened(str(error))}") from None
+        raise BundleError(f"{what} cannot be read: {shortened(str(error))}") from None
+
+
+def _refuse(what: str, faults: Mapping[str, bool]) -> None:
+    """Raise ``BundleError`` about ``what`` for the first of ``faults`` that it has."""
+    for fault, has_it in faults.items():
+        if has_it:
+            raise BundleError(f"{what} {fault}")
 
 
 def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
@@ -100,14 +102,15 @@ def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
     if at < 0 or len(tail) - at < _END.size:
         raise BundleError("this is not a zip file")
     _, disk, first_disk, here, count, length, offset, comment = _END.unpack_from(tail, at)
-    if tail[max(0, at - _ZIP64_LOCATOR_BYTES) :].startswith(_ZIP64_LOCATOR_SIGNATURE):
-        raise BundleError("the zip is in the zip64 format, which bundles do not need")
-    if disk or first_disk or here != count:
-        raise BundleError("the zip is one part of a multi-part archive")
-    if at + _END.size + comment != len(tail) or offset + length != tail_start + at:
-        raise BundleError("the zip has data before or after the archive")
-    if count > MAX_PATHS:
-        raise BundleError(f"the zip has {count} entries, more than {MAX_PATHS}")
+    before_end = tail[max(0, at - _ZIP64_LOCATOR_BYTES) :]
+    is_whole = at + _END.size + comment == len(tail) and offset + length == tail_start + at
+    faults = {
+        "is in the zip64 format, which bundles do not need": before_end.startswith(_ZIP64_LOCATOR_SIGNATURE),
+        "is one part of a multi-part archive": bool(disk or first_disk or here != count),
+        "has data before or after the archive": not is_whole,
+        f"has {count} entries, more than {MAX_PATHS}": count > MAX_PATHS,
+    }
+    _refuse("the zip", faults)
     if length > MAX_DIRECTORY_BYTES:
         raise BundleError(f"the zip's directory is {length} bytes, more than {MAX_DIRECTORY_BYTES}")
     return int(count)
@@ -121,14 +124,14 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for entry in archive.infolist():
         name = _checked_name(entry)
         if name in seen:
-            raise BundleError(f"the zip has two entries named {_shortened(name)!r}")
+            raise BundleError(f"the zip has two entries named {shortened(name)!r}")
         seen.add(name)
         _check_kind(entry)
         if entry.is_dir():
             folders.add(name)
         else:
             files[name] = entry
-        folders.update(_parents(name))
+        folders.update(str(folder) for folder in PurePosixPath(name).parents if folder.name)
     _check_together(files, folders)
     _check_alike(folders.union(files))
     _check_overlaps(archive)
@@ -145,69 +148,64 @@ def check_layout(file: BinaryIO, archive: zipfile.ZipFile) -> None:
         file.seek(entry.header_offset)
         header = file.read(_LOCAL.size)
         if len(header) < _LOCAL.size or not header.startswith(_LOCAL_SIGNATURE):
-            raise BundleError(f"entry {_shortened(entry.filename)!r} is not where the zip's directory says")
+            raise BundleError(f"{_named(entry)} is not where the zip's directory says")
         _, _, flags, *_, name_bytes, extra_bytes = _LOCAL.unpack(header)
         gap = end - entry.header_offset - _LOCAL.size - name_bytes - extra_bytes - entry.compress_size
-        if gap < 0:
-            raise BundleError(f"entry {_shortened(entry.filename)!r} overlaps another part of the zip")
-        if gap and not (flags & _DESCRIPTOR_FLAG and gap in _DESCRIPTOR_BYTES):
-            raise BundleError(
-                f"entry {_shortened(entry.filename)!r} is followed by {gap} bytes that belong to no entry"
-            )
+        is_descriptor = bool(flags & _DESCRIPTOR_FLAG) and gap in _DESCRIPTOR_BYTES
+        faults = {
+            _OVERLAPS: gap < 0,
+            f"is followed by {gap} bytes that belong to no entry": gap > 0 and not is_descriptor,
+        }
+        _refuse(_named(entry), faults)
 
 
 def _checked_name(entry: zipfile.ZipInfo) -> str:
     """The entry's path, plain and relative, without the final slash of a folder."""
     raw = entry.orig_filename
     name = raw.removesuffix("/")
-    if not raw.isprintable() or raw != entry.filename:
-        raise BundleError(f"entry {_shortened(raw)!r} has a character in its name that is not allowed")
-    if not (raw.isascii() or entry.flag_bits & _UTF8_FLAG):
-        raise BundleError(f"entry {_shortened(raw)!r} has a name that is not marked as UTF-8")
-    if "\\" in raw:
-        raise BundleError(f"entry {_shortened(raw)!r} has a backslash in its name")
-    if raw.startswith("/") or name[1:2] == ":":
-        raise BundleError(f"entry {_shortened(raw)!r} has an absolute path")
     parts = name.split("/")
-    if ".." in parts:
-        raise BundleError(f"entry {_shortened(raw)!r} points outside the bundle")
-    if "" in parts or "." in parts:
-        raise BundleError(f"entry {_shortened(raw)!r} is not a plain path")
-    if len(parts) > MAX_DEPTH:
-        raise BundleError(f"entry {_shortened(raw)!r} is nested deeper than {MAX_DEPTH}")
-    if len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts):
-        raise BundleError(f"entry {_shortened(raw)!r} has too long a name")
+    is_long = len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts)
+    faults = {
+        "has a character in its name that is not allowed": not raw.isprintable() or raw != entry.filename,
+        "has a name that is not marked as UTF-8": not (raw.isascii() or entry.flag_bits & _UTF8_FLAG),
+        "has a backslash in its name": "\\" in raw,
+        "has an absolute path": raw.startswith("/") or name[1:2] == ":",
+        "points outside the bundle": ".." in parts,
+        "is not a plain path": "" in parts or "." in parts,
+        f"is nested deeper than {MAX_DEPTH}": len(parts) > MAX_DEPTH,
+        "has too long a name": is_long,
+    }
+    _refuse(f"entry {shortened(raw)!r}", faults)
     return name
 
 
 def _check_kind(entry: zipfile.ZipInfo) -> None:
-    name = _shortened(entry.filename)
     kind = stat.S_IFMT(entry.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        raise BundleError(f"entry {name!r} is a symbolic link")
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise BundleError(f"entry {name!r} is neither a file nor a folder")
-    if kind and entry.is_dir() != (kind == stat.S_IFDIR):
-        raise BundleError(f"entry {name!r} is a folder by its name only, or by its mode only")
-    if entry.flag_bits & _ENCRYPTED_FLAGS:
-        raise BundleError(f"entry {name!r} is encrypted")
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise BundleError(f"entry {name!r} is neither stored nor deflated")
-    if entry.is_dir() and entry.file_size:
-        raise BundleError(f"entry {name!r} is a folder with content")
-    if entry.file_size > max(FREE_OF_RATIO_BYTES, MAX_RATIO * entry.compress_size):
-        raise BundleError(f"entry {name!r} unpacks to more than {MAX_RATIO} times its size")
+    is_folder = entry.is_dir()
+    is_readable = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    most_bytes = max(FREE_OF_RATIO_BYTES, MAX_RATIO * entry.compress_size)
+    faults = {
+        "is a symbolic link": kind == stat.S_IFLNK,
+        "is neither a file nor a folder": kind not in (0, stat.S_IFREG, stat.S_IFDIR),
+        "is a folder by its name only, or by its mode only": kind != 0
+        and is_folder != (kind == stat.S_IFDIR),
+        "is encrypted": bool(entry.flag_bits & _ENCRYPTED_FLAGS),
+        "is neither stored nor deflated": not is_readable,
+        "is a folder with content": is_folder and entry.file_size > 0,
+        f"unpacks to more than {MAX_RATIO} times its size": entry.file_size > most_bytes,
+    }
+    _refuse(_named(entry), faults)
 
 
 def _check_together(files: Mapping[str, zipfile.ZipInfo], folders: set[str]) -> None:
-    both = folders.intersection(files)
-    if both:
-        raise BundleError(f"the zip has {_shortened(min(both))!r} both as a file and as a folder")
-    if len(files) + len(folders) > MAX_PATHS:
-        raise BundleError(f"the zip has {len(files) + len(folders)} files and folders, more than {MAX_PATHS}")
+    both, count = folders.intersection(files), len(files) + len(folders)
     size = sum(entry.file_size for entry in files.values())
-    if size > MAX_UNPACKED_BYTES:
-        raise BundleError(f"the zip unpacks to {size} bytes, more than {MAX_UNPACKED_BYTES}")
+    faults = {
+        f"has {shortened(min(both, default=''))!r} both as a file and as a folder": bool(both),
+        f"has {count} files and folders, more than {MAX_PATHS}": count > MAX_PATHS,
+        f"unpacks to {size} bytes, more than {MAX_UNPACKED_BYTES}": size > MAX_UNPACKED_BYTES,
+    }
+    _refuse("the zip", faults)
 
 
 def _check_alike(paths: Iterable[str]) -> None:
@@ -217,7 +215,7 @@ def _check_alike(paths: Iterable[str]) -> None:
         other = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
             raise BundleError(
-                f"entries {_shortened(other)!r} and {_shortened(path)!r} differ only in case or accents"
+                f"entries {shortened(other)!r} and {shortened(path)!r} differ only in case or accents"
             )
 
 
@@ -225,7 +223,7 @@ def _check_overlaps(archive: zipfile.ZipFile) -> None:
     """Refuse entries that overlap each other or the directory."""
     for entry, end in _spans(archive):
         if entry.header_offset + _LOCAL.size + len(entry.filename.encode()) + entry.compress_size > end:
-            raise BundleError(f"entry {_shortened(entry.filename)!r} overlaps another part of the zip")
+            raise BundleError(f"{_named(entry)} {_OVERLAPS}")
 
 
 def _spans(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, int]]:
@@ -237,11 +235,5 @@ def _spans(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, int]]:
     yield from zip(entries, ends, strict=True)
 
 
-def _parents(name: str) -> Iterator[str]:
-    while "/" in name:
-        name = name.rpartition("/")[0]
-        yield name
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
+def _named(entry: zipfile.ZipInfo) -> str:
+    return f"entry {shortened(entry.filename)!r}"

@@ -89,24 +89,23 @@ def check_command(manifest: Manifest, files: Collection[str], find: FindInterpre
     ``find`` looks up interpreters; None is ``find_interpreter``.
     """
     find = find or find_interpreter
-    word = manifest.command[0]
+    word, *arguments = manifest.command
     if manifest.program in files:
         return
-    if word not in INTERPRETERS:
-        raise BundleError(
-            f"bot.command in {MANIFEST_NAME} starts with {_shown(word)}, which is neither a file of the "
-            f"bundle nor one of {_available(find)}"
-        )
-    if find(word) is None:
-        raise BundleError(
-            f"bot.command in {MANIFEST_NAME} needs {_shown(word)}, which is not available here: "
-            f"there is {_available(find)}"
-        )
-    _check_script(manifest, files)
-
-
-def _available(find: FindInterpreter) -> str:
-    return ", ".join(word for word in INTERPRETERS if find(word) is not None)
+    shown, begin = _shown(word), f"bot.command in {MANIFEST_NAME}"
+    available = [word for word in INTERPRETERS if find(word) is not None]
+    words = ", ".join(available)
+    _require(
+        word in INTERPRETERS,
+        f"{begin} starts with {shown}, which is neither a file of the bundle nor one of {words}",
+    )
+    _require(word in available, f"{begin} needs {shown}, which is not available here: there is {words}")
+    _require(bool(arguments), f"{begin} names no program for {shown} to run")
+    script = arguments[0]
+    is_there = script.startswith("-") or posixpath.normpath(script) in files
+    _require(
+        is_there or not INTERPRETERS[word], f"{begin} names {_shown(script)}, which is not in the bundle"
+    )
 
 
 def find_interpreter(word: str) -> str | None:
@@ -114,17 +113,6 @@ def find_interpreter(word: str) -> str | None:
     if word == "python3":
         return sys.executable
     return shutil.which(word) if word in INTERPRETERS else None
-
-
-def _check_script(manifest: Manifest, files: Collection[str]) -> None:
-    word, *arguments = manifest.command
-    if not arguments:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} names no program for {_shown(word)} to run")
-    script = arguments[0]
-    if INTERPRETERS[word] and not script.startswith("-") and posixpath.normpath(script) not in files:
-        raise BundleError(
-            f"bot.command in {MANIFEST_NAME} names {_shown(script)}, which is not in the bundle"
-        )
 
 
 def _parse_toml(data: bytes) -> dict[str, Any]:
@@ -137,132 +125,117 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}") from None
     except tomllib.TOMLDecodeError as error:
-        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {_shortened(str(error), MAX_SHOWN)}") from None
+        raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {shortened(str(error), MAX_SHOWN)}") from None
     except (RecursionError, ValueError):
         raise BundleError(
             f"{MANIFEST_NAME} is not valid TOML: a value is nested too deeply or too long"
         ) from None
 
 
+def _require(is_met: bool, sentence: str) -> None:
+    if not is_met:
+        raise BundleError(sentence)
+
+
+def _require_value(is_valid: bool, what: str, wanted: str, value: object) -> None:
+    # A valid value is not shown: one that is nested deeply takes long.
+    if not is_valid:
+        raise BundleError(f"{what} in {MANIFEST_NAME} must be {wanted}, not {_shown(value)}")
+
+
 def _refuse_unknown(table: dict[str, Any], known: tuple[str, ...], prefix: str) -> None:
+    expected = ", ".join(prefix + name for name in known)
     for key in table:
-        if key not in known:
-            expected = ", ".join(prefix + name for name in known)
-            raise BundleError(
-                f"{MANIFEST_NAME} has an unknown key {_shown(prefix + key)} (known are {expected})"
-            )
+        _require(
+            key in known,
+            f"{MANIFEST_NAME} has an unknown key {_shown(prefix + key)} (known are {expected})",
+        )
 
 
 def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
-    if key not in document:
-        raise BundleError(f"{MANIFEST_NAME} lacks the table [{key}]")
-    value = document[key]
-    if not isinstance(value, dict):
-        raise BundleError(f"{key} in {MANIFEST_NAME} must be a table, not {_shown(value)}")
+    _require(key in document, f"{MANIFEST_NAME} lacks the table [{key}]")
+    value: dict[str, Any] = document[key]
+    _require_value(isinstance(value, dict), key, "a table", value)
     return value
 
 
 def _field(bot: dict[str, Any], key: str) -> Any:
-    if key not in bot:
-        raise BundleError(f"{MANIFEST_NAME} lacks bot.{key}")
+    _require(key in bot, f"{MANIFEST_NAME} lacks bot.{key}")
     return bot[key]
 
 
 def _label(bot: dict[str, Any], key: str) -> str:
     """A name or version: 1-40 printable characters, no space at either end."""
     value = _field(bot, key)
-    if not isinstance(value, str):
-        raise BundleError(f"bot.{key} in {MANIFEST_NAME} must be a string, not {_shown(value)}")
-    if not 1 <= len(value) <= MAX_NAME or not value.isprintable() or value != value.strip():
-        raise BundleError(
-            f"bot.{key} in {MANIFEST_NAME} must be 1-{MAX_NAME} printable characters "
-            f"without a space at either end, not {_shown(value)}"
-        )
-    return value
+    _require_value(isinstance(value, str), f"bot.{key}", "a string", value)
+    is_plain = 1 <= len(value) <= MAX_NAME and value.isprintable() and value == value.strip()
+    wanted = f"1-{MAX_NAME} printable characters without a space at either end"
+    _require_value(is_plain, f"bot.{key}", wanted, value)
+    return str(value)
 
 
 def _strings(bot: dict[str, Any], key: str) -> tuple[str, ...]:
     value = _field(bot, key)
-    if not isinstance(value, list) or not value or not all(isinstance(word, str) for word in value):
-        raise BundleError(
-            f"bot.{key} in {MANIFEST_NAME} must be a list of one or more strings, not {_shown(value)}"
-        )
+    are_strings = isinstance(value, list) and value and all(isinstance(word, str) for word in value)
+    _require_value(bool(are_strings), f"bot.{key}", "a list of one or more strings", value)
     return tuple(value)
 
 
 def _command(bot: dict[str, Any]) -> tuple[str, ...]:
-    words = _strings(bot, "command")
-    if len(words) > MAX_WORDS:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} has {len(words)} words, more than {MAX_WORDS}")
+    words, begin = _strings(bot, "command"), f"bot.command in {MANIFEST_NAME}"
+    _require(len(words) <= MAX_WORDS, f"{begin} has {len(words)} words, more than {MAX_WORDS}")
     for word in words:
-        if not word.isprintable() or len(word) > MAX_WORD:
-            raise BundleError(
-                f"a word of bot.command in {MANIFEST_NAME} must be printable and at most "
-                f"{MAX_WORD} characters, not {_shown(word)}"
-            )
-    if not words[0]:
-        raise BundleError(f"bot.command in {MANIFEST_NAME} starts with an empty word")
+        _require_value(_is_word(word), "a word of bot.command", _WORD, word)
+    _require(words[0] != "", f"{begin} starts with an empty word")
     return words
 
 
+_WORD = f"printable and at most {MAX_WORD} characters"
+
+
+def _is_word(text: str) -> bool:
+    return text.isprintable() and len(text) <= MAX_WORD
+
+
 def _games(bot: dict[str, Any]) -> tuple[str, ...]:
-    games = _strings(bot, "games")
+    games, begin = _strings(bot, "games"), f"bot.games in {MANIFEST_NAME}"
     for number, code in enumerate(games):
-        if code not in GAMES:
-            raise BundleError(
-                f"bot.games in {MANIFEST_NAME} names {_shown(code)}, which is none of {', '.join(GAMES)}"
-            )
-        if code in games[:number]:
-            raise BundleError(f"bot.games in {MANIFEST_NAME} names {code!r} twice")
+        _require(code in GAMES, f"{begin} names {_shown(code)}, which is none of {', '.join(GAMES)}")
+        _require(code not in games[:number], f"{begin} names {code!r} twice")
     return games
 
 
 def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    if len(table) > MAX_WORDS:
-        raise BundleError(f"[options] in {MANIFEST_NAME} has {len(table)} options, more than {MAX_WORDS}")
+    _require(
+        len(table) <= MAX_WORDS,
+        f"[options] in {MANIFEST_NAME} has {len(table)} options, more than {MAX_WORDS}",
+    )
     return tuple((_option_name(name), _option_value(name, value)) for name, value in table.items())
 
 
 def _option_name(name: str) -> str:
-    words = name.split()
-    if (
-        not words
-        or not name.isprintable()
-        or len(name) > MAX_WORD
-        or name != " ".join(words)
-        or "value" in words
-    ):
-        raise BundleError(
-            f"option {_shown(name)} in {MANIFEST_NAME} must be printable words other than 'value', "
-            f"with one space between them"
-        )
-    if name.lower() in RESERVED_OPTIONS:
-        raise BundleError(f"option {name!r} in {MANIFEST_NAME} is set by the server and cannot be given")
+    words, begin = name.split(), f"option {_shown(name)} in {MANIFEST_NAME}"
+    is_name = bool(words) and _is_word(name) and name == " ".join(words) and "value" not in words
+    _require(is_name, f"{begin} must be printable words other than 'value', with one space between them")
+    _require(name.lower() not in RESERVED_OPTIONS, f"{begin} is set by the server and cannot be given")
     return name
 
 
 def _option_value(name: str, value: Any) -> str:
+    what = f"option {_shown(name)}"
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return str(value).lower()
     if isinstance(value, int | float):
         return str(value)
-    if not isinstance(value, str):
-        raise BundleError(
-            f"option {_shown(name)} in {MANIFEST_NAME} must be a string, a number or a truth value, "
-            f"not {_shown(value)}"
-        )
-    if not value.isprintable() or len(value) > MAX_WORD:
-        raise BundleError(
-            f"option {_shown(name)} in {MANIFEST_NAME} must be printable and at most "
-            f"{MAX_WORD} characters, not {_shown(value)}"
-        )
-    return value
+    _require_value(isinstance(value, str), what, "a string, a number or a truth value", value)
+    _require_value(_is_word(value), what, _WORD, value)
+    return str(value)
 
 
 def _shown(value: object) -> str:
     """An invalid value for a message, shortened."""
-    return _shortened(repr(value), MAX_SHOWN)
+    return shortened(repr(value), MAX_SHOWN)
 
 
-def _shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -21,9 +21,9 @@ from engines.files import atomic_file
 from workers.bundles.archive import (
     MAX_UNPACKED_BYTES,
     MAX_ZIP_BYTES,
+    as_file,
     check_entries,
     check_layout,
-    opened,
     read_zip,
     zip_errors,
 )
@@ -57,7 +57,7 @@ CHUNK_BYTES = 1024 * 1024
 
 
 def inspect_bundle(
-    source: bytes | BinaryIO | Path,
+    source: bytes | BinaryIO,
     *,
     max_bytes: int = MAX_ZIP_BYTES,
     find: FindInterpreter | None = None,
@@ -67,7 +67,7 @@ def inspect_bundle(
     Reads only the central directory and ``bot.toml``, so it is quick for any upload. A file object stays
     open, at any offset. ``find`` looks up interpreters; None is ``find_interpreter``.
     """
-    with opened(source) as file, read_zip(file, max_bytes=max_bytes) as archive:
+    with read_zip(as_file(source), max_bytes=max_bytes) as archive:
         files = check_entries(archive)
         manifest = _read_manifest(archive, files)
         check_command(manifest, files, find)
@@ -81,25 +81,23 @@ def bundle_path(store: Path, sha256: str) -> Path:
     return store / sha256[:2] / f"{sha256}.zip"
 
 
-def hash_bundle(source: bytes | BinaryIO | Path) -> tuple[str, int]:
+def hash_bundle(source: bytes | BinaryIO) -> tuple[str, int]:
     """The SHA-256 of a zip in hex, and its size in bytes. Reads it in pieces."""
     digest, size = hashlib.sha256(), 0
-    with opened(source) as file:
-        for chunk in _chunks(file):
-            digest.update(chunk)
-            size += len(chunk)
+    for chunk in _chunks(as_file(source)):
+        digest.update(chunk)
+        size += len(chunk)
     return digest.hexdigest(), size
 
 
-def store_bundle(store: Path, source: bytes | BinaryIO | Path) -> str:
+def store_bundle(store: Path, source: bytes | BinaryIO) -> str:
     """Put a zip into a store folder atomically; returns its SHA-256. May be repeated."""
     sha256, _ = hash_bundle(source)
     path = bundle_path(store, sha256)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with opened(source) as file, atomic_file(path, mode=0o644) as stored:
-            for chunk in _chunks(file):
-                stored.write(chunk)
+        with atomic_file(path, mode=0o644) as stored:
+            stored.writelines(_chunks(as_file(source)))
     return sha256
 
 
@@ -151,7 +149,8 @@ def unpack_bundle(source: Path, sha256: str, cache: Path) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f".{sha256[:12]}-", dir=cache))
     try:
         with source.open("rb") as file:
-            _check_hash(file, sha256)
+            if (found := hash_bundle(file)[0]) != sha256:
+                raise BundleError(f"the bundle's SHA-256 is {found}, not {sha256}")
             _unpack(file, folder)
         return _move_into_place(folder, cache / sha256)
     finally:
@@ -186,12 +185,6 @@ def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
         if name.endswith("/" + MANIFEST_NAME):
             return f", but it has {name!r}: zip the content of the folder, not the folder"
     return ""
-
-
-def _check_hash(file: BinaryIO, sha256: str) -> None:
-    found, _ = hash_bundle(file)
-    if found != sha256:
-        raise BundleError(f"the bundle's SHA-256 is {found}, not {sha256}")
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

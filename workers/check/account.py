@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 
+from workers.engine.fair_clock import core_share
 from workers.sandbox import tree
 from workers.sandbox.withheld import (
     DelayCounter,
@@ -12,14 +12,11 @@ from workers.sandbox.withheld import (
     WithheldCounter,
     core_ns,
     has_run_delays,
-    run_delay_ns,
     steal_ns,
 )
 from workers.strays import thread_numbers
 
-READER = "thread-self"
-"""The name of the present thread in ``/proc``."""
-PROBE_NS = 20_000_000
+PROBE_SECONDS = 0.02
 FREE_SHARE = 0.8
 """A core that gives this thread less of its time is shared with others."""
 
@@ -44,7 +41,7 @@ class EngineAccount:
         if not has_run_delays():
             return None
         cores = os.sched_getaffinity(0)
-        return ReadDelayCounter(
+        return DelayCounter(
             lambda: [thread for process in self._processes() for thread in thread_numbers(process)],
             lambda: core_ns(*cores) - self.cpu_ns(),
             steal=StealCounter(lambda: steal_ns(*cores), self.cpu_ns),
@@ -54,29 +51,6 @@ class EngineAccount:
         return [self._first, *tree.descendants(self._first)]
 
 
-class ReadDelayCounter(DelayCounter):
-    """Counts as well how long this thread, which reads the answers, waited for a core when it last woke up.
-
-    Its earlier waits, to sample the engine's, delay no answer.
-    """
-
-    _reader_ns = 0
-
-    def mark(self) -> None:
-        super().mark()
-        self._reader_ns = run_delay_ns(READER)
-
-    def sample(self) -> None:
-        super().sample()
-        self._reader_ns = run_delay_ns(READER)
-
-    def since_mark_ns(self) -> int:
-        return super().since_mark_ns() + run_delay_ns(READER) - self._reader_ns
-
-
 def has_free_core() -> bool:
     """Whether this thread gets a core to itself, for the fiftieth of a second for which it tries."""
-    began_ns, used_ns = time.monotonic_ns(), time.thread_time_ns()
-    while (wall_ns := time.monotonic_ns() - began_ns) < PROBE_NS:
-        pass
-    return time.thread_time_ns() - used_ns > FREE_SHARE * wall_ns
+    return core_share(PROBE_SECONDS) > FREE_SHARE

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engines.protocol import SetOption, format_message
+from engines.rules.registry import Variant
 from workers.check.checked_process import Budget, CheckedProcess
 from workers.engine.launch import Launch
 from workers.reaper import remove_scratch
@@ -29,7 +30,8 @@ class CheckedEngine:
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self._plan = plan
-        self._budget = budget
+        self.budget = budget
+        """The time limit of the whole check."""
         self._on_wait = on_wait
         self._settings = [format_message(SetOption(name, value)) for name, value in options]
         self.process: CheckedProcess | None = None
@@ -41,15 +43,21 @@ class CheckedEngine:
 
     def running(self) -> CheckedProcess:
         """The current process; a new one if there is none or it has ended."""
-        if self.process is None or self.process.has_exited():
+        if self.process is None or self.process.engine.child.has_exited():
             return self.restart()
         return self.process
+
+    def begin_game(self, game: Variant) -> CheckedProcess:
+        """The current process, as ``running``, in a new game on this ladder."""
+        process = self.running()
+        process.begin_game(game)
+        return process
 
     def restart(self) -> CheckedProcess:
         """Start a new process, up to its ``ugiok``; the previous one is killed."""
         self.clear()
         started = time.monotonic()
-        self.process = CheckedProcess(self._plan(), self._budget, self._on_wait)
+        self.process = CheckedProcess(self._plan(), self.budget, self._on_wait)
         self.process.introduce()
         self.start_seconds = time.monotonic() - started
         self.name = self.process.name or self.name
@@ -70,17 +78,12 @@ class CheckedEngine:
             launch.sandboxed.end()
             return None
         environment = {name: value for name, value in launch.environment.items() if name != UNBUFFERED}
-        self.process = CheckedProcess(replace(launch, environment=environment), self._budget, self._on_wait)
+        self.process = CheckedProcess(replace(launch, environment=environment), self.budget, self._on_wait)
         return self.process
-
-    @property
-    def seconds_left(self) -> float:
-        """The time until the end of the whole check."""
-        return self._budget.seconds_left
 
     def begin_check(self) -> None:
         """Reset the logs; raises ``CheckTimedOut`` when no time is left."""
-        self._budget.deadline_ns(0)
+        self.budget.deadline_ns(0)
         if self.process is not None:
             self.process.begin_log()
 
@@ -92,4 +95,4 @@ class CheckedEngine:
         """Kill the process, if there is one. May be repeated."""
         process, self.process = self.process, None
         if process is not None:
-            process.kill()
+            process.engine.kill()

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from engines.protocol import (
     RESIGN,
@@ -33,17 +34,17 @@ from workers.engine.faults import (
     EngineExited,
     EngineFault,
     EngineFlooded,
-    EnginePipeClosed,
     EngineSilent,
 )
 from workers.engine.launch import Launch
-from workers.engine.players import NOT_UTF_8, NS, READY_SECONDS
+from workers.engine.players import NOT_UTF_8, READY_SECONDS
 from workers.engine.process import EngineProcess
+from workers.engine.processor_time import NS
 from workers.game.charges import Charge
-from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
 from workers.game.referee import explain_illegal
 from workers.game.seeds import fit_seed
+from workers.sandbox.withheld import own_delay_ns
 
 _ANSWER = re.compile("ugiok|readyok|bestmove")
 """Every answer contains one of these words; other lines are not parsed, because there may be many."""
@@ -100,18 +101,16 @@ class Budget:
 class Answer:
     """A legal move (or ``resign``), and all lines of the search; ``bestmove`` is the last line.
 
-    ``used_ms`` is the time charged by the fair clock. ``times`` has that, the wall time and the time withheld
-    in words if any was withheld.
+    ``charge`` has the times from the question to the answer.
     """
 
     move: str
-    used_ms: int
-    times: str
+    charge: Charge
     lines: tuple[str, ...]
 
 
 class CheckedProcess:
-    """One process of the engine; the caller must ``kill`` it.
+    """One process of the engine; the caller must kill ``engine``.
 
     Every method that waits raises ``CheckFailed`` if the engine does not do what it should, and
     ``CheckTimedOut``. The constructor raises ``CannotCheck``.
@@ -124,16 +123,16 @@ class CheckedProcess:
         self.declared: dict[str, OptionDeclared] = {}
         self._budget = budget
         try:
-            self._process = EngineProcess(launch, on_wait=on_wait)
+            self.engine = EngineProcess(launch, on_wait=on_wait)
         except OSError as error:
             raise CannotCheck(f"cannot start {launch.argv[-1]!r}: {error.strerror}") from None
-        self.account = EngineAccount(self._process.child.pid)
-        self._clock: FairClock | None = None
-        """None where the kernel does not count what the machine withholds."""
+        self.account = EngineAccount(self.engine.child.pid)
+        self.clock: FairClock | None = None
+        """Leaves out of all times what the machine withholds; None where the kernel does not count that."""
         self._asked_ns = self._asked_cpu_ns = 0
         if (counter := self.account.withheld_counter()) is not None:
-            self._clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns)
-            self._process.turns.clock = self._clock
+            self.clock = FairClock(counter, lambda: self.account.cpu_ns() - self._asked_cpu_ns, own_delay_ns)
+            self.engine.turns.clock = self.clock
         self._begin_turn()
 
     # Lines
@@ -144,7 +143,7 @@ class CheckedProcess:
         data = "".join(line + end for line in lines).encode()
         self.log.sent(data.replace(b"\r", b"\\r"), time.monotonic_ns())
         try:
-            self._process.write(data, self._budget.deadline_ns(READY_SECONDS))
+            self.engine.write(data, self._budget.deadline_ns(READY_SECONDS))
         except EngineFault as fault:
             raise _failure(fault) from None
 
@@ -156,7 +155,7 @@ class CheckedProcess:
             lines.append(line)
             message = parse_engine_line(line) if _ANSWER.search(line) else None
             if isinstance(message, kind):
-                self._process.output.end_move()
+                self.engine.output.end_move()
                 return lines
             if isinstance(message, BestMove):
                 raise CheckFailed("it sent a bestmove without a go", FaultKind.UNSOLICITED)
@@ -173,23 +172,18 @@ class CheckedProcess:
     def read_for(self, seconds: float) -> list[str]:
         """All lines that arrive within ``seconds``."""
         deadline_ns = self._budget.deadline_ns(seconds)
-        lines = []
-        while (line := self._line_before(deadline_ns)) is not None:
-            lines.append(line)
-        return lines
+        return list(iter(partial(self._line_before, deadline_ns), None))
 
     def _line_before(self, deadline_ns: int) -> str | None:
         """The next line; None if none arrives before the deadline."""
         try:
-            line = self._process.read_line(deadline_ns)
-        except EnginePipeClosed as fault:
-            raise _failure(fault) from None
-        except EngineSilent:
+            line = self.engine.read_line(deadline_ns)
+        except EngineFault as fault:
+            if type(fault) is not EngineSilent:
+                raise _failure(fault) from None
             self._budget.deadline_ns(0)
             return None
-        except EngineFault as fault:
-            raise _failure(fault) from None
-        self.log.received(line, self._process.output.arrived_ns)
+        self.log.received(line, self.engine.output.arrived_ns)
         return line.decode("utf-8", "replace")
 
     # Messages
@@ -245,67 +239,44 @@ class CheckedProcess:
             except IllegalMove as error:
                 sentence = explain_illegal(message.move, error)
                 raise CheckFailed(sentence, FaultKind.ILLEGAL_MOVE) from None
-        charge = self._charge()
-        times = charge.sentence if charge.extension_ns else ""
-        return Answer(message.move, charge.used_ns // NS_PER_MS, times, tuple(lines))
+        return Answer(message.move, self._charge(), tuple(lines))
 
     def _begin_turn(self, exactly: bool = False) -> None:
         """From now on time that the machine withholds defers deadlines."""
         self._asked_ns = time.monotonic_ns()
-        if self._clock is not None:
+        if self.clock is not None:
             self._asked_cpu_ns = self.account.cpu_ns()
-            self._clock.is_contended |= exactly
-            self._clock.prepare()
-            self._clock.begin(self._asked_ns)
+            self.clock.is_contended |= exactly
+            self.clock.prepare()
+            self.clock.begin(self._asked_ns)
 
     def _charge(self) -> Charge:
         """The times from the last lines sent to the last line received; ends the turn."""
-        arrived_ns = self._process.output.arrived_ns
-        if self._clock is None:
+        arrived_ns = self.engine.output.arrived_ns
+        if self.clock is None:
             return Charge(arrived_ns - self._asked_ns, 0, 0, 0)
-        return self._clock.end(arrived_ns)
-
-    @property
-    def is_timed_fairly(self) -> bool:
-        """Whether times leave out what the machine withholds."""
-        return self._clock is not None
+        return self.clock.end(arrived_ns)
 
     # The process
-
-    @property
-    def stderr_size(self) -> int:
-        """Bytes of standard error since ``begin_log``."""
-        return self._process.stderr.size
 
     def begin_log(self) -> None:
         """Reset the log of lines and standard error."""
         self.log = Conversation()
-        self._process.begin_game()
+        self.engine.begin_game()
 
     def take_stderr(self) -> str:
-        return self._process.take_stderr().decode("utf-8", "replace")
-
-    def has_exited(self) -> bool:
-        return self._process.child.has_exited()
+        return self.engine.take_stderr().decode("utf-8", "replace")
 
     def close_input(self) -> None:
         self._begin_turn()
-        self._process.child.close_input()
+        self.engine.child.close_input()
 
     def exits_within(self, seconds: float) -> bool:
         """Whether the process exits within ``seconds``; its output is dropped."""
-        deadline_ns = self._budget.deadline_ns(seconds)
-        try:
-            while True:
-                self._process.read_line(deadline_ns, until_exit=True)
-                self._process.output.end_move()
-        except EngineFlooded as fault:
-            raise _failure(fault) from None
-        except EngineFault:
-            return self._process.child.has_exited()
-
-    def kill(self) -> None:
-        self._process.kill()
+        fault = self.engine.wait(self._budget.deadline_ns(seconds))
+        if isinstance(fault, EngineFlooded):
+            raise _failure(fault)
+        return self.engine.child.has_exited()
 
 
 def _failure(fault: EngineFault) -> CheckFailed:

@@ -6,8 +6,7 @@ Each raises ``CheckFailed``, or returns if the engine passes.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from engines.hard_positions import WON_POSITIONS
 from engines.positions import read_hard_positions
@@ -60,17 +59,13 @@ _SEED = 2026
 
 def plays_legally(engine: CheckedEngine, game: Variant) -> None:
     """Positions at the start and later, for both sides, also given as position strings."""
-    process = engine.running()
-    process.begin_game(game)
-    for situation in _some_situations(game):
-        process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
-    for situation in given_as_text(draw_situation(game, 6, _SEED), game):
+    process = engine.begin_game(game)
+    for situation in (*_some_situations(game), *given_as_text(draw_situation(game, 6, _SEED), game)):
         process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
 
 
 def writes_readable_info(engine: CheckedEngine, game: Variant) -> None:
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     for situation in _some_situations(game):
         answer = process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
         for line in answer.lines:
@@ -78,68 +73,55 @@ def writes_readable_info(engine: CheckedEngine, game: Variant) -> None:
 
 
 def follows_long_games(engine: CheckedEngine, game: Variant) -> None:
-    process = engine.running()
-    process.begin_game(game)
     situation = draw_long_situation(game, _SEED)
-    process.search(situation, SHORT_SEARCH, ANSWER_SECONDS)
+    engine.begin_game(game).search(situation, SHORT_SEARCH, ANSWER_SECONDS)
 
 
 def obeys_time_controls(engine: CheckedEngine, game: Variant) -> None:
     """With either side's clock, a time for the move, nodes, depth, and several at once."""
-    process = engine.running()
-    process.begin_game(game)
-    for limits in _time_controls(game):
-        _search_in_time(process, limits)
+    process = engine.begin_game(game)
+    for situation, go, limit_ms in _time_controls(game):
+        _search_in_time(process, situation, go, limit_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """A search and its time limit in milliseconds; None is only the limit of ``ANSWER_SECONDS``."""
-
-    situation: Situation
-    go: Go
-    limit_ms: int | None
-
-
-def _time_controls(game: Variant) -> Iterator[_Limits]:
-    first, second = start_of(game), draw_situation(game, 1, _SEED)
-    yield _Limits(first, Go(p1_time_ms=1000, p2_time_ms=1000, p1_inc_ms=500, p2_inc_ms=500), 1000)
-    yield _Limits(first, Go(p1_time_ms=1500, p2_time_ms=60_000, p1_inc_ms=0, p2_inc_ms=0), 1500)
-    yield _Limits(second, Go(p1_time_ms=60_000, p2_time_ms=1500, p1_inc_ms=0, p2_inc_ms=0), 1500)
-    yield _Limits(first, Go(movetime_ms=1000), 1000)
-    short = LOW_CLOCK_MS
-    yield _Limits(first, Go(p1_time_ms=short, p2_time_ms=short, p1_inc_ms=0, p2_inc_ms=0), short)
-    yield _Limits(first, Go(nodes=50), None)
-    yield _Limits(first, Go(depth=1), None)
-    yield _Limits(second, Go(movetime_ms=1000, nodes=50, depth=2), 1000)
+def _time_controls(game: Variant) -> tuple[tuple[Situation, Go, int | None], ...]:
+    """Searches and their time limits in milliseconds; None is only the limit of ``ANSWER_SECONDS``."""
+    first, second, short = start_of(game), draw_situation(game, 1, _SEED), LOW_CLOCK_MS
+    return (
+        (first, Go(p1_time_ms=1000, p2_time_ms=1000, p1_inc_ms=500, p2_inc_ms=500), 1000),
+        (first, Go(p1_time_ms=1500, p2_time_ms=60_000, p1_inc_ms=0, p2_inc_ms=0), 1500),
+        (second, Go(p1_time_ms=60_000, p2_time_ms=1500, p1_inc_ms=0, p2_inc_ms=0), 1500),
+        (first, Go(movetime_ms=1000), 1000),
+        (first, Go(p1_time_ms=short, p2_time_ms=short, p1_inc_ms=0, p2_inc_ms=0), short),
+        (first, Go(nodes=50), None),
+        (first, Go(depth=1), None),
+        (second, Go(movetime_ms=1000, nodes=50, depth=2), 1000),
+    )
 
 
-def _search_in_time(process: CheckedProcess, limits: _Limits) -> None:
-    if limits.limit_ms is None:
-        process.search(limits.situation, limits.go, ANSWER_SECONDS)
+def _search_in_time(process: CheckedProcess, situation: Situation, go: Go, limit_ms: int | None) -> None:
+    if limit_ms is None:
+        process.search(situation, go, ANSWER_SECONDS)
         return
     for _ in range(LATE_TIMES):
-        patience = limits.limit_ms / 1000 + GRACE_SECONDS
-        answer = process.search(limits.situation, limits.go, patience, exactly=True)
-        late = judge_time(answer.used_ms, limits.limit_ms, answer.times)
-        if late is None or not (process.is_timed_fairly or has_free_core()):
+        answer = process.search(situation, go, limit_ms / 1000 + GRACE_SECONDS, exactly=True)
+        late = judge_time(answer.charge, limit_ms)
+        if late is None or not (process.clock is not None or has_free_core()):
             return
-    raise CheckFailed(f"to '{format_message(limits.go)}' {late}, {LATE_TIMES} times in a row")
+    raise CheckFailed(f"to '{format_message(go)}' {late}, {LATE_TIMES} times in a row")
 
 
 def obeys_short_times(engine: CheckedEngine, game: Variant) -> None:
     """A short time for the move: an engine must not always take the same time."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     for situation in (start_of(game), draw_situation(game, 6, _SEED)):
         for limit_ms in SHORT_TIMES_MS:
-            _search_in_time(process, _Limits(situation, Go(movetime_ms=limit_ms), limit_ms))
+            _search_in_time(process, situation, Go(movetime_ms=limit_ms), limit_ms)
 
 
 def answers_stop(engine: CheckedEngine, game: Variant) -> None:
     """An answer before the ``stop`` passes as well."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     situation = draw_situation(game, 4, _SEED)
     process.start_search(situation, LONG_SEARCH)
     if process.take_answer(situation, SEARCHING_SECONDS) is not None:
@@ -151,10 +133,9 @@ def answers_stop(engine: CheckedEngine, game: Variant) -> None:
 
 def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
     """The engine plays both sides; its standard error and memory must stay small enough for a game."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     process.take_stderr()
-    before = process.stderr_size
+    before = process.engine.stderr.size
     history = History(game)
     end = time.monotonic() + GAME_SECONDS
     memory = []
@@ -166,7 +147,7 @@ def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
         memory.append(process.account.memory_bytes())
         history.play(answer.move)
     process.take_stderr()
-    fail_if(judge_log(process.stderr_size - before, len(history.moves), game.ply_limit))
+    fail_if(judge_log(process.engine.stderr.size - before, len(history.moves), game.ply_limit))
     if (grown := judge_memory(memory, game.typical_plies // 2)) is not None:
         sentence, is_lost = grown
         raise CheckFailed(sentence, FaultKind.MEMORY if is_lost else FaultKind.GROWTH)
@@ -174,8 +155,7 @@ def plays_a_game(engine: CheckedEngine, game: Variant) -> None:
 
 def scores_from_its_own_side(engine: CheckedEngine, game: Variant) -> None:
     """Positions that the mover wins at once, for both sides; ends at the first answer without a score."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     scores = []
     for text in WON_POSITIONS.get(game.code, ()):
         situation = parse_situation(game, text)
@@ -188,8 +168,7 @@ def scores_from_its_own_side(engine: CheckedEngine, game: Variant) -> None:
 
 def knows_the_end(engine: CheckedEngine, game: Variant) -> None:
     """In positions that are over it answers no move. A server never asks, so any other behaviour passes."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     for row in read_hard_positions(game.code):
         if row.result:
             over = Situation(row.position, (), game.position.parse(row.position))

@@ -6,6 +6,7 @@ Each raises ``CheckFailed``, or returns if the engine passes.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from engines.protocol import (
     BestMove,
@@ -22,7 +23,8 @@ from workers.check.checked_engine import CheckedEngine
 from workers.check.checked_process import CheckedProcess, CheckFailed, FaultKind
 from workers.check.situations import start_of
 from workers.check.verdicts import judge_introduction, judge_options
-from workers.engine.players import NS, READY_SECONDS
+from workers.engine.players import READY_SECONDS
+from workers.engine.processor_time import NS
 
 ANSWER_SECONDS = 5.0
 """The time limit for an answer without a clock, or with a much shorter one."""
@@ -90,8 +92,7 @@ def ignores_strange_lines(engine: CheckedEngine, game: Variant) -> None:
 
 
 def understands_windows_lines(engine: CheckedEngine, game: Variant) -> None:
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     process.send("isready", end="\r\n")
     process.expect(ReadyOk, READY_SECONDS, "readyok to a line that ends in \\r\\n")
     process.search(start_of(game), SHORT_SEARCH, ANSWER_SECONDS, end="\r\n")
@@ -99,8 +100,7 @@ def understands_windows_lines(engine: CheckedEngine, game: Variant) -> None:
 
 def answers_once(engine: CheckedEngine, game: Variant) -> None:
     """It sends no second ``bestmove``, also not to a late ``stop``."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     process.search(start_of(game), SHORT_SEARCH, ANSWER_SECONDS)
     process.send("stop", "gameover draw adjudication")
     for line in process.read_for(IDLE_SECONDS):
@@ -112,8 +112,7 @@ def answers_once(engine: CheckedEngine, game: Variant) -> None:
 
 def is_idle_between_searches(engine: CheckedEngine, game: Variant) -> None:
     """It uses no processor time while the opponent thinks."""
-    process = engine.running()
-    process.begin_game(game)
+    process = engine.begin_game(game)
     process.search(start_of(game), SHORT_SEARCH, ANSWER_SECONDS)
     for _ in range(IDLE_PERIODS):
         before_ns = process.account.cpu_ns()
@@ -149,38 +148,30 @@ def flushes_its_output(engine: CheckedEngine, game: Variant) -> None:
 
 
 def quits(engine: CheckedEngine, game: Variant) -> None:
-    """When idle, and during a search."""
-    for is_searching in (False, True):
-        process = _prepared(engine, game, is_searching)
-        process.send("quit")
-        _expect_end(process, "quit", is_searching)
+    _check_end(engine, game, "quit", lambda process: process.send("quit"))
 
 
 def ends_with_its_input(engine: CheckedEngine, game: Variant) -> None:
-    """When idle, and during a search, because its server may end at any time."""
-    for is_searching in (False, True):
-        process = _prepared(engine, game, is_searching)
-        process.close_input()
-        _expect_end(process, "the end of its input", is_searching)
+    """Its server may end at any time."""
+    _check_end(engine, game, "the end of its input", CheckedProcess.close_input)
 
 
-def _prepared(engine: CheckedEngine, game: Variant, is_searching: bool) -> CheckedProcess:
-    process = engine.restart()
-    process.begin_game(game)
-    if is_searching:
-        process.start_search(start_of(game), LONG_SEARCH)
-    return process
-
-
-def _expect_end(process: CheckedProcess, cause: str, is_searching: bool) -> None:
-    started, before_ns = time.monotonic(), process.account.cpu_ns()
-    if process.exits_within(EXIT_SECONDS):
-        return
-    moment = " during a search" if is_searching else ""
-    used = (process.account.cpu_ns() - before_ns) / NS
-    busy = used > BUSY_SHARE * (time.monotonic() - started)
-    cpu_use = f", using {used:.1f} s of processor time" if busy else ""
-    raise CheckFailed(f"{EXIT_SECONDS:g} seconds after {cause}{moment} it was still running{cpu_use}")
+def _check_end(
+    engine: CheckedEngine, game: Variant, cause: str, end: Callable[[CheckedProcess], None]
+) -> None:
+    """Check that ``end`` ends the engine when it is idle, and during a search."""
+    for moment in ("", " during a search"):
+        process = engine.restart()
+        process.begin_game(game)
+        if moment:
+            process.start_search(start_of(game), LONG_SEARCH)
+        end(process)
+        started, before_ns = time.monotonic(), process.account.cpu_ns()
+        if not process.exits_within(EXIT_SECONDS):
+            used = (process.account.cpu_ns() - before_ns) / NS
+            busy = used > BUSY_SHARE * (time.monotonic() - started)
+            cpu_use = f", using {used:.1f} s of processor time" if busy else ""
+            raise CheckFailed(f"{EXIT_SECONDS:g} seconds after {cause}{moment} it was still running{cpu_use}")
 
 
 def fail_if(sentence: str | None) -> None:

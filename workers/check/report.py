@@ -43,12 +43,13 @@ def format_finding(finding: Finding) -> str:
     if finding.fault:
         parts.append(f"    What to do: {finding.advice}")
         parts.append(f"    {REFUSES if finding.is_grave else MENTIONS}")
-    if finding.lines:
-        parts.append("    The last lines exchanged (seconds, > to the engine, < from it):")
-        parts += _last_lines(finding.lines)
-    if finding.stderr:
-        parts.append("    The last lines of its standard error:")
-        parts += _last_lines(finding.stderr)
+    logs = {
+        "lines exchanged (seconds, > to the engine, < from it)": finding.lines,
+        "lines of its standard error": finding.stderr,
+    }
+    for what, text in logs.items():
+        if text:
+            parts += [f"    The last {what}:", *_last_lines(text)]
     return "\n".join(parts)
 
 

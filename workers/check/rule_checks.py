@@ -33,9 +33,8 @@ _SEED = 2027
 
 def knows_rare_rules(engine: CheckedEngine, game: Variant) -> None:
     """The engine is asked at each position of the lines; answers of ``resign`` are accepted."""
-    process = engine.running()
-    process.begin_game(game)
-    end = time.monotonic() + min(MOST_SECONDS, MOST_SHARE * engine.seconds_left)
+    process = engine.begin_game(game)
+    end = time.monotonic() + min(MOST_SECONDS, MOST_SHARE * engine.budget.seconds_left)
     for number, situation in enumerate(_situations(game)):
         if number == MOST_MOVES or time.monotonic() > end:
             return

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from engines.protocol import (
+    INFO_FIELDS,
     VARIANT_OPTION,
     BestMove,
     IdName,
@@ -21,6 +22,8 @@ from engines.rules.base import IllegalMove, Position, Side, quote
 from engines.rules.registry import GAMES
 from engines.visible import visible
 from workers.engine.output import MAX_STDERR_BYTES
+from workers.game.charges import Charge
+from workers.game.fastpath.clock import NS_PER_MS
 from workers.sandbox.limits import Limits
 
 MARGIN_MS = 50
@@ -34,15 +37,6 @@ GROWTH_BYTES = 2 << 20
 LEAST_SAMPLES = 12
 MEMORY_BYTES = Limits().memory
 """The memory of an engine on a site that has not changed it."""
-
-_NUMBERS = (
-    ("depth", "depth"),
-    ("seldepth", "seldepth"),
-    ("time", "time_ms"),
-    ("nodes", "nodes"),
-    ("nps", "nps"),
-)
-"""Words of an ``info`` line and the fields of ``Info``."""
 
 _MOVE = re.compile(r"[a-i]\d|^pass$")
 """What each move of a game contains, and 'none', '0000' and 'resign' do not."""
@@ -117,8 +111,8 @@ def judge_info(line: str, position: Position) -> str | None:
     if not isinstance(info, Info):
         return None
     words = line.partition(" string ")[0].split()
-    for word, field in _NUMBERS:
-        if word in words and getattr(info, field) is None:
+    for word, field in INFO_FIELDS.items():
+        if word != "score" and word in words and getattr(info, field) is None:
             return f"{word!r} is not followed by a number in {quote(line)}"
     if "score" in words and info.score is None:
         return f"'score' is not followed by 'cp' or 'mate' and a number in {quote(line)}"
@@ -137,11 +131,12 @@ def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
     return None
 
 
-def judge_time(used_ms: int, limit_ms: int, times: str = "") -> str | None:
-    """Judge the time of an answer; ``times`` is added if the machine withheld some."""
+def judge_time(charge: Charge, limit_ms: int) -> str | None:
+    """Judge the time of an answer; all its times are named if the machine withheld some."""
+    used_ms = charge.used_ns // NS_PER_MS
     if used_ms <= limit_ms + MARGIN_MS:
         return None
-    measured = f" ({times})" if times else ""
+    measured = f" ({charge.sentence})" if charge.extension_ns else ""
     return f"the answer took {used_ms} ms of {limit_ms}{measured}; only {MARGIN_MS} ms more are granted"
 
 

@@ -219,12 +219,17 @@ CORE = ContendedCore()
 """The core of this process, if it is a slot."""
 
 
+def core_share(seconds: float) -> float:
+    """The share of its core that this thread gets while it uses all it can get for ``seconds``."""
+    began, used = time.monotonic(), time.thread_time()
+    while (wall := time.monotonic() - began) < seconds:
+        pass
+    return (time.thread_time() - used) / wall
+
+
 def find_core_trouble() -> str:
     """Use the core for a moment; a sentence if others get more than half of it, empty if not."""
-    began, used = time.monotonic(), time.thread_time()
-    while time.monotonic() < began + PROBE_SECONDS:
-        pass
-    percent = round(100 * (time.thread_time() - used) / (time.monotonic() - began))
+    percent = round(100 * core_share(PROBE_SECONDS))
     return "" if percent >= 50 else f"other programs use its core: a test got {percent} % of it"
 
 

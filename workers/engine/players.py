@@ -41,6 +41,7 @@ from workers.engine.declared import find_unsuited
 from workers.engine.faults import EngineExited, EngineFault, EnginePipeClosed, EngineSilent
 from workers.engine.launch import Launch
 from workers.engine.process import EngineProcess
+from workers.engine.processor_time import NS
 from workers.game.charges import Charge
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
@@ -54,7 +55,6 @@ READY_SECONDS = 10
 NOT_UTF_8 = "its output has zero bytes, like UTF-16, and must be UTF-8"
 GAMEOVER_SECONDS = 0.05
 QUIT_SECONDS = 0.5
-NS = 1_000_000_000
 
 _PLAIN_ANSWER = re.compile(rb"bestmove ([!-~]+)")
 """The usual answer; any other line that may be an answer is parsed in full."""
@@ -98,14 +98,15 @@ class UgiPlayer:
         self._declared: dict[str, OptionDeclared] = {}
         self._pending_options: list[ServerMessage] = []
         self._is_playing = False
-        self._log = Conversation()
+        self.conversation = Conversation()
+        """The lines exchanged in this game. A new object replaces it for the next game and after an end."""
         self.scratch: str | None = None
         """The scratch folder of an engine that was closed for a restart; ``plan`` may use it again."""
 
     # Methods for the referee
 
     def prepare(self) -> None:
-        self._log = Conversation()
+        self.conversation = Conversation()
         if self._process is not None and self._process.child.has_exited():
             self.close()
         try:
@@ -123,7 +124,7 @@ class UgiPlayer:
             raise _verdict(fault) from None
 
     def line(self) -> EngineChannel | None:
-        return None if self._process is None else self._process.line(self._log)
+        return None if self._process is None else self._process.line(self.conversation)
 
     def choose(self, turn: MoveRequest) -> EngineMove:
         process, asked = self._process, turn.asked
@@ -135,7 +136,7 @@ class UgiPlayer:
                     self._refuse_early_answers(process)
                 process.turns.begin_question()
                 asked = Pending(turn.question, time.monotonic_ns(), turn.question)
-            self._log.sent(asked.question, asked.asked_ns)
+            self.conversation.sent(asked.question, asked.asked_ns)
             return self._read_answer(process, asked, allowance_ns)
         except EngineSilent as silence:
             charge = process.turns.charge(time.monotonic_ns(), is_answered=False)
@@ -160,18 +161,13 @@ class UgiPlayer:
         """The engine's standard error of this game; the middle of a long one is left out."""
         return "" if self._process is None else self._process.take_stderr().decode("utf-8", "replace")
 
-    @property
-    def conversation(self) -> Conversation:
-        """The lines exchanged in this game. A new object replaces it for the next game and after an end."""
-        return self._log
-
     def close(self, *, restarts: bool = False) -> None:
         """End the engine: send ``quit``, wait for half a second, then kill it. May be repeated.
 
         With ``restarts`` its scratch folder may be kept, for the next start or until it is closed again.
         """
         process, self._process = self._process, None
-        self._log = Conversation()  # frees the old one, which may be large
+        self.conversation = Conversation()  # frees the old one, which may be large
         if process is None:
             self._drop_scratch(keep=restarts)
             return
@@ -190,7 +186,7 @@ class UgiPlayer:
     def kill(self) -> None:
         """Kill the engine at once, without ``quit``. May be repeated."""
         process, self._process = self._process, None
-        self._log = Conversation()
+        self.conversation = Conversation()
         if process is not None:
             process.kill()
         self._drop_scratch()
@@ -245,7 +241,7 @@ class UgiPlayer:
 
     def _send(self, messages: Sequence[ServerMessage], deadline_ns: int) -> None:
         data = b"".join(map(_encoded, messages))
-        self._log.sent(data, time.monotonic_ns())
+        self.conversation.sent(data, time.monotonic_ns())
         self._running.write(data, deadline_ns)
 
     def _request(self, messages: Sequence[ServerMessage], kind: type[EngineMessage], word: str) -> None:
@@ -262,7 +258,7 @@ class UgiPlayer:
         except EnginePipeClosed as closed:
             raise EngineSilent(f"no {word}: {closed}") from None
         except EngineSilent:
-            encoding = f": {NOT_UTF_8}" if "\0" in self._log.text() else ""
+            encoding = f": {NOT_UTF_8}" if "\0" in self.conversation.text() else ""
             raise EngineSilent(f"no {word} within {seconds} seconds{encoding}") from None
 
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
@@ -272,15 +268,15 @@ class UgiPlayer:
         for index, line in enumerate(lines):
             message = _parsed(line) if self._matters(line) else None
             if isinstance(message, BestMove):
-                self._log.received(b"\n".join(lines), arrived_ns)
+                self.conversation.received(b"\n".join(lines), arrived_ns)
                 raise Forfeit(Termination.UNSOLICITED, f"a bestmove came instead of {word}")
             if isinstance(message, OptionDeclared) and message.name.lower() in self._kept_options:
                 self._declared[message.name] = message
             if isinstance(message, kind):
-                self._log.received(b"\n".join(lines[: index + 1]), arrived_ns)
+                self.conversation.received(b"\n".join(lines[: index + 1]), arrived_ns)
                 self._running.output.put_back(lines[index + 1 :])
                 return True
-        self._log.received(b"\n".join(lines), arrived_ns)
+        self.conversation.received(b"\n".join(lines), arrived_ns)
         return False
 
     def _matters(self, line: bytes) -> bool:
@@ -292,7 +288,7 @@ class UgiPlayer:
     def _refuse_early_answers(self, process: EngineProcess) -> None:
         lines = process.output.take()
         if lines:
-            self._log.received(b"\n".join(lines), process.output.arrived_ns)
+            self.conversation.received(b"\n".join(lines), process.output.arrived_ns)
         if _first_move([*lines, process.output.unfinished]) is not None:
             raise Forfeit(Termination.UNSOLICITED, "a bestmove was waiting before the engine was asked")
 
@@ -301,10 +297,10 @@ class UgiPlayer:
         earlier: list[bytes] = []
         answer = process.ask(asked, asked.asked_ns + allowance_ns)
         while (found := _first_move(lines := next(answer))) is None:
-            self._log.received(b"\n".join(lines), process.output.arrived_ns)
+            self.conversation.received(b"\n".join(lines), process.output.arrived_ns)
             earlier += lines
         index, move = found
-        self._log.received(b"\n".join(lines[: index + 1]), process.output.arrived_ns)
+        self.conversation.received(b"\n".join(lines[: index + 1]), process.output.arrived_ns)
         process.output.put_back(lines[index + 1 :])
         process.output.end_move()
         earlier += lines[:index]

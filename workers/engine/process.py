@@ -185,14 +185,14 @@ class EngineProcess:
             self._drain_stderr()
         return self.stderr.joined()
 
-    def wait(self, deadline_ns: int) -> None:
-        """Read and drop output until the engine ends or the deadline passes; never raises ``EngineFault``."""
+    def wait(self, deadline_ns: int) -> EngineFault:
+        """Read and drop output until the engine ends or the deadline passes; returns what ended that."""
         try:
             while True:
                 self.read_line(deadline_ns, until_exit=True)
                 self.output.end_move()
-        except EngineFault:
-            return
+        except EngineFault as fault:
+            return fault
 
     def kill(self, *, keep_scratch: bool = False) -> str | None:
         """Kill the engine and its process group at once. May be repeated.

@@ -11,6 +11,7 @@ import os
 import time
 from typing import Final
 
+from workers.engine.fair_clock import NEVER_NS
 from workers.sandbox.process import SandboxedProcess
 
 NS: Final = 1_000_000_000
@@ -22,7 +23,6 @@ FREE_NS: Final = 10_000_000
 """How much an engine may use in its opponent's turns of a game before it is suspended in them."""
 BASE_SECONDS: Final = 10
 CLOCK_FACTOR: Final = 2
-NEVER_NS: Final = 1 << 62
 
 
 def limit_ns(clock_ns: int, cores: int) -> int:

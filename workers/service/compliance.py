@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
@@ -74,18 +75,18 @@ class _ComplianceCheck:
     worker: WorkerContext
     on_news: Callable[[ComplianceNews], None]
     is_stopping: Callable[[], bool]
-    _found: list[Finding] = field(default_factory=list, init=False)
-    _unpacked: bool = field(default=False, init=False)
-    _engine: str = field(default="", init=False)
+    _news: ComplianceNews = field(init=False)
     _last_news: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._news = replace(returned_check(self.job, self.worker), ending=ComplianceEnding.NONE)
 
     def run(self) -> None:
         self._send()
         forget_dropped(self.worker.store, self.worker.cache)
         with _temporary_cache(self.worker) as worker:
             worker.folder_of(self.job.engine)
-            self._unpacked = True
-            self._send()
+            self._send(unpacked=True)
             self._check(worker)
         self.end(ComplianceEnding.DONE)
 
@@ -104,14 +105,13 @@ class _ComplianceCheck:
             advice = "try it with python3 -m workers check before you upload it"
             self._add(Finding("setup", "", str(cannot), advice, is_grave=True))
         else:
-            self._engine = visible(report.engine, MAX_NAME)
+            self._news = replace(self._news, engine=visible(report.engine, MAX_NAME))
 
     def end(self, ending: ComplianceEnding, why: str = "") -> None:
-        self._send(ending, visible(why, MAX_SENTENCE))
+        self._send(ending=ending, why=visible(why, MAX_SENTENCE))
 
     def _add(self, finding: Finding) -> None:
-        self._found.append(_limited(finding))
-        self._send()
+        self._send(found=(*self._news.found, _limited(finding)))
         self._check_in()
 
     def _check_in(self) -> None:
@@ -121,13 +121,11 @@ class _ComplianceCheck:
         if time.monotonic() > self._last_news + PROGRESS_SECONDS:
             self._send()
 
-    def _send(self, ending: ComplianceEnding = ComplianceEnding.NONE, why: str = "") -> None:
+    def _send(self, **changes: Any) -> None:
+        """Send the news with changed fields."""
         self._last_news = time.monotonic()
-        found = tuple(self._found)
-        news = ComplianceNews(
-            self.job.exam, self.worker.name, self._unpacked, self._engine, found, ending, why
-        )
-        self.on_news(news)
+        self._news = replace(self._news, **changes)
+        self.on_news(self._news)
 
 
 @contextlib.contextmanager

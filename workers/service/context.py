@@ -86,10 +86,8 @@ def probe_sandbox() -> tuple[Verdict, Sandbox | None]:
     return verdict, sandbox
 
 
-@functools.cache
-def worker_speed() -> str:
-    """The speed of this worker, measured once."""
-    return measure_speed()
+worker_speed = functools.cache(measure_speed)
+"""The speed of this worker, measured once."""
 
 
 @functools.cache

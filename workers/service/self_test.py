@@ -43,20 +43,14 @@ class SelfTest:
 
     def find_trouble(self, worker: WorkerContext) -> str:
         """Run the test if it is due; returns what is wrong, empty if nothing is."""
-        admission = self._slots.admissions
-        if self._passed_admission == admission:
-            return ""
-        trouble = self.run(worker)
-        if not trouble:
-            self._passed_admission = admission
-        return trouble
+        return "" if self._passed_admission == self._slots.admissions else self.run(worker)
 
     def run(self, worker: WorkerContext) -> str:
         """Run the test now; returns what is wrong, empty if nothing is or the worker stops."""
-        self._passed_admission = -1
+        admission, self._passed_admission = self._slots.admissions, -1
         trouble = play_canary(worker, lambda: self._slots.is_stopping)
         if not trouble:
-            self._passed_admission = self._slots.admissions
+            self._passed_admission = admission
         return trouble
 
     def hold(self, trouble: str, retest: Callable[[], str]) -> None:

@@ -214,7 +214,7 @@ class Sender:
         self._lease_s = 0
         self._reports: deque[tuple[str, GameReport]] = deque()
         self._ended: deque[tuple[str, ComplianceNews]] = deque()
-        self._returned: deque[tuple[str, str]] = deque()
+        self._returned: deque[tuple[str, tuple[str, ...]]] = deque()
         self._progress: Progress | None = None
         self._news: ComplianceNews | None = None
         self._stopped: set[str] = set()
@@ -244,7 +244,7 @@ class Sender:
 
     def give_back(self, attempts: Sequence[str]) -> None:
         """Tell the site that these attempts of the job are not played to their end."""
-        self._returned.extend((self._job, attempt) for attempt in attempts)
+        self._returned.append((self._job, tuple(attempts)))
         self._wake.set()
 
     def show(self, progress: Progress) -> None:
@@ -379,11 +379,9 @@ class Sender:
     def _send_state(self) -> None:
         """Post what is no report; raises ``SiteAway``."""
         while self._returned:
-            job = self._returned[0][0]
-            some = tuple(attempt for of, attempt in tuple(self._returned) if of == job)
-            self._try_post(job, replace(self._post, returned=some))
-            for attempt in some:
-                self._returned.remove((job, attempt))
+            job, attempts = self._returned[0]
+            self._try_post(job, replace(self._post, returned=attempts))
+            self._returned.popleft()
         job = self._job
         news, self._news = self._news, None
         is_due = self._clock() >= self._last_post + RENEW_SECONDS

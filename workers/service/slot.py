@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from engines.records import Termination
 from workers.bundles.bundle_site import SiteAway, TokenRefused
@@ -28,7 +29,7 @@ from workers.jobs import (
 )
 from workers.logs import FIELDS, log_ids
 from workers.play.batch import play_batch
-from workers.play.runner import PROGRESS_SECONDS, Callbacks, Stopped, WorkerContext, refuse_job
+from workers.play.runner import Callbacks, Stopped, WorkerContext, refuse_job
 from workers.service.compliance import check_bot, failed_check, returned_check
 from workers.service.self_test import SelfTest
 from workers.service.site import Sender
@@ -150,34 +151,34 @@ class Slot:
                     self.sender.report(refused)
 
     def _fetch_all(self, jobs: Sequence[GameJob]) -> bool:
+        """Fetch the bundles of all jobs; False if the site is away or the worker must not play."""
         try:
-            for job in jobs:
-                wait = _FetchWait(job.games[0], self.sender.show, self._is_over)
-                if not self._fetch(job.engines, wait):
-                    return False
+            return all(self._fetch(job.engines, partial(self._wait_for, job.games[0])) for job in jobs)
         except Stopped:
             return False
-        return True
+
+    def _wait_for(self, game: JobGame) -> None:
+        """Show a game without moves while its bundles are fetched; raises ``Stopped`` if it must end."""
+        if self._is_over():
+            raise Stopped
+        self.sender.show(Progress(game.key, game.attempt, 0, (), None, None))
 
     def _fetch(self, specs: Iterable[EngineSpec], on_wait: Callable[[], None]) -> bool:
         """Fetch the bundles of engines; False if the site is away. A refused bundle makes its game void."""
         for spec in specs:
-            try:
-                self.worker.folder_of(spec, on_wait)
-            except SiteAway as away:
-                self._set_trouble(away.why, lambda spec=spec: self._still_away(spec))  # type: ignore[misc]
+            if why := self._find_away(spec, on_wait):
+                self._set_trouble(why, partial(self._find_away, spec))
                 return False
-            except (OSError, ValueError) as error:
-                log.warning("the bundle of %s: %s", spec.name, error)
         return True
 
-    def _still_away(self, spec: EngineSpec) -> str:
+    def _find_away(self, spec: EngineSpec, on_wait: Callable[[], None] = lambda: None) -> str:
+        """Fetch an engine's bundle; returns why the site is away, empty if it is not."""
         try:
-            self.worker.folder_of(spec)
+            self.worker.folder_of(spec, on_wait)
         except SiteAway as away:
             return away.why
-        except (OSError, ValueError):
-            return ""  # the next game with this engine reports it
+        except (OSError, ValueError) as error:
+            log.warning("the bundle of %s: %s", spec.name, error)
         return ""
 
     def _report(self, report: GameReport) -> None:
@@ -216,20 +217,3 @@ def _vetted(spec: EngineSpec) -> EngineSpec:
 
 def _games_of(games: Iterable[JobGame | GameReport]) -> dict[str, object]:
     return {FIELDS: {"games": [game.key for game in games]}}
-
-
-@dataclass(slots=True)
-class _FetchWait:
-    """Called while a bundle is fetched: shows the game without moves; raises ``Stopped`` if it must end."""
-
-    game: JobGame
-    on_progress: Callable[[Progress], None]
-    is_over: Callable[[], bool]
-    _last_progress: float = field(default=0.0, init=False)
-
-    def __call__(self) -> None:
-        if self.is_over():
-            raise Stopped
-        if time.monotonic() > self._last_progress + PROGRESS_SECONDS:
-            self._last_progress = time.monotonic()
-            self.on_progress(Progress(self.game.key, self.game.attempt, 0, (), None, None))

@@ -5,6 +5,7 @@ The worker's main process forks its slots. ``SLOTS`` is made before, so all of t
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import mmap
 
@@ -12,8 +13,6 @@ from workers.jobs import MOST_SLOTS
 
 MOST_BYTES = 512
 """The longest text about a slot, in UTF-8."""
-_STATES, _GAMES, _VOIDS, _PLIES, _PIDS, _BEATS, _END = (3 + MOST_SLOTS * number for number in range(7))
-"""Offsets in the shared memory; before them are the three numbers of the worker."""
 
 
 class SlotState(enum.IntEnum):
@@ -23,87 +22,104 @@ class SlotState(enum.IntEnum):
     """The slot cannot play; it tests itself again at intervals."""
 
 
+class _Slot(ctypes.Structure):
+    """``plies`` are those of all games played; ``beats`` counts while the process ``pid`` runs."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("state", "games", "voids", "plies", "pid", "beats")),
+        ("trouble", ctypes.c_char * MOST_BYTES),
+    )
+
+
+class _Worker(ctypes.Structure):
+    """``barred_at`` is the number of admissions at which the worker was barred."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("is_stopping", "barred_at", "admissions")),
+        ("slots", _Slot * MOST_SLOTS),
+    )
+
+
 class Slots:
     """Each number and text has one writer: the worker's main process or one slot."""
 
     def __init__(self) -> None:
-        self._numbers = memoryview(mmap.mmap(-1, 8 * _END)).cast("Q")
-        self._troubles = mmap.mmap(-1, MOST_BYTES * MOST_SLOTS)
+        self._worker = _Worker.from_buffer(mmap.mmap(-1, ctypes.sizeof(_Worker)))
 
     @property
     def is_stopping(self) -> bool:
         """Whether the worker stops: running games must be returned."""
-        return self._numbers[0] != 0
+        return bool(self._worker.is_stopping)
 
     @property
     def is_barred(self) -> bool:
         """Whether the site gives this worker no work now: running games must be returned, none begun."""
-        return self._numbers[1] == self._numbers[2]
+        return bool(self._worker.barred_at == self._worker.admissions)
 
     @property
     def admissions(self) -> int:
         """How often the site has admitted this worker; each slot repeats its self-test after each."""
-        return self._numbers[2]
+        return int(self._worker.admissions)
 
     def stop(self) -> None:
-        self._numbers[0] = 1
+        self._worker.is_stopping = 1
 
     def bar(self) -> None:
         """Bar the worker, as it is at its start; a slot may do it as well as the main process."""
-        self._numbers[1] = self._numbers[2]
+        self._worker.barred_at = self._worker.admissions
 
     def admit(self) -> None:
         if self.is_barred:
-            self._numbers[2] += 1
+            self._worker.admissions += 1
 
     def enter(self, slot: int, state: SlotState) -> None:
-        self._numbers[_STATES + slot] = state
+        self._worker.slots[slot].state = state
 
     def count_game(self, slot: int, *, void: bool, plies: int) -> None:
-        self._numbers[(_VOIDS if void else _GAMES) + slot] += 1
-        self._numbers[_PLIES + slot] += plies
+        counts = self._worker.slots[slot]
+        counts.voids += void
+        counts.games += not void
+        counts.plies += plies
 
     def begin_beat(self, slot: int, pid: int) -> None:
         """Note the process of a slot."""
-        self._numbers[_PIDS + slot] = pid
+        self._worker.slots[slot].pid = pid
 
     def beat(self, slot: int) -> None:
         """Note that the process of a slot runs."""
-        self._numbers[_BEATS + slot] += 1
+        self._worker.slots[slot].beats += 1
 
     def beats_of(self, pid: int) -> int | None:
         """How often the slot of a process has noted that it runs; None if it has no slot."""
-        pids = self._numbers[_PIDS:_BEATS].tolist()
-        return self._numbers[_BEATS + pids.index(pid)] if pid in pids else None
+        return next((slot.beats for slot in self._worker.slots if slot.pid == pid), None)
 
     def number_in(self, state: SlotState) -> int:
         """The number of slots in ``state``, which is ``BUSY`` or ``HELD``: unused slots count as ``IDLE``."""
-        return sum(number == state for number in self._numbers[_STATES:_GAMES])
+        return sum(slot.state == state for slot in self._worker.slots)
 
     def set_trouble(self, slot: int, why: str) -> None:
         """Note why a slot cannot play; "" if it can."""
-        text = why.encode()[:MOST_BYTES]
-        self._troubles[slot * MOST_BYTES : (slot + 1) * MOST_BYTES] = text.ljust(MOST_BYTES, b"\0")
+        self._worker.slots[slot].trouble = why.encode()[:MOST_BYTES]
 
     @property
     def trouble(self) -> str:
         """Why the first slot that cannot play cannot; empty if all can."""
-        texts = self._troubles[:].rstrip(b"\0").lstrip(b"\0")[:MOST_BYTES]
-        return texts.partition(b"\0")[0].decode(errors="ignore")
+        troubles = (slot.trouble.decode(errors="ignore") for slot in self._worker.slots)
+        return next(filter(None, troubles), "")
 
     @property
     def games(self) -> int:
         """Games played by all slots, without void games."""
-        return sum(self._numbers[_GAMES:_VOIDS])
+        return sum(slot.games for slot in self._worker.slots)
 
     @property
     def voids(self) -> int:
-        return sum(self._numbers[_VOIDS:_PLIES])
+        return sum(slot.voids for slot in self._worker.slots)
 
     @property
     def plies(self) -> int:
         """Plies of all games played."""
-        return sum(self._numbers[_PLIES:_PIDS])
+        return sum(slot.plies for slot in self._worker.slots)
 
 
 SLOTS = Slots()

@@ -6,7 +6,8 @@ An item has no content, and nobody reads its bytes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import redis
@@ -34,42 +35,36 @@ def open_redis(url: str) -> redis.Redis:
 
 def push(client: redis.Redis, queue: str, count: int = 1, most: int = 1) -> None:
     """Add turns to a list, which keeps ``most`` of them; raises ``redis.RedisError``."""
-
-    def add() -> None:
-        with client.pipeline() as pipe:
+    if count > 0:
+        with _any_list(client, queue), client.pipeline() as pipe:
             pipe.lpush(queue, *[b""] * count)
             pipe.ltrim(queue, 0, most - 1)
             pipe.execute()
 
-    if count > 0:
-        _with_list(client, queue, add)
-
 
 def waiting(client: redis.Redis, queue: str) -> int:
     """The number of turns in a list; raises ``redis.RedisError``."""
-    found: list[Any] = []
-    _with_list(client, queue, lambda: found.append(client.llen(queue)))
-    return int(found[0]) if found else 0
+    found: Any = 0
+    with _any_list(client, queue):
+        found = client.llen(queue)
+    return int(found)
 
 
 def take(client: redis.Redis, queue: str, most: int) -> int:
     """Remove up to ``most`` turns from a list; returns their number. Raises ``redis.RedisError``."""
-    found: list[int] = []
-
-    def remove() -> None:
-        with client.pipeline() as pipe:
-            pipe.llen(queue)
-            pipe.ltrim(queue, 0, -most - 1)
-            found.append(pipe.execute()[0])
-
-    _with_list(client, queue, remove)
-    return min(most, found[0]) if found else 0
+    found: int = 0
+    with _any_list(client, queue), client.pipeline() as pipe:
+        pipe.llen(queue)
+        pipe.ltrim(queue, 0, -most - 1)
+        found = pipe.execute()[0]
+    return min(most, found)
 
 
-def _with_list(client: redis.Redis, queue: str, act: Callable[[], None]) -> None:
-    """Do something with a list; a key of another type is deleted."""
+@contextmanager
+def _any_list(client: redis.Redis, queue: str) -> Iterator[None]:
+    """Within the block a key of another type is deleted, which ends the block."""
     try:
-        act()
+        yield
     except redis.ResponseError as error:
         if _WRONG_TYPE not in str(error):
             raise

@@ -169,17 +169,8 @@ class TurnsChannel(virtual.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         raise Empty
 
-    def _size(self, queue: str) -> int:
-        return 0
-
     def _purge(self, queue: str) -> int:
         return 0
-
-    def _new_queue(self, queue: str, **_: Any) -> None:
-        """A list needs no declaration."""
-
-    def _has_queue(self, queue: str, **_: Any) -> bool:
-        return True
 
 
 class TurnsTransport(virtual.Transport):
@@ -203,9 +194,6 @@ class TurnsTransport(virtual.Transport):
         self._taken: deque[str] = deque()
         self._wake = -1
         self._reader: TurnReader | None = None
-
-    def driver_version(self) -> str:
-        return redis.__version__
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)

@@ -145,10 +145,9 @@ def test_a_complaint_names_file_line_game_ply_and_word(movetext: str, message: s
 
 def test_the_position_of_a_complaint_is_that_before_the_ply() -> None:
     error = failure(HEAD + "1. c1+ ??? *")
-    assert error.position == "4,4,4,4,4,5/4,4,0,5,5,5 b 0 0 - - 1"
     assert str(error).endswith("(in position '4,4,4,4,4,5/4,4,0,5,5,5 b 0 0 - - 1')")
-    assert failure(HEAD + "1. zz9 ??? *").position == ""
-    assert failure('[Game "chess"]\n\ne4 ??? *').position == ""
+    assert "in position" not in str(failure(HEAD + "1. zz9 ??? *"))
+    assert "in position" not in str(failure('[Game "chess"]\n\ne4 ??? *'))
 
 
 @pytest.mark.parametrize(

@@ -115,5 +115,5 @@ def test_no_file_of_a_bundle_keeps_a_right_it_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "bot.zip"
     everything = stat.S_IFREG | stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | 0o777
     path.write_bytes(bot_and(Part(b"setuid", b"#!/bin/sh\n", mode=everything)))
-    folder = unpack_bundle(path, hash_bundle(path)[0], tmp_path / "cache")
+    folder = unpack_bundle(path, hash_bundle(path.read_bytes())[0], tmp_path / "cache")
     assert stat.S_IMODE((folder / "setuid").stat().st_mode) == 0o444

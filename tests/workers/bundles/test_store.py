@@ -46,13 +46,12 @@ def test_the_declared_size_of_all_files_together_is_limited(monkeypatch: pytest.
         inspect_bundle(GOOD)
 
 
-@pytest.mark.parametrize("source", ["bytes", "file", "path"])
+@pytest.mark.parametrize("source", ["bytes", "file"])
 def test_a_bundle_is_inspected_wherever_it_lies(source: str, tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(GOOD)
     with path.open("rb") as file:
-        given = {"bytes": GOOD, "file": file, "path": path}[source]
-        assert inspect_bundle(given).name == "A"  # type: ignore[arg-type]
+        assert inspect_bundle(GOOD if source == "bytes" else file).name == "A"
         assert not file.closed
 
 

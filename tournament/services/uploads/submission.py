@@ -21,7 +21,7 @@ from tournament.services.bots.publishing import tell_valid
 from tournament.services.locks import lock_row
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
-from workers.bundles.archive import opened
+from workers.bundles.archive import as_file
 from workers.bundles.manifest import BundleError, Manifest
 from workers.bundles.store import hash_bundle, inspect_bundle, store_bundle
 from workers.sandbox.runtimes import find_runtime
@@ -36,14 +36,14 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
     begins at once if uploads are run on this site; otherwise it waits, with the reason. Raises
     ``BundleError``, one sentence, and then stores nothing.
     """
-    with opened(data) as file:
-        if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
-            raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
-        manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
-        try:
-            version = _store(user, manifest, file, notes)
-        except IntegrityError:  # an upload at the same time has the same name or the same content
-            raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
+    file = as_file(data)
+    if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
+        raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
+    manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
+    try:
+        version = _store(user, manifest, file, notes)
+    except IntegrityError:  # an upload at the same time has the same name or the same content
+        raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
     if uploads.look().are_run:
         begin(version, timezone.now())
         version.refresh_from_db()

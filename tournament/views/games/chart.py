@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final, TypedDict
 
-from engines.protocol.score import Score
+from engines.protocol import Score
 from engines.records import MoveNote
 from engines.rules.base import Side
 from tournament.views.games.replay import Replay

@@ -160,7 +160,7 @@ def test_the_samples_register_once_and_are_valid() -> None:
     assert told.getvalue().split("\n")[:-1] == [f"{sample.name} v1" for sample in SAMPLE_BOTS]
     for version in versions:
         assert (version.bot.owner, version.state) == (None, BotVersion.State.VALID)
-        assert inspect_bundle(version.bundle.path).command == ("python3", "main.py")
+        assert inspect_bundle(version.bundle.path.read_bytes()).command == ("python3", "main.py")
         assert version.activities.filter(enabled=True).count() == len(version.games)
 
 

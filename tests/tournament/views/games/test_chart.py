@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.protocol.score import Score
+from engines.protocol import Score
 from engines.records import MoveNote, RecordMove
 from engines.rules.base import Side
 from engines.rules.registry import find_game
