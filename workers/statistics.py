@@ -123,7 +123,7 @@ def estimate(counts: Counts) -> EloEstimate:
     treats the variance as known.
     """
     number, scores, shares = _sample(counts)
-    mean, variance = _moments(scores, shares)
+    mean, variance = moments(scores, shares)
     spread = math.sqrt(variance / number)
     per_game = math.sqrt(counts.games_each * variance)
     low, high = mean - CONFIDENCE * spread, mean + CONFIDENCE * spread
@@ -218,7 +218,7 @@ def _fit_deviations(scores: Sequence[float], shares: Sequence[float], deviations
     """
     fitted = [1.0 / len(scores)] * len(scores)
     for _ in range(_ROUNDS):
-        mean, variance = _moments(scores, fitted)
+        mean, variance = moments(scores, fitted)
         deviation = math.sqrt(variance)
         condition = [
             score - 0.5 - deviations * deviation / 2.0 * (1.0 + ((score - mean) / deviation) ** 2)
@@ -247,16 +247,16 @@ def _tilted(shares: Sequence[float], condition: Sequence[float]) -> list[float]:
 
 def _sample(counts: Counts) -> tuple[float, list[float], list[float]]:
     """The total of the counts, the score of each cell (0 to 1), and the share of each cell."""
-    cells = [cell or PRIOR for cell in counts.cells]
-    number = sum(cells)
-    return (
-        number,
-        [place / (len(cells) - 1) for place in range(len(cells))],
-        [cell / number for cell in cells],
-    )
+    return shares_of([cell or PRIOR for cell in counts.cells])
 
 
-def _moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
+def shares_of(cells: Sequence[float]) -> tuple[float, list[float], list[float]]:
+    """The total of the cells, the score of each cell (0 to 1), and the share of each cell."""
+    number, most = sum(cells), len(cells) - 1
+    return number, [place / most for place in range(len(cells))], [cell / number for cell in cells]
+
+
+def moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
     """The mean and the variance."""
     mean = sum(score * share for score, share in zip(scores, shares, strict=True))
     return mean, sum(share * (score - mean) ** 2 for score, share in zip(scores, shares, strict=True))
