@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
 from workers.engine.players import UgiPlayer
-from workers.jobs import GameJob
-from workers.play.runner import Introduction, PooledEngine, RestartMode, WorkerContext
+from workers.jobs import GameJob, RestartMode
+from workers.play.runner import Introduction, PooledEngine, WorkerContext
 
 
 class EnginePool:
@@ -20,34 +20,24 @@ class EnginePool:
         self._on_introduced = on_introduced
         self._running: list[PooledEngine] = []
 
-    def take(
-        self,
-        job: GameJob,
-        restart: tuple[RestartMode, RestartMode] = (RestartMode.AUTO, RestartMode.AUTO),
-        ready_seconds: tuple[int | None, int | None] = (None, None),
-    ) -> tuple[PooledEngine, PooledEngine]:
+    def take(self, job: GameJob) -> tuple[PooledEngine, PooledEngine]:
         """Both engines in the order of the job, two processes also where both are the same engine.
 
-        Engines that have no part in the job are closed, except with ``RestartMode.OFF``. ``ready_seconds``
-        None is the usual time limit of a start.
+        Engines that have no part in the job are closed, except with ``RestartMode.OFF``.
         """
         idle, taken = list(self._running), []
-        for spec, mode, ready in zip(job.engines, restart, ready_seconds, strict=True):
+        for spec in job.engines:
             engine = next((one for one in idle if (one.spec, one.ladder) == (spec, job.game)), None)
             if engine is None:
-                engine = PooledEngine(spec, job.game, self._worker, mode, ready, self._on_introduced)
+                engine = PooledEngine(spec, job.game, self._worker, self._on_introduced)
             else:
                 idle.remove(engine)
             taken.append(engine)
-        self._running = taken + [one for one in idle if one.restart is RestartMode.OFF]
-        _end([one for one in idle if one.restart is not RestartMode.OFF], UgiPlayer.close)
+        kept = [one for one in idle if one.spec.restart is RestartMode.OFF]
+        self._running = taken + kept
+        _end([one for one in idle if one not in kept], UgiPlayer.close)
         one, two = taken
         return one, two
-
-    def begin_game(self) -> None:
-        """Close the engines that are restarted before every game."""
-        restarted = [one for one in self._running if one.restart is RestartMode.ON]
-        _end(restarted, lambda player: player.close(restarts=True))
 
     def clear(self, *, at_once: bool) -> None:
         """End all engines; ``at_once`` does not wait for them to quit."""

@@ -7,7 +7,6 @@ a void report, never a lost game. Independent of Celery: reports and progress go
 from __future__ import annotations
 
 import datetime
-import enum
 import logging
 import math
 import time
@@ -20,7 +19,7 @@ from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from engines.timecontrol import TimeControl, parse_time_control
+from engines.timecontrol import parse_time_control
 from workers.bundles.bundle_site import BundleSite
 from workers.bundles.store import fetch_bundle, read_manifest
 from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
@@ -30,7 +29,7 @@ from workers.game.adjudication import Adjudicator
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
-from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, RestartMode, SideLog
 from workers.sandbox.policy import Policy, Refused
 from workers.sandbox.sandbox import Sandbox
 
@@ -117,22 +116,10 @@ Introduction = Callable[[EngineSpec, Sequence[str]], None]
 """Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
 
 
-class RestartMode(enum.StrEnum):
-    """When an engine's process is restarted, except after a fault, which always restarts it."""
-
-    ON = "on"
-    """Before every game."""
-    AUTO = "auto"
-    """When a job without it begins: at most two engines run at a time."""
-    OFF = "off"
-    """Never: it keeps running until the pool is cleared."""
-
-
 class PooledEngine:
     """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` its player.
 
     Its process starts with its first game and is kept from game to game and from job to job.
-    ``ready_seconds`` None is the usual time limit for its start.
     """
 
     def __init__(
@@ -140,13 +127,10 @@ class PooledEngine:
         spec: EngineSpec,
         ladder: str,
         worker: WorkerContext,
-        restart: RestartMode = RestartMode.AUTO,
-        ready_seconds: int | None = None,
         on_introduced: Introduction = lambda spec, unsuited: None,
     ) -> None:
         self.spec = spec
         self.ladder = ladder
-        self.restart = restart
         self._worker = worker
         self.on_wait: Callable[[], None] = lambda: None
         """Called repeatedly while the engine thinks; may raise to abort the game."""
@@ -155,7 +139,7 @@ class PooledEngine:
             variant=ladder,
             options=spec.options,
             on_wait=lambda: self.on_wait(),
-            ready_seconds=ready_seconds,
+            ready_seconds=spec.startup_seconds,
             on_introduced=lambda unsuited: on_introduced(spec, unsuited),
         )
 
@@ -190,10 +174,7 @@ class FinishedGame(NamedTuple):
 
 @dataclass(slots=True)
 class GameRunner:
-    """Plays the games of one job with ``engines``, which are in the order of the job's engines.
-
-    So are ``margins_ms``; None is the job's margin.
-    """
+    """Plays the games of one job with ``engines``, which are in the order of the job's engines."""
 
     job: GameJob
     engines: tuple[PooledEngine, PooledEngine]
@@ -201,7 +182,6 @@ class GameRunner:
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
-    margins_ms: tuple[int | None, int | None] = (None, None)
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
@@ -214,6 +194,9 @@ class GameRunner:
         started = _now()
         try:
             self._check_in()
+            for engine in self.engines:
+                if engine.spec.restart is RestartMode.ON:
+                    engine.player.close(restarts=True)
             white.player.seed = black.player.seed = derive_seed(self.job.seed, game.key)
             played = play_game(self._setup(game), white.player, black.player, on_start=self._begin)
         except Stopped:
@@ -229,23 +212,15 @@ class GameRunner:
         job = self.job
         rules = find_game(job.game)
         start = None if job.fen is None else rules.position.parse(job.fen)
-        white, black = game.white, 1 - game.white
+        white, black = job.players(game)
         return GameSetup(
             rules,
             History(rules, start, job.ply_limit),
-            (self._control(white), self._control(black)),
-            (self._margin_ms(white), self._margin_ms(black)),
+            (parse_time_control(job.control_of(white)), parse_time_control(job.control_of(black))),
+            (job.margin_of(white), job.margin_of(black)),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
-
-    def _control(self, place: int) -> TimeControl:
-        """The time control of one of the job's engines."""
-        return parse_time_control(self.job.engines[place].time_control or self.job.time_control)
-
-    def _margin_ms(self, place: int) -> int:
-        own = self.margins_ms[place]
-        return self.job.margin_ms if own is None else own
 
     def _void_game(self, error: Exception) -> PlayedGame:
         """The void game for an error of the worker; it keeps the moves so far."""

@@ -9,9 +9,8 @@ import pytest
 
 from tests.support.matches import QUICK, engine, game_of, run_match
 from workers.jobs import EngineSpec, SideLog
-from workers.match.options.options import Entrant
+from workers.match.director import EngineStarts
 from workers.match.slots.messages import IntroducedEngine, SlotGame
-from workers.match.starts import EngineStarts
 
 FIRST = "dogon-kulei/1/1/1"
 OPTIONS = (
@@ -22,13 +21,11 @@ OPTIONS = (
 
 def failed(**game: Any) -> SlotGame:
     log = SideLog(stderr="no such file: net.bin\n")
-    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log, 5)
+    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log)
 
 
 def starts() -> EngineStarts:
-    return EngineStarts(
-        [Entrant(EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d")) for name in "AB"]
-    )
+    return EngineStarts([EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d") for name in "AB"])
 
 
 def test_an_engine_that_never_started_is_reported_with_command_and_standard_error() -> None:

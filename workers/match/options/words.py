@@ -7,24 +7,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from engines.rules.base import quote
 from workers.match.options.hints import KEYS_ELSEWHERE
+from workers.match.options.options import MatchOptionError
 
 _FLAG = re.compile(r"--?([^\W\d].*)", re.DOTALL)
 """Any word that begins like an option is one, known or not: a value of another option never begins so."""
-
-
-class MatchError(ValueError):
-    """A match cannot start or continue; the text is a sentence for the user."""
-
-
-class MatchOptionError(MatchError):
-    """An invalid option; the text begins with its place and quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +27,10 @@ class Setting:
     flag: str
     words: tuple[str, ...]
     place: str
+
+    def at(self, key: str) -> Self:
+        """This setting, for an error in the value of ``key``."""
+        return replace(self, place=f"{self.place}: {key}")
 
     def refuse(self, why: str) -> NoReturn:
         raise MatchOptionError(f"{self.place}: {why}")
@@ -76,15 +73,12 @@ def read_toml(path: Path) -> list[Setting]:
 
 def _settings(path: Path, flag: str, value: object) -> Iterator[Setting]:
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        for number, item in enumerate(value, 1):
-            place = f"{path}: [[{flag}]] {number}"
-            yield Setting(flag, tuple(_pairs(item, place)), place)
-    elif isinstance(value, dict):
-        place = f"{path}: [{flag}]"
-        yield Setting(flag, tuple(_pairs(value, place)), place)
+        places = {f"{path}: [[{flag}]] {number}": item for number, item in enumerate(value, 1)}
     else:
-        place = f"{path}: {flag}"
-        yield Setting(flag, tuple(_scalars(value, place)), place)
+        places = {f"{path}: [{flag}]" if isinstance(value, dict) else f"{path}: {flag}": value}
+    for place, item in places.items():
+        words = _pairs(item, place) if isinstance(item, dict) else _scalars(item, place)
+        yield Setting(flag, tuple(words), place)
 
 
 def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterator[str]:
@@ -111,7 +105,7 @@ def _scalars(value: object, place: str) -> Iterator[str]:
         raise MatchOptionError(f"{place}: a value of type {type(value).__name__} is not allowed here")
 
 
-def split_pairs(setting: Setting, known: Sequence[str]) -> dict[str, list[str]]:
+def split_pairs(setting: Setting, known: Collection[str]) -> dict[str, list[str]]:
     """The ``key=value`` words of a setting by key. A word of ``known`` that ends in ``.`` is a prefix.
 
     Raises ``MatchOptionError`` for a word that is not a pair and for an unknown key.

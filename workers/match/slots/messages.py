@@ -1,6 +1,7 @@
 """The messages between a match and its slots: values that are pickled on two pipes.
 
-What there is for each game is a named tuple, which is pickled faster than a dataclass.
+A slot gets its setup, and then lists of jobs: it plays all of one before it gets more. What there is for each
+game is a named tuple, which is pickled faster than a dataclass.
 
 Both ends are processes of one installation, and the engines have neither pipe.
 """
@@ -11,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from workers.jobs import GameJob, SideLog
-from workers.match.options.options import Entrant
+from workers.jobs import SideLog
 from workers.match.results import GameResult
 
 NO_LOG = SideLog()
@@ -36,22 +36,10 @@ class SlotSetup:
     wait_ms: int = 0
 
 
-class Assignment(NamedTuple):
-    """A job for a slot; ``entrants`` are the engines of the job, in its order.
-
-    A slot gets several at once: it plays them before it gets more.
-    """
-
-    job: GameJob
-    round: str
-    entrants: tuple[Entrant, Entrant]
-
-
 class SlotGame(NamedTuple):
     """A finished game: its result for the match, and its record as text.
 
-    The logs are empty unless there was a fault or the setup wants them. ``ms`` is the duration of the game,
-    including the start of engines.
+    The logs are empty unless there was a fault or the setup wants them.
     """
 
     game: GameResult
@@ -59,7 +47,6 @@ class SlotGame(NamedTuple):
     evidence: str
     white: SideLog
     black: SideLog
-    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ class IntroducedEngine:
 
 @dataclass(frozen=True, slots=True)
 class SlotNews:
-    """The games that a slot has finished since its last message, in the order of its assignments.
+    """The games that a slot has finished since its last message, in the order of its jobs.
 
     ``is_over``: they were the last; games that were not returned were not started.
     """

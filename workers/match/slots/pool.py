@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,12 +19,14 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 from workers.engine.child import REAPER
-from workers.jobs import JobGame
-from workers.match.plan import PlannedPair
-from workers.match.slots.messages import Assignment, IntroducedEngine, SlotNews, SlotSetup
+from workers.jobs import GameJob, JobGame
+from workers.match.plan import GAMES_A_PAIR, PlannedPair
+from workers.match.slots.messages import IntroducedEngine, SlotNews, SlotSetup
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
+BATCH_SECONDS = 0.25
+"""The expected duration of a slot's batch; a batch has at least one pair."""
 EXIT_SECONDS = 5.0
 """The time limit for a slot to end its engines and exit."""
 TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -36,6 +39,8 @@ class SlotProcess:
         self.core = setup.core
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
+        self.next_pairs = 1
+        """The number of pairs in its next batch, from the time that the last one took."""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
         stdin, self._to_slot = Pipe(duplex=False)
@@ -54,10 +59,20 @@ class SlotProcess:
     def fileno(self) -> int:
         return self._from_slot.fileno()
 
-    def give(self, pairs: Sequence[PlannedPair], assignments: Sequence[Assignment]) -> None:
-        """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
+    def give(self, pairs: Sequence[PlannedPair], jobs: Sequence[GameJob]) -> None:
+        """Send a batch to play. Does not fail if the slot has ended: ``read`` reports that."""
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
-        self._send(assignments)
+        self._given, self._given_at = len(self.games), time.monotonic()
+        self._send(jobs)
+
+    def take_back(self) -> list[tuple[PlannedPair, JobGame]]:
+        """End its batch; returns the games that were not played."""
+        left = list(self.games)
+        self.games.clear()
+        seconds = time.monotonic() - self._given_at
+        played = (self._given - len(left)) / GAMES_A_PAIR
+        self.next_pairs = max(1, round(played * BATCH_SECONDS / seconds))
+        return left
 
     def _send(self, message: object) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -71,14 +86,9 @@ class SlotProcess:
             return None
         return message
 
-    def finish(self) -> None:
-        """Ask it to exit after the current game."""
-        self._process.send_signal(signal.SIGTERM)
-        self.close_input()
-
-    def abort(self) -> None:
-        """Ask it to abort the current game and exit."""
-        self._process.send_signal(signal.SIGUSR1)
+    def stop(self, *, at_once: bool) -> None:
+        """Ask it to exit, after the current game or without finishing it."""
+        self._process.send_signal(signal.SIGUSR1 if at_once else signal.SIGTERM)
         self.close_input()
 
     def kill(self) -> None:

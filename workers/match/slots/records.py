@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from engines.records import (
     MARGIN_HEADERS,
     MARGIN_MS,
@@ -20,7 +18,7 @@ from engines.records import (
     format_record,
 )
 from workers.game.seeds import seed_header
-from workers.match.slots.messages import Assignment
+from workers.jobs import GameJob
 from workers.play.runner import FinishedGame
 
 Headers = tuple[tuple[str, str], ...]
@@ -36,14 +34,14 @@ class RecordWriter:
         self._checked: set[tuple[str, int]] = set()
         """The job and the index of White's engine."""
 
-    def text(self, assignment: Assignment, finished: FinishedGame) -> str:
+    def text(self, job: GameJob, finished: FinishedGame) -> str:
         """The record of a game.
 
         ``format_record`` checks the first ordinary game of a job. The next ones differ from it in their
         moves, which the rules have checked, and in headers with values of our own.
         """
-        played, job = finished.played, assignment.job
-        headers = self._headers(assignment, finished)
+        played = finished.played
+        headers = self._headers(job, finished)
         colours = job.job, finished.game.white
         is_ordinary = played.fault is Fault.NONE and not played.evidence and job.fen is None
         if is_ordinary and colours in self._checked:
@@ -53,12 +51,13 @@ class RecordWriter:
             self._checked.add(colours)
         return format_record(Record(headers, played.moves, played.result))
 
-    def _headers(self, assignment: Assignment, finished: FinishedGame) -> Headers:
-        job, game, played = assignment.job, finished.game, finished.played
-        white, black = job.engines[game.white], job.engines[1 - game.white]
-        controls = [spec.time_control or job.time_control for spec in (white, black)]
+    def _headers(self, job: GameJob, finished: FinishedGame) -> Headers:
+        game, played = finished.game, finished.played
+        white, black = players = job.players(game)
+        controls = [*map(job.control_of, players)]
         is_even = controls[0] == controls[1]
         odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
+        margins = zip(MARGIN_HEADERS, map(job.margin_of, players), strict=True)
         return build_headers(
             len(played.kept),
             len(played.kept) - played.kept.count_chosen(),
@@ -79,22 +78,13 @@ class RecordWriter:
                 event=self._event,
                 site=self._site,
                 date=f"{finished.started:%Y.%m.%d}",
-                round_name=assignment.round,
+                round_name=game.key.split("/")[1],
                 game_id=game.key,
             ),
             more=(
                 *odds,
-                *_margins(assignment, game.white),
+                *((name, str(ms)) for name, ms in margins if ms != MARGIN_MS),  # to verify the times
                 *self._environment,
                 seed_header(job.seed, game.key),
             ),
         )
-
-
-def _margins(assignment: Assignment, white: int) -> Iterator[tuple[str, str]]:
-    """Headers for margins other than the usual one, so that the times can be verified."""
-    sides = assignment.entrants[white], assignment.entrants[1 - white]
-    for name, entrant in zip(MARGIN_HEADERS, sides, strict=True):
-        margin_ms = assignment.job.margin_ms if entrant.margin_ms is None else entrant.margin_ms
-        if margin_ms != MARGIN_MS:
-            yield name, str(margin_ms)

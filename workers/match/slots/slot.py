@@ -1,6 +1,6 @@
 """A slot of a match: a process that plays games one after the other, on one core.
 
-It reads assignments from standard input and writes the finished games to standard output. Slow games
+It reads jobs from standard input and writes the finished games to standard output. Slow games
 are written at once, quick ones together. After SIGTERM it finishes the running game and ends; after
 SIGUSR1 it aborts that game. It also ends at the end of its input. All its engines end with it.
 """
@@ -12,20 +12,12 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import NamedTuple
 
 from engines.records import Fault
 from workers.engine.child import REAPER, RUNNING
-from workers.jobs import EngineSpec, SideLog
+from workers.jobs import EngineSpec, GameJob, SideLog
 from workers.match.results import GameResult, line_of
-from workers.match.slots.messages import (
-    NO_LOG,
-    Assignment,
-    IntroducedEngine,
-    SlotGame,
-    SlotNews,
-    SlotSetup,
-)
+from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews, SlotSetup
 from workers.match.slots.records import RecordWriter
 from workers.play.environment import environment_headers
 from workers.play.pool import EnginePool
@@ -41,7 +33,7 @@ LONG_SECONDS = 1.0
 
 
 class SlotWorker:
-    """Plays the assignments that arrive until it has to end."""
+    """Plays the jobs that arrive until it has to end."""
 
     def __init__(self, setup: SlotSetup, news: Connection) -> None:
         policy = policy_for_level(setup.sandbox_level)
@@ -92,17 +84,17 @@ class SlotWorker:
         except BrokenPipeError:  # the match has gone: this is not a fault of the game
             self._abort()
 
-    def _play(self, batch: Sequence[Assignment]) -> None:
+    def _play(self, jobs: Sequence[GameJob]) -> None:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""
         reap_orphans({*RUNNING, REAPER.pid or 0})
         begun = written = time.monotonic()
-        held: list[_PlayedGame] = []
+        held: list[tuple[GameJob, FinishedGame]] = []
         try:
-            for assignment in batch:
+            for job in jobs:
                 is_faulty = False
-                for game in self._games(assignment):
-                    held.append(game)
-                    is_faulty = is_faulty or game.has_fault
+                for finished in self._games(job):
+                    held.append((job, finished))
+                    is_faulty = is_faulty or finished.played.fault is not Fault.NONE
                     now = time.monotonic()
                     if is_faulty or now > written + HELD_SECONDS:
                         written = now
@@ -113,38 +105,26 @@ class SlotWorker:
         finally:
             self._write(held, is_over=True)
 
-    def _write(self, held: Sequence[_PlayedGame], *, is_over: bool) -> None:
+    def _write(self, held: Sequence[tuple[GameJob, FinishedGame]], *, is_over: bool) -> None:
         """Write records and results. Many together, because their code is then in the processor's cache."""
-        self._news.send(SlotNews(tuple(map(self._message, held)), is_over))
+        self._news.send(SlotNews(tuple(self._message(*game) for game in held), is_over))
 
-    def _games(self, assignment: Assignment) -> Iterator[_PlayedGame]:
-        job, (one, two) = assignment.job, assignment.entrants
-        engines = self._engines.take(
-            job, (one.restart, two.restart), (one.startup_seconds, two.startup_seconds)
-        )
-        runner = GameRunner(
-            job,
-            engines,
-            self._worker,
-            is_stopped=lambda _: self._is_aborting,
-            margins_ms=(one.margin_ms, two.margin_ms),
-        )
+    def _games(self, job: GameJob) -> Iterator[FinishedGame]:
+        engines = self._engines.take(job)
+        runner = GameRunner(job, engines, self._worker, is_stopped=lambda _: self._is_aborting)
         for game in job.games:
             if not self._pause():
                 return
-            begun = time.monotonic()
-            self._engines.begin_game()
             finished = runner.play(game)
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
             if not self._setup.keeps_lines and finished.played.fault is Fault.NONE:
                 finished = finished._replace(white=_no_log, black=_no_log)
-            yield _PlayedGame(assignment, finished, time.monotonic() - begun)
+            yield finished
 
-    def _message(self, held: _PlayedGame) -> SlotGame:
-        assignment, finished = held.assignment, held.finished
-        job, played = assignment.job, finished.played
-        white, black = job.engines[finished.game.white], job.engines[1 - finished.game.white]
+    def _message(self, job: GameJob, finished: FinishedGame) -> SlotGame:
+        played = finished.played
+        white, black = job.players(finished.game)
         game = GameResult(
             key=finished.game.key,
             ladder=job.game,
@@ -156,21 +136,8 @@ class SlotWorker:
             has_moves=played.kept.count_chosen() > 0,
             line=line_of(job.fen, played.kept.tokens),
         )
-        record = self._records.text(assignment, finished)
-        logs = finished.white(), finished.black()
-        return SlotGame(game, record, played.evidence, *logs, ms=round(held.seconds * 1000))
-
-
-class _PlayedGame(NamedTuple):
-    """A finished game that was not written yet."""
-
-    assignment: Assignment
-    finished: FinishedGame
-    seconds: float
-
-    @property
-    def has_fault(self) -> bool:
-        return self.finished.played.fault is not Fault.NONE
+        record = self._records.text(job, finished)
+        return SlotGame(game, record, played.evidence, finished.white(), finished.black())
 
 
 def _no_log() -> SideLog:

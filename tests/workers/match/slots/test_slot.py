@@ -16,8 +16,7 @@ import pytest
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
 from tests.support.matches import ROOT
 from workers.jobs import EngineSpec
-from workers.match.options.options import Entrant
-from workers.match.slots.messages import Assignment, IntroducedEngine, SlotSetup
+from workers.match.slots.messages import IntroducedEngine, SlotSetup
 
 ENGINE = """
 while read -r word _; do
@@ -35,8 +34,7 @@ class Slot:
 
     def give(self, one: EngineSpec, two: EngineSpec) -> None:
         """Send the slot a pair of games between the two engines."""
-        job = job_of(one, two, games=2)
-        self.to_slot.send([Assignment(job, "1", (Entrant(one), Entrant(two)))])
+        self.to_slot.send([job_of(one, two, games=2)])
 
 
 @pytest.fixture
