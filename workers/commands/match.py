@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
@@ -53,8 +54,7 @@ def _play(options: MatchOptions) -> int:
     sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
-    file = RecordFile(options.records)
-    try:
+    with closing(RecordFile(options.records)) as file:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
         setup = SlotSetup(
@@ -65,21 +65,18 @@ def _play(options: MatchOptions) -> int:
             keeps_lines=options.log is not None,
             wait_ms=options.wait,
         )
-        pool = SlotPool(setup, cores)
         sandbox = policy_for_level(sandbox_level).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
-        director = Director(options, ledger, books, pool, file, _report(options, ledger), game_logs, clock)
+        pool, report = SlotPool(setup, cores), _report(options, ledger)
         try:
             with adopting_orphans():
-                ending = director.run()
+                ending = Director(options, ledger, books, pool, file, report, game_logs, clock).run()
         except MatchError as error:  # a file cannot be written; its content so far stays
             complain(f"{error}; continue with -resume when it can be")
             return STOPPED
         except BrokenPipeError:  # nobody reads the output, as with | head
             discard_output()
             return STOPPED
-    finally:
-        file.close()
     if ending is MatchEnding.REFUSED:
         return BAD_INPUT
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):

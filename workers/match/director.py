@@ -8,7 +8,6 @@ import signal
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import FrameType
@@ -31,27 +30,6 @@ MOST_FAILED_STARTS = 10
 """An engine that fails so often in a row before its first move ends the match."""
 ABORT_SECONDS = 3.0
 """Slots that have not aborted their games after this time are killed."""
-
-
-class StopRequest:
-    """The requests by signal to end the match: ``level`` 0 is none, 1 after the running games, 2 now."""
-
-    def __init__(self) -> None:
-        self.level = 0
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Handle SIGINT and SIGTERM: each one raises the level."""
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self._on_signal) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.level += 1
 
 
 class EngineStarts:
@@ -111,7 +89,8 @@ class Director:
     _starts: EngineStarts = field(init=False)
     _jobs: dict[tuple[str, str, str], GameJob] = field(default_factory=dict, init=False)
     """By ladder and both engines; without games and a start."""
-    _stop: StopRequest = field(default_factory=StopRequest, init=False)
+    _signals: int = field(default=0, init=False)
+    """Each signal to end the match raises the urgency."""
     _failure: MatchEnding | None = field(default=None, init=False)
     """Why the match ends early through a fault of an engine."""
     _fault_urgency: int = field(default=0, init=False)
@@ -125,16 +104,19 @@ class Director:
         """Play the remaining games; all slots have ended when this returns."""
         self.report.started()
         self.report.notice("clock", self.clock)
-        with self._stop.listening():
-            try:
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        handlers = [signal.signal(number, self._on_signal) for number in numbers]
+        try:
+            self._assign_games()
+            while self.pool.busy:
+                self._wait()
+                self._apply_urgency()
                 self._assign_games()
-                while self.pool.busy:
-                    self._wait()
-                    self._apply_urgency()
-                    self._assign_games()
-                    self.report.tick()
-            finally:
-                self.pool.end()
+                self.report.tick()
+        finally:
+            self.pool.end()
+            for number, handler in zip(numbers, handlers, strict=True):
+                signal.signal(number, handler)
         ending = self._ending()
         self.report.ended(ending)
         return ending
@@ -142,15 +124,14 @@ class Director:
     def _ending(self) -> MatchEnding:
         if self.ledger.is_decided:
             return MatchEnding.DECIDED
-        return self._failure or (MatchEnding.STOPPED if self._stop.level else MatchEnding.PLAYED)
+        return self._failure or (MatchEnding.STOPPED if self._signals else MatchEnding.PLAYED)
 
     # Assigning games
 
     def _assign_games(self) -> None:
-        while not self._urgency and (slot := self.pool.take()) is not None:
+        while not self._urgency and (slot := self.pool.find_idle()) is not None:
             pairs = self._next_pairs(slot.next_pairs)
             if not pairs:
-                self.pool.release(slot)
                 return
             slot.give(pairs, list(map(self._job_of, pairs)))
 
@@ -209,7 +190,6 @@ class Director:
             self._add(slot, played, is_written=are_written)
         if news.is_over:
             self._take_back(slot, lost=False)
-            self.pool.release(slot)
 
     def _add(self, slot: SlotProcess, played: SlotGame, *, is_written: bool) -> None:
         """Count a game; ``is_written``: it had no fault, and its record is in the file already."""
@@ -259,10 +239,13 @@ class Director:
 
     # Stopping
 
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+
     @property
     def _urgency(self) -> int:
-        """A level as in ``StopRequest``, also for a decided test and for a fault that ends the match."""
-        return 2 if self.ledger.is_decided else max(self._stop.level, self._fault_urgency)
+        """How soon the match must end: 0 is not at all, 1 after the running games, 2 now."""
+        return 2 if self.ledger.is_decided else max(self._signals, self._fault_urgency)
 
     def _fail(self, ending: MatchEnding, sentence: str, urgency: int = 1) -> None:
         """End the match through a fault; only the first one is reported."""

@@ -39,10 +39,11 @@ class Ledger:
         self._plan: Iterator[PlannedPair | None] = (
             plan_pairs(terms) if self._event is None else self._event.pairs()
         )
-        self._open = count_games(terms) if self._event is None else Counter[frozenset[str]]()
-        """For each two engines, the games without a result that were not given up; of an event those due."""
-        self._planned = self._open.total()
-        self._running: Counter[frozenset[str]] = Counter()
+        self.running = 0
+        """Games that slots are playing or will play next."""
+        self._waiting = count_games(terms) if self._event is None else Counter[frozenset[str]]()
+        """For each two engines, the games not running, not over and not given up; of an event those due."""
+        self._planned = self._waiting.total()
         self._returned: deque[PlannedPair] = deque()
         """Played before the rest of the plan."""
         self._voids: Counter[str] = Counter()
@@ -64,18 +65,9 @@ class Ledger:
         return self.test is not None and self.test.is_decided
 
     @property
-    def running(self) -> int:
-        """The number of games that slots are playing or will play next."""
-        return self._running.total()
-
-    @property
     def left_out(self) -> int:
         """The number of games that will not be played because an engine was withdrawn."""
-        return sum(
-            games - self._running[two]
-            for two, games in self._open.items()
-            if not two.isdisjoint(self.withdrawn)
-        )
+        return sum(games for two, games in self._waiting.items() if not two.isdisjoint(self.withdrawn))
 
     @property
     def left(self) -> int:
@@ -97,7 +89,6 @@ class Ledger:
                 raise MatchOptionError(_of_another_match(game))
             if self._event is not None or not game.is_void:  # a game that was given up is played again
                 results[game.key] = game
-                self.done += not game.is_void
         if self._event is None:
             for game in results.values():
                 self._count(game)
@@ -111,14 +102,15 @@ class Ledger:
         """
         open_pairs = []
         while results and (pair := self._next_planned()) is not None:
-            missing = []
+            missing = [game for game in pair.games if game.key not in results]
+            self._waiting[pair.engines] -= len(pair.games) - len(missing)
             for game in pair.games:
                 result = results.pop(game.key, None)
                 if result is None:
-                    missing.append(game)
-                elif (result.ladder, result.white, result.black) != (pair.ladder, *pair.players(game)):
+                    continue
+                if (result.ladder, result.white, result.black) != (pair.ladder, *pair.players(game)):
                     raise MatchOptionError(_of_another_match(result))
-                elif result.is_void:
+                if result.is_void:
                     self._give_up(pair, game, "it was given up before")
                 elif self._event is not None:
                     self._count(result)
@@ -132,7 +124,8 @@ class Ledger:
         """The pair to play next, now counted as running; None if no game can be started now."""
         while not self.is_decided and (pair := self._next_planned()) is not None:
             if pair.engines.isdisjoint(self.withdrawn):
-                self._running[pair.engines] += len(pair.games)
+                self._waiting[pair.engines] -= len(pair.games)
+                self.running += len(pair.games)
                 return pair
             self._leave_out(pair)
         return None
@@ -142,13 +135,12 @@ class Ledger:
             return self._returned.popleft()
         pair = next(self._plan, None)
         if pair is not None and self._event is not None:
-            self._open[pair.engines] += len(pair.games)
+            self._waiting[pair.engines] += len(pair.games)
         return pair
 
     def record(self, game: GameResult) -> str | None:
         """Count the result of a running game; returns the name of an engine that is withdrawn for it."""
-        self._running[frozenset((game.white, game.black))] -= 1
-        self.done += 1
+        self.running -= 1
         return self._count(game)
 
     def void(self, pair: PlannedPair, game: JobGame, evidence: str) -> bool:
@@ -171,15 +163,15 @@ class Ledger:
 
     def _return(self, pair: PlannedPair, games: list[JobGame], why_not: str) -> None:
         """Games are played later; if there is a reason why not, the first one is given up."""
-        self._running[pair.engines] -= len(games)
+        self.running -= len(games)
         if why_not:
             self._give_up(pair, games[0], why_not)
             games = games[1:]
+        self._waiting[pair.engines] += len(games)
         if games:
             self._returned.append(replace(pair, games=tuple(games)))
 
     def _give_up(self, pair: PlannedPair, game: JobGame, why: str) -> None:
-        self._open[pair.engines] -= 1
         self.halted[game.key] = why
         self._end_without_result(pair, [game], 1)
 
@@ -197,7 +189,7 @@ class Ledger:
                 self._event.add(game.key, points)
 
     def _count(self, game: GameResult) -> str | None:
-        self._open[frozenset((game.white, game.black))] -= 1
+        self.done += 1
         score = self.scores.add(game)
         if self._event is not None:
             self._event.add(game.key, game.half_points(self._event.first_of(game.key)))

@@ -81,8 +81,10 @@ class Scores:
         self.copies: Counter[str] = Counter()
         """The number of games of each ladder that are copies of an earlier game of the same engines."""
         self._lines: set[tuple[str, frozenset[str], str]] = set()
-        self._games: Counter[tuple[str, str, str, int]] = Counter()
-        self._pairs: Counter[tuple[str, str, str, int]] = Counter()
+        self._games: Counter[tuple[str, str, Side, int]] = Counter()
+        """By ladder, engine, its colour and its half points."""
+        self._pairs: Counter[tuple[str, str, int]] = Counter()
+        """By ladder, engine and its half points."""
         self._halves: dict[str, GameResult] = {}
 
     def add(self, game: GameResult) -> int | None:
@@ -90,10 +92,14 @@ class Scores:
 
         None if it does not.
         """
-        self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
+        for side, name in ((Side.WHITE, game.white), (Side.BLACK, game.black)):
+            self._games[game.ladder, name, side, game.half_points(name)] += 1
         if game.culprit is not None:
             self.forfeits[game.ladder, game.culprit] += 1
-        self._count_copy(game)
+        line = (game.ladder, frozenset((game.white, game.black)), game.line)
+        if game.line and game.has_moves:
+            self.copies[game.ladder] += line in self._lines
+            self._lines.add(line)
         key = pair_key(game.key)
         other = self._halves.pop(key, None)
         if other is None:
@@ -101,30 +107,17 @@ class Scores:
             return None
         one, two = sorted((game.white, game.black), key=self.names.index)
         points = game.half_points(one) + other.half_points(one)
-        self._pairs[game.ladder, one, two, points] += 1
+        self._pairs[game.ladder, one, points] += 1
+        self._pairs[game.ladder, two, 4 - points] += 1
         return points
-
-    def _count_copy(self, game: GameResult) -> None:
-        line = (game.ladder, frozenset((game.white, game.black)), game.line)
-        if game.line and game.has_moves:
-            self.copies[game.ladder] += line in self._lines
-            self._lines.add(line)
 
     def games(self, ladders: Sequence[str], name: str, side: Side) -> Wdl:
         """The games of ``name`` with this colour, from its own side."""
-        counts = [0, 0, 0]
-        for (ladder, white, black, points), count in self._games.items():
-            if ladder in ladders and name == (white if side is Side.WHITE else black):
-                counts[points if side is Side.WHITE else 2 - points] += count
-        return Wdl(*counts)
+        return Wdl(*(sum(self._games[code, name, side, points] for code in ladders) for points in range(3)))
 
     def pairs(self, ladders: Sequence[str], name: str) -> Pentanomial:
         """The complete pairs of ``name`` against all others."""
-        counts = [0] * 5
-        for (ladder, one, two, points), count in self._pairs.items():
-            if ladder in ladders and name in (one, two):
-                counts[points if name == one else 4 - points] += count
-        return Pentanomial(*counts)
+        return Pentanomial(*(sum(self._pairs[code, name, points] for code in ladders) for points in range(5)))
 
 
 # The table

@@ -44,6 +44,8 @@ class WorkerContext:
 
     ``policy`` chooses the sandbox; ``speed`` is a result of ``workers.play.environment.measure_speed``.
     Bundles that are not in the store are fetched from ``site``; None if the store has them all.
+    ``on_introduced`` is called after each ``ugiok`` of an engine, with a sentence for each option that does
+    not suit it.
     """
 
     name: str
@@ -52,6 +54,7 @@ class WorkerContext:
     policy: Policy = field(default_factory=Policy)
     speed: str = ""
     site: BundleSite | None = None
+    on_introduced: Callable[[EngineSpec, Sequence[str]], None] = lambda spec, unsuited: None
 
     @property
     def clock(self) -> ClockMethod:
@@ -112,23 +115,13 @@ def refuse_job(job: GameJob, worker: WorkerContext, error: JobError) -> Iterator
         yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
 
 
-Introduction = Callable[[EngineSpec, Sequence[str]], None]
-"""Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
-
-
 class PooledEngine:
     """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` its player.
 
     Its process starts with its first game and is kept from game to game and from job to job.
     """
 
-    def __init__(
-        self,
-        spec: EngineSpec,
-        ladder: str,
-        worker: WorkerContext,
-        on_introduced: Introduction = lambda spec, unsuited: None,
-    ) -> None:
+    def __init__(self, spec: EngineSpec, ladder: str, worker: WorkerContext) -> None:
         self.spec = spec
         self.ladder = ladder
         self._worker = worker
@@ -140,7 +133,7 @@ class PooledEngine:
             options=spec.options,
             on_wait=lambda: self.on_wait(),
             ready_seconds=spec.startup_seconds,
-            on_introduced=lambda unsuited: on_introduced(spec, unsuited),
+            on_introduced=lambda unsuited: worker.on_introduced(spec, unsuited),
         )
 
     def log(self) -> Callable[[], SideLog]:
@@ -178,7 +171,6 @@ class GameRunner:
 
     job: GameJob
     engines: tuple[PooledEngine, PooledEngine]
-    worker: WorkerContext
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
@@ -203,7 +195,8 @@ class GameRunner:
             raise
         except Exception as error:
             log.exception("game %s is void", game.key)
-            played = self._void_game(error)
+            kept = None if self._state is None else self._state.kept  # the moves so far
+            played = void_game(f"{type(error).__name__}: {error}", kept)
         finished = FinishedGame(game, played, started, _now(), white.log(), black.log())
         _kill_faulty(played, white, black)
         return finished
@@ -221,11 +214,6 @@ class GameRunner:
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
-
-    def _void_game(self, error: Exception) -> PlayedGame:
-        """The void game for an error of the worker; it keeps the moves so far."""
-        kept = None if self._state is None else self._state.kept
-        return void_game(f"{type(error).__name__}: {error}", kept)
 
     def _begin(self, state: GameState) -> None:
         self._state = state

@@ -10,6 +10,7 @@ from itertools import islice
 from workers.jobs import EngineSpec
 from workers.match.book import make_books
 from workers.match.ledger import Ledger
+from workers.match.options.entrants import FIELDS
 from workers.match.options.flags import written_options
 from workers.match.options.options import MatchOptions
 
@@ -49,18 +50,10 @@ def _toml(options: MatchOptions) -> Iterator[str]:
 
 
 def _engine(spec: EngineSpec) -> Iterator[str]:
-    values = {
-        "name": spec.name,
-        "cmd": shlex.quote(spec.given_command[0]),
-        "arg": list(spec.given_command[1:]),
-        "dir": spec.directory,
-        "version": spec.version,
-        "tc": spec.time_control,
-        "timemargin": spec.margin_ms,
-        "startup": spec.startup_seconds,
-        "restart": spec.restart,
-    }
-    yield from _table("[[engine]]", values)
+    command, *arguments = spec.given_command
+    start = {"cmd": shlex.quote(command), "arg": arguments, "dir": spec.directory, "tc": spec.time_control}
+    fields = {key: getattr(spec, name) for key, (name, _) in FIELDS.items()}
+    yield from _table("[[engine]]", fields | start)
     if spec.options:
         yield from _table("[engine.option]", dict(spec.options))
 

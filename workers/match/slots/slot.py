@@ -13,14 +13,28 @@ import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 
-from engines.records import Fault
+from engines.records import (
+    MARGIN_HEADERS,
+    MARGIN_MS,
+    SIDE_CONTROLS,
+    Fault,
+    Record,
+    RecordEvent,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    build_headers,
+    format_headers,
+    format_moves,
+    format_record,
+)
 from workers.engine.child import REAPER, RUNNING
+from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob, SideLog
 from workers.match.results import GameResult, line_of
 from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews, SlotSetup
-from workers.match.slots.records import RecordWriter
+from workers.play.batch import EnginePool
 from workers.play.environment import environment_headers
-from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_for_level
 from workers.strays import adopting_orphans, reap_orphans
@@ -32,6 +46,72 @@ LONG_SECONDS = 1.0
 """After this time the rest of a batch is returned: its games take longer than expected."""
 
 
+class RecordWriter:
+    """Writes records. ``environment`` are the headers for the sandbox and the clock of the slot."""
+
+    def __init__(self, event: str, site: str, environment: tuple[tuple[str, str], ...] = ()) -> None:
+        self._event = event
+        self._site = site
+        self._environment = environment
+        self._checked: set[tuple[str, int]] = set()
+        """The job and the index of White's engine."""
+
+    def text(self, job: GameJob, finished: FinishedGame) -> str:
+        """The record of a game.
+
+        ``format_record`` checks the first ordinary game of a job. The next ones differ from it in their
+        moves, which the rules have checked, and in headers with values of our own.
+        """
+        played = finished.played
+        headers = self._headers(job, finished)
+        colours = job.job, finished.game.white
+        is_ordinary = played.fault is Fault.NONE and not played.evidence and job.fen is None
+        if is_ordinary and colours in self._checked:
+            moves = format_moves(played.kept.tokens, played.kept.comments(), played.result)
+            return f"{format_headers(headers)}\n{moves}"
+        if is_ordinary:
+            self._checked.add(colours)
+        return format_record(Record(headers, played.moves, played.result))
+
+    def _headers(self, job: GameJob, finished: FinishedGame) -> tuple[tuple[str, str], ...]:
+        game, played = finished.game, finished.played
+        white, black = players = job.players(game)
+        controls = [*map(job.control_of, players)]
+        is_even = controls[0] == controls[1]
+        odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
+        margins = zip(MARGIN_HEADERS, map(job.margin_of, players), strict=True)
+        return build_headers(
+            len(played.kept),
+            len(played.kept) - played.kept.count_chosen(),
+            players=RecordPlayers(white.name, black.name, white.version, black.version),
+            settings=RecordSettings(
+                job.game, controls[0] if is_even else job.time_control, job.fen, job.ply_limit
+            ),
+            outcome=RecordOutcome(
+                result=played.result,
+                termination=played.termination,
+                fault=played.fault,
+                reason=played.reason,
+                white_score=played.white_score,
+                black_score=played.black_score,
+                evidence=played.evidence,
+            ),
+            event=RecordEvent(
+                event=self._event,
+                site=self._site,
+                date=f"{finished.started:%Y.%m.%d}",
+                round_name=game.key.split("/")[1],
+                game_id=game.key,
+            ),
+            more=(
+                *odds,
+                *((name, str(ms)) for name, ms in margins if ms != MARGIN_MS),  # to verify the times
+                *self._environment,
+                seed_header(job.seed, game.key),
+            ),
+        )
+
+
 class SlotWorker:
     """Plays the jobs that arrive until it has to end."""
 
@@ -39,10 +119,10 @@ class SlotWorker:
         policy = policy_for_level(setup.sandbox_level)
         self._setup = setup
         self._news = news
-        self._worker = WorkerContext(f"slot/{os.getpid()}", setup.store, setup.store, policy)
-        self._engines = EnginePool(self._worker, self._on_introduced)
-        clock = self._worker.clock.source
-        environment = environment_headers(policy.sandbox_description, "", clock)
+        name, store = f"slot/{os.getpid()}", setup.store
+        worker = WorkerContext(name, store, store, policy, on_introduced=self._on_introduced)
+        self._engines = EnginePool(worker)
+        environment = environment_headers(policy.sandbox_description, "", worker.clock.source)
         self._records = RecordWriter(setup.event, setup.site, environment)
         self._introduced: set[str] = set()
         self._is_finishing = False
@@ -111,7 +191,7 @@ class SlotWorker:
 
     def _games(self, job: GameJob) -> Iterator[FinishedGame]:
         engines = self._engines.take(job)
-        runner = GameRunner(job, engines, self._worker, is_stopped=lambda _: self._is_aborting)
+        runner = GameRunner(job, engines, is_stopped=lambda _: self._is_aborting)
         for game in job.games:
             if not self._pause():
                 return

@@ -17,8 +17,8 @@ from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
-from workers.match.slots import records
-from workers.match.slots.records import RecordWriter
+from workers.match.slots import slot
+from workers.match.slots.slot import RecordWriter
 from workers.play.runner import FinishedGame
 
 INFO = b"info depth 3 score cp 12 nodes 900 pv d1+ d2-\n"
@@ -85,7 +85,7 @@ def test_a_comment_of_an_opening_move_is_the_word_book() -> None:
 
 def test_the_whole_writer_is_needed_once_for_each_colour_of_each_job(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
-    monkeypatch.setattr(records, "format_record", checked.append)
+    monkeypatch.setattr(slot, "format_record", checked.append)
     writer = RecordWriter("", "")
     for job, finished in games_of([JOB, replace(JOB, job="another")], [GAMES[0]] * 20):
         writer.text(job, finished)
