@@ -7,7 +7,7 @@ import shlex
 import signal
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import FrameType
@@ -40,14 +40,13 @@ class EngineStarts:
         self._introduced: set[str] = set()
         self._known: set[str] = set()
 
-    def add(self, engine: IntroducedEngine) -> Iterator[str]:
+    def add(self, engine: IntroducedEngine) -> list[str]:
         """Note that an engine can be started; a sentence for each new option that it does not take."""
         self._introduced.add(engine.name)
-        for why in engine.unsuited:
-            sentence = f"{engine.name}: {why}"
-            if sentence not in self._known:
-                self._known.add(sentence)
-                yield sentence
+        sentences = dict.fromkeys(f"{engine.name}: {why}" for why in engine.unsuited)
+        new = [sentence for sentence in sentences if sentence not in self._known]
+        self._known.update(new)
+        return new
 
     def explain_failure(self, played: SlotGame) -> str:
         """A report on the engines that cannot be started: their commands, the exit code, standard error.

@@ -125,13 +125,10 @@ class PooledEngine:
         self.spec = spec
         self.ladder = ladder
         self._worker = worker
-        self.on_wait: Callable[[], None] = lambda: None
-        """Called repeatedly while the engine thinks; may raise to abort the game."""
         self.player = UgiPlayer(
             self._plan,
             variant=ladder,
             options=spec.options,
-            on_wait=lambda: self.on_wait(),
             ready_seconds=spec.startup_seconds,
             on_introduced=lambda unsuited: worker.on_introduced(spec, unsuited),
         )
@@ -182,7 +179,7 @@ class GameRunner:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
         self._game, self._state, self._last_progress = game, None, -math.inf
         white, black = self.engines[game.white], self.engines[1 - game.white]
-        white.on_wait = black.on_wait = self._check_in
+        white.player.on_wait = black.player.on_wait = self._check_in
         started = _now()
         try:
             self._check_in()

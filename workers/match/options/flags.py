@@ -127,24 +127,28 @@ def _hint(name: str) -> str:
 
 def _options(given: Mapping[str, list[Any]], store: Path) -> MatchOptions:
     values = {_BY_NAME[name].target: found[-1] for name, found in given.items()}
-    if "game" not in given:
-        raise MatchOptionError(f"-game is missing: choose from {', '.join(GAMES)}")
+    _refuse("game" not in given, f"-game is missing: choose from {', '.join(GAMES)}")
     values["ladders"] = tuple(dict.fromkeys(code for codes in given["game"] for code in codes))
-    values["entrants"] = read_entrants(
+    engines = read_entrants(
         given.get("engine", ()),
         given.get("each", ()),
         ladders=values["ladders"],
         store=store,
         startup_seconds=values.get("startup"),
     )
-    engines = len(values["entrants"])
-    if engines < 2:
-        raise MatchOptionError(f"-engine: a match needs at least two engines, not {engines}")
-    values["format"] = _format(values, engines)
-    values["rounds"], values["games"] = _numbers(values, engines)
-    values["time_control"] = _time_control(values)
+    _refuse(len(engines) < 2, f"-engine: a match needs at least two engines, not {len(engines)}")
+    form = _format(values, len(engines))
+    rounds, games = _numbers(values, form, len(engines))
+    own = [engine.time_control for engine in engines]
+    control = values.get("time_control") or (own[0] if all(own) else None)
+    _refuse(not control, "-tc is missing: give the time control, such as 10+0.1, 0.1/move or nodes=1000")
+    cpus, concurrency = values.get("cpus"), values.get("concurrency", 1)
+    if cpus:
+        _refuse(not values.get("pin", True), "-cpus: cannot be combined with -pin off")
+        few = f"-cpus: {concurrency} games at a time need {concurrency} CPUs, not {len(cpus)}"
+        _refuse(len(cpus) < concurrency, few)
     values.setdefault("openings", Openings(plies=DEFAULT_PLIES))
-    _check_cpus(values)
+    values |= {"entrants": engines, "format": form, "rounds": rounds, "games": games, "time_control": control}
     terms = MatchTerms(**_of(MatchTerms, values))
     return MatchOptions(terms, **_of(MatchOptions, values))
 
@@ -153,62 +157,39 @@ def _of(kind: type[MatchTerms | MatchOptions], values: Mapping[str, Any]) -> dic
     return {field.name: values[field.name] for field in dataclasses.fields(kind) if field.name in values}
 
 
-def _check_cpus(values: Mapping[str, Any]) -> None:
-    if "cpus" not in values:
-        return
-    cpus, games = values["cpus"], values.get("concurrency", 1)
-    if not values.get("pin", True):
-        raise MatchOptionError("-cpus: cannot be combined with -pin off")
-    if len(cpus) < games:
-        raise MatchOptionError(f"-cpus: {games} games at a time need {games} CPUs, not {len(cpus)}")
-
-
-def _time_control(values: Mapping[str, Any]) -> str:
-    """The time control of the match; if every engine has its own and ``-tc`` is missing, the first one's."""
-    own = [engine.time_control for engine in values["entrants"]]
-    control: str | None = values.get("time_control") or (own[0] if all(own) else None)
-    if control is None:
-        raise MatchOptionError(
-            "-tc is missing: give the time control, such as 10+0.1, 0.1/move or nodes=1000"
-        )
-    return control
+def _refuse(is_wrong: bool, why: str) -> None:
+    if is_wrong:
+        raise MatchOptionError(why)
 
 
 def _format(values: Mapping[str, Any], engines: int) -> Format:
-    form: Format = values.get("format", Format.SPRT if "sprt" in values else Format.ROUND_ROBIN)
-    if (form is Format.SPRT) != ("sprt" in values):
-        raise MatchOptionError(
-            f"-tournament {form}: -sprt elo0=… elo1=… is for -tournament sprt, which needs it"
-        )
-    if form is Format.SPRT and engines != 2:
-        raise MatchOptionError(f"-sprt: a test is between two engines, not {engines}")
-    if form is Format.SWISS and find_spec("networkx") is None:
-        raise MatchOptionError("-tournament swiss: needs the Python package networkx (pip install networkx)")
-    if form is Format.SWISS and engines > MAX_PLAYERS:
-        raise MatchOptionError(f"-tournament swiss: at most {MAX_PLAYERS} engines, not {engines}")
+    has_test = "sprt" in values
+    form: Format = values.get("format", Format.SPRT if has_test else Format.ROUND_ROBIN)
+    needs = f"-tournament {form}: -sprt elo0=… elo1=… is for -tournament sprt, which needs it"
+    _refuse((form is Format.SPRT) != has_test, needs)
+    _refuse(has_test and engines != 2, f"-sprt: a test is between two engines, not {engines}")
+    if form is Format.SWISS:
+        needs = "-tournament swiss: needs the Python package networkx (pip install networkx)"
+        _refuse(find_spec("networkx") is None, needs)
+        _refuse(engines > MAX_PLAYERS, f"-tournament swiss: at most {MAX_PLAYERS} engines, not {engines}")
     return form
 
 
-def _numbers(values: Mapping[str, Any], engines: int) -> tuple[int, int]:
+def _numbers(values: Mapping[str, Any], form: Format, engines: int) -> tuple[int, int]:
     """The number of rounds, and of games in each meeting."""
     if "pairs" in values:
         for name in ("rounds", "games"):
-            if name in values:
-                raise MatchOptionError(f"-pairs: cannot be combined with -{name}")
+            _refuse(name in values, f"-pairs: cannot be combined with -{name}")
         return values["pairs"], 2
-    form, games = values["format"], values.get("games", 2)
-    if form in ROUND_BY_ROUND and games % 2:
-        raise MatchOptionError(
-            f"-games {games}: a {form} is played in pairs of games, so the number must be even"
-        )
-    if form is Format.KNOCKOUT and "rounds" in values:
-        raise MatchOptionError(
-            "-rounds: a knock-out has as many rounds as its engines need; -games is for a match"
-        )
-    if form is Format.SPRT and not values.get("swaps", True):
-        raise MatchOptionError("-noswap: a test needs both colours of every opening")
-    if form is Format.SPRT and games % 2:
-        raise MatchOptionError(f"-games {games}: a test counts pairs of games, so the number must be even")
+    games, is_test = values.get("games", 2), form is Format.SPRT
+    in_pairs = f"-games {games}: a {form} is played in pairs of games, so the number must be even"
+    _refuse(form in ROUND_BY_ROUND and games % 2 > 0, in_pairs)
+    in_rounds = "-rounds: a knock-out has as many rounds as its engines need; -games is for a match"
+    _refuse(form is Format.KNOCKOUT and "rounds" in values, in_rounds)
+    both = "-noswap: a test needs both colours of every opening"
+    _refuse(is_test and not values.get("swaps", True), both)
+    even = f"-games {games}: a test counts pairs of games, so the number must be even"
+    _refuse(is_test and games % 2 > 0, even)
     usual = {Format.SPRT: SPRT_ROUNDS, Format.SWISS: (engines - 1).bit_length()}
     return values.get("rounds", usual.get(form, 1)), games
 

@@ -179,30 +179,17 @@ class Table:
         return {} if value is None else {key: getattr(value, name) for key, (name, _) in self.keys.items()}
 
 
+_MOVES = ("moves", whole(1))
 DRAW = Table(
     DrawRule,
-    {
-        "movenumber": ("move_number", whole(1)),
-        "movecount": ("moves", whole(1)),
-        "score": ("score", whole(0)),
-    },
+    {"movenumber": ("move_number", whole(1)), "movecount": _MOVES, "score": ("score", whole(0))},
 )
 RESIGN = Table(
     ResignRule,
-    {
-        "movecount": ("moves", whole(1)),
-        "score": ("score", whole(1)),
-        "twosided": ("two_sided", _read_truth),
-    },
+    {"movecount": _MOVES, "score": ("score", whole(1)), "twosided": ("two_sided", _read_truth)},
 )
-SPRT = Table(
-    Sprt,
-    {
-        **{key: (key, read_real) for key in ("elo0", "elo1", "alpha", "beta")},
-        "model": ("model", choice(Model)),
-    },
-    check=Sprt.check,
-)
+_REALS = {key: (key, read_real) for key in ("elo0", "elo1", "alpha", "beta")}
+SPRT = Table(Sprt, _REALS | {"model": ("model", choice(Model))}, Sprt.check)
 BOOK = Table(
     Openings,
     {"file": ("file", _read_path), "order": ("order", choice(Order)), "start": ("start", whole(1))},
