@@ -12,9 +12,8 @@ from __future__ import annotations
 import enum
 import math
 import re
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 from engines.rules.base import quote
@@ -37,18 +36,17 @@ class StatisticsError(ValueError):
     """Invalid counts, hypotheses or error probabilities; the text is a sentence for the user."""
 
 
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How many games, or pairs of games, had each score, from none to all of the points."""
-
-    __slots__ = ()
 
     games_each: ClassVar[int]
     """The number of games in one count."""
 
     @property
-    @abstractmethod
     def cells(self) -> tuple[int, ...]:
         """The counts in the order of rising, equally spaced scores."""
+        return astuple(self)
 
     @property
     def games(self) -> int:
@@ -65,10 +63,6 @@ class Wdl(Counts):
 
     games_each: ClassVar[int] = 1
 
-    @property
-    def cells(self) -> tuple[int, ...]:
-        return (self.losses, self.draws, self.wins)
-
 
 @dataclass(frozen=True, slots=True)
 class Pentanomial(Counts):
@@ -81,10 +75,6 @@ class Pentanomial(Counts):
     ww: int = 0
 
     games_each: ClassVar[int] = 2
-
-    @property
-    def cells(self) -> tuple[int, ...]:
-        return (self.ll, self.ld, self.dd, self.wd, self.ww)
 
 
 def parse_counts(text: str) -> Wdl | Pentanomial:

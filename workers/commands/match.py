@@ -57,14 +57,7 @@ def _play(options: MatchOptions) -> int:
     with closing(RecordFile(options.records)) as file:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
-        setup = SlotSetup(
-            usual_store(),
-            sandbox_level=sandbox_level,
-            event=options.event,
-            site=options.site,
-            keeps_lines=options.log is not None,
-            wait_ms=options.wait,
-        )
+        setup = SlotSetup(options, usual_store(), sandbox_level=sandbox_level)
         sandbox = policy_for_level(sandbox_level).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
         pool, report = SlotPool(setup, cores), _report(options, ledger)

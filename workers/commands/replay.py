@@ -15,8 +15,7 @@ from workers.game.seeds import SEED_HEADER, seed_of
 from workers.jobs import EngineSpec
 from workers.match.options.entrants import read_entrants, usual_store
 from workers.match.options.options import MatchOptionError
-from workers.match.options.readers import only_word
-from workers.match.options.words import Setting, split_arguments
+from workers.match.options.settings import Setting, only_word, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
 

@@ -258,17 +258,16 @@ class Director:
         urgency = self._urgency
         if urgency > self._applied_urgency:
             self._applied_urgency = urgency
-            self._stop_slots(at_once=urgency > 1)
+            if urgency == 1:
+                self.report.notice(
+                    "stopping", "the running games are finished; interrupt again to abort them"
+                )
+            else:
+                self._kill_at = time.monotonic() + ABORT_SECONDS
+                if not self.ledger.is_decided:
+                    self.report.notice("stopping", "the running games are aborted")
+            for slot in self.pool.busy:
+                slot.stop(at_once=urgency > 1)
         if time.monotonic() > self._kill_at:
             for slot in self.pool.busy:
                 slot.kill()
-
-    def _stop_slots(self, *, at_once: bool) -> None:
-        if not at_once:
-            self.report.notice("stopping", "the running games are finished; interrupt again to abort them")
-        elif not self.ledger.is_decided:
-            self.report.notice("stopping", "the running games are aborted")
-        if at_once:
-            self._kill_at = time.monotonic() + ABORT_SECONDS
-        for slot in self.pool.busy:
-            slot.stop(at_once=at_once)

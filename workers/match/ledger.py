@@ -79,46 +79,49 @@ class Ledger:
 
         Raises ``MatchOptionError`` for a game that is not in this match, or that occurs twice.
         """
-        results: dict[str, GameResult] = {}
-        for game in games:
-            if game.key in results:
-                raise MatchOptionError(f"game {game.key} is in the record file twice")
-            if not is_game_key(game.key):
-                raise MatchOptionError(_not_in_match(game.key))
-            if not {game.white, game.black} <= set(self.scores.names):
-                raise MatchOptionError(_of_another_match(game))
-            if self._event is not None or not game.is_void:  # a game that was given up is played again
-                results[game.key] = game
-        if self._event is None:
-            for game in results.values():
-                self._count(game)
-        self._returned.extend(self._take_out(results))
+        known: set[str] = set()
+        open_pairs: dict[str, PlannedPair] = {}
+        for result in games:
+            if result.is_void and self._event is None:
+                continue  # a game that was given up is played again
+            if result.key in known:
+                raise MatchOptionError(f"game {result.key} is in the record file twice")
+            known.add(result.key)
+            pair = self._find_planned(result.key, open_pairs)
+            game = None if pair is None else next((one for one in pair.games if one.key == result.key), None)
+            if pair is None or game is None:
+                raise MatchOptionError(
+                    f"game {visible(result.key)} is not in this match: it has other games or fewer rounds"
+                )
+            if (result.ladder, result.white, result.black) != (pair.ladder, *pair.players(game)):
+                players = visible(f"{result.white} and {result.black}")
+                raise MatchOptionError(f"game {result.key} is from another match: {players} played it")
+            open_pairs[pair.key] = replace(pair, games=tuple(one for one in pair.games if one is not game))
+            if not open_pairs[pair.key].games:
+                del open_pairs[pair.key]
+            self._waiting[pair.engines] -= 1
+            if result.is_void:
+                self._give_up(pair, game, "it was given up before")
+            else:
+                self._count(result)
+        self._returned.extend(open_pairs.values())
 
-    def _take_out(self, results: dict[str, GameResult]) -> list[PlannedPair]:
-        """Go through the plan up to the last of these games; returns the games in between that are open.
+    def _find_planned(self, key: str, open_pairs: dict[str, PlannedPair]) -> PlannedPair | None:
+        """The planned pair with this game; the pairs up to it, which are open, are added to ``open_pairs``.
 
-        The games of an event are counted here, because later pairs depend on them; its voids stay given up.
-        Raises ``MatchOptionError`` unless each game is planned with these engines.
+        None if there is none. Pairs of withdrawn engines are left out if later ones of an event need that.
         """
-        open_pairs = []
-        while results and (pair := self._next_planned()) is not None:
-            missing = [game for game in pair.games if game.key not in results]
-            self._waiting[pair.engines] -= len(pair.games) - len(missing)
-            for game in pair.games:
-                result = results.pop(game.key, None)
-                if result is None:
-                    continue
-                if (result.ladder, result.white, result.black) != (pair.ladder, *pair.players(game)):
-                    raise MatchOptionError(_of_another_match(result))
-                if result.is_void:
-                    self._give_up(pair, game, "it was given up before")
-                elif self._event is not None:
-                    self._count(result)
-            if missing:
-                open_pairs.append(replace(pair, games=tuple(missing)))
-        if results:
-            raise MatchOptionError(_not_in_match(min(results)))
-        return open_pairs
+        wanted = pair_key(key) if is_game_key(key) else ""
+        while wanted and wanted not in open_pairs:
+            if (pair := self._next_planned()) is not None:
+                open_pairs[pair.key] = pair
+                continue
+            left_out = [one for one in open_pairs.values() if not one.engines.isdisjoint(self.withdrawn)]
+            if self._event is None or not left_out:
+                return None
+            for one in left_out:
+                self._leave_out(open_pairs.pop(one.key))
+        return open_pairs.get(wanted)
 
     def next_pair(self) -> PlannedPair | None:
         """The pair to play next, now counted as running; None if no game can be started now."""
@@ -211,12 +214,3 @@ class Ledger:
             return None
         self.withdrawn.append(name)
         return name
-
-
-def _not_in_match(key: str) -> str:
-    return f"game {visible(key)} is not in this match: it has other games or fewer rounds"
-
-
-def _of_another_match(game: GameResult) -> str:
-    players = visible(f"{game.white} and {game.black}")
-    return f"game {visible(game.key)} is from another match: {players} played it"

@@ -35,15 +35,12 @@ class PlannedPair:
     ``first`` and ``second`` are names of engines; ``opening`` is a number in the ladder's book.
     """
 
+    key: str
     ladder: str
     first: str
     second: str
     opening: int
     games: tuple[JobGame, ...]
-
-    @property
-    def key(self) -> str:
-        return pair_key(self.games[0].key)
 
     @property
     def engines(self) -> frozenset[str]:
@@ -101,17 +98,17 @@ def _make_pair(terms: MatchTerms, place: Place, players: Pair, number: int, open
 
     The first player is White in the first game, unless reversed.
     """
-    begun = number * GAMES_A_PAIR
+    begun, meeting = number * GAMES_A_PAIR, "/".join(map(str, place))
     games = tuple(
         JobGame(
-            f"{'/'.join(map(str, place))}/{begun + game + 1}",
+            f"{meeting}/{begun + game + 1}",
             attempt="",
             white=(game * terms.swaps + terms.reverse) % GAMES_A_PAIR,
         )
         for game in range(1 if begun + 1 == terms.games else GAMES_A_PAIR)
     )
     first, second = (terms.entrants[player - 1].name for player in players)
-    return PlannedPair(place[0], first, second, opening, games)
+    return PlannedPair(f"{meeting}/{number}", place[0], first, second, opening, games)
 
 
 @dataclass(slots=True)

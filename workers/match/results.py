@@ -15,7 +15,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
 from workers.intervals import EloInterval, interval
 from workers.match.plan import pair_key
-from workers.statistics import Counts, Pentanomial, Wdl
+from workers.statistics import Pentanomial, Wdl
 
 HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
 """The points of White, in half points."""
@@ -139,13 +139,9 @@ class TableRow:
         return _sum([self.white, self.black])
 
     @property
-    def counts(self) -> Counts:
-        """The counts for the Elo estimate: pairs if there are any, else games."""
-        return self.pairs if self.pairs.games else self.games
-
-    @property
     def interval(self) -> EloInterval:
-        return interval(self.counts)
+        """From the pairs if there are any, else from the games."""
+        return interval(self.pairs if self.pairs.games else self.games)
 
 
 def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:

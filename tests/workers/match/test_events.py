@@ -133,6 +133,31 @@ def test_the_opponent_of_a_withdrawn_engine_goes_on() -> None:
     assert set(final.players(final.games[0])) == {"A", "C"}
 
 
+def test_a_knockout_is_restored_where_an_engine_was_withdrawn() -> None:
+    terms = terms_of("A B C", format=Format.KNOCKOUT, games=4)
+    played: list[GameResult] = []
+    ledger = Ledger(terms, withdraw_after=2)
+    while (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            white, black = pair.players(game)
+            forfeit = {"fault": "white" if white == "B" else "black"} if "B" in (white, black) else {}
+            result = "0-1" if white == "B" else "1-0" if forfeit else stronger(white, black)
+            played.append(game_of(game.key, white, black, result, **forfeit))
+            ledger.record(played[-1])
+    assert (ledger.done, ledger.left_out, ledger.withdrawn) == (6, 2, ["B"])
+    for done in range(len(played) + 1):
+        again = Ledger(terms, withdraw_after=2)
+        again.restore(played[:done])
+        assert again.done == done
+        rest: list[str] = []
+        while (pair := again.next_pair()) is not None:
+            for game in pair.games:
+                rest.append(game.key)
+                again.record(next(one for one in played if one.key == game.key))
+        assert sorted(rest) == sorted(one.key for one in played[done:])
+        assert (again.event_lines, again.left_out, again.left) == (ledger.event_lines, 2, 0)
+
+
 def test_a_swiss_event_pairs_leaders_and_counts_byes() -> None:
     ledger = Ledger(terms_of("A B C D E", format=Format.SWISS, rounds=3))
     played = play_out(ledger, stronger)

@@ -36,7 +36,7 @@ def describe_match(options: MatchOptions) -> Iterator[str]:
 
 
 def _toml(options: MatchOptions) -> Iterator[str]:
-    """All options, including defaults; options that are off are left out."""
+    """All options, including defaults; those without a value are left out."""
     written = written_options(options)
     for key, value in written.items():
         if not isinstance(value, dict):

@@ -16,8 +16,7 @@ from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
 from workers.bundles.store import BundleError, inspect_bundle, store_bundle
 from workers.engine.launch import explain_no_program, find_engine_program
 from workers.jobs import EngineSpec, RestartMode
-from workers.match.options.readers import choice, label, read_control, whole
-from workers.match.options.words import Setting, split_pairs
+from workers.match.options.settings import Setting, choice, label, read_control, split_pairs, whole
 
 MAX_MARGIN_MS = 60_000
 MAX_STARTUP_SECONDS = 3_600

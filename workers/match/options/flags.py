@@ -20,14 +20,16 @@ from workers.match.options.options import (
     MatchTerms,
     Openings,
 )
-from workers.match.options.readers import (
+from workers.match.options.settings import (
     DRAW,
     RESIGN,
     SPRT,
+    Setting,
     choice,
     label,
     one,
     openings_words,
+    quote_word,
     read_control,
     read_cpus,
     read_file,
@@ -35,9 +37,10 @@ from workers.match.options.readers import (
     read_ladders,
     read_openings,
     read_switch,
+    read_toml,
+    split_arguments,
     whole,
 )
-from workers.match.options.words import Setting, quote_word, read_toml, split_arguments
 from workers.pairing.swiss import MAX_PLAYERS
 
 MAX_ROUNDS = 1_000_000
@@ -256,7 +259,7 @@ FLAGS = (
          one(whole(0, 1_000_000))),
     Flag("records", "FILE", "where the games are written (match.pgn)", one(read_file), also="pgnout"),
     Flag("resume", "", "continue the match of the record file", read_switch),
-    Flag("ratinginterval", "N", "print the table after every N games, instead of every minute",
+    Flag("ratinginterval", "N", "print the table after every N games (0: every minute)",
          one(whole(0, MAX_ROUNDS))),
     Flag("log", "FOLDER", "keep the lines exchanged with the engines, one file a game", one(read_folder)),
     Flag("event", "TEXT", "the header Event of the records", one(label(MAX_LABEL))),

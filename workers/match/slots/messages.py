@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workers.jobs import SideLog
+from workers.match.options.options import MatchOptions
 from workers.match.results import GameResult
 
 NO_LOG = SideLog()
@@ -23,23 +24,19 @@ class SlotSetup:
     """The settings of a slot, its first message. With ``core`` None it runs on any core.
 
     ``store`` is the folder of bundles. ``sandbox_level`` is a level that was probed already; empty is without
-    a sandbox. ``event`` and ``site`` are headers of every record. With ``keeps_lines`` the slot returns the
-    lines exchanged with the engines for every game. Before each game it pauses for ``wait_ms``.
+    a sandbox.
     """
 
+    options: MatchOptions
     store: Path
     core: int | None = None
     sandbox_level: str = ""
-    event: str = ""
-    site: str = ""
-    keeps_lines: bool = False
-    wait_ms: int = 0
 
 
 class SlotGame(NamedTuple):
     """A finished game: its result for the match, and its record as text.
 
-    The logs are empty unless there was a fault or the setup wants them.
+    The logs are empty unless there was a fault or the options want them.
     """
 
     game: GameResult

@@ -117,13 +117,13 @@ class SlotWorker:
 
     def __init__(self, setup: SlotSetup, news: Connection) -> None:
         policy = policy_for_level(setup.sandbox_level)
-        self._setup = setup
+        self._options = setup.options
         self._news = news
         name, store = f"slot/{os.getpid()}", setup.store
         worker = WorkerContext(name, store, store, policy, on_introduced=self._on_introduced)
         self._engines = EnginePool(worker)
         environment = environment_headers(policy.sandbox_description, "", worker.clock.source)
-        self._records = RecordWriter(setup.event, setup.site, environment)
+        self._records = RecordWriter(setup.options.event, setup.options.site, environment)
         self._introduced: set[str] = set()
         self._is_finishing = False
         self._is_aborting = False
@@ -149,7 +149,7 @@ class SlotWorker:
 
     def _pause(self) -> bool:
         """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
-        end = time.monotonic() + self._setup.wait_ms / 1000
+        end = time.monotonic() + self._options.wait / 1000
         while not self._is_finishing and (rest := end - time.monotonic()) > 0:
             time.sleep(min(rest, PAUSE_STEP_SECONDS))
         return not self._is_finishing
@@ -198,7 +198,7 @@ class SlotWorker:
             finished = runner.play(game)
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
-            if not self._setup.keeps_lines and finished.played.fault is Fault.NONE:
+            if self._options.log is None and finished.played.fault is Fault.NONE:
                 finished = finished._replace(white=_no_log, black=_no_log)
             yield finished
 

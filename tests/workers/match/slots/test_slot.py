@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from tests.support.matches import ROOT
+from tests.support.matches import ROOT, terms_of
 from workers.jobs import EngineSpec
+from workers.match.options.options import MatchOptions
 from workers.match.slots.messages import IntroducedEngine, SlotSetup
 
 ENGINE = """
@@ -51,7 +52,7 @@ def slot(tmp_path: Path) -> Iterator[Slot]:
     ):
         stdin.close()
         stdout.close()
-        to_slot.send(SlotSetup(tmp_path))
+        to_slot.send(SlotSetup(MatchOptions(terms_of()), tmp_path))
         yield Slot(process, to_slot, from_slot)
         process.kill()
 
