@@ -32,23 +32,22 @@ ABORT_SECONDS = 3.0
 """Slots that have not aborted their games after this time are killed."""
 
 
+@dataclass(slots=True)
 class EngineStarts:
     """The starts of a match's engines, as far as slots have reported them."""
 
-    def __init__(self, entrants: Sequence[EngineSpec]) -> None:
-        self._entrants = entrants
-        self._introduced: set[str] = set()
-        self._known: set[str] = set()
+    _introduced: set[str] = field(default_factory=set)
+    _known: set[str] = field(default_factory=set)
 
     def add(self, engine: IntroducedEngine) -> list[str]:
         """Note that an engine can be started; a sentence for each new option that it does not take."""
         self._introduced.add(engine.name)
-        sentences = dict.fromkeys(f"{engine.name}: {why}" for why in engine.unsuited)
-        new = [sentence for sentence in sentences if sentence not in self._known]
+        found = [f"{engine.name}: {why}" for why in engine.unsuited]
+        new = [sentence for sentence in found if sentence not in self._known]
         self._known.update(new)
         return new
 
-    def explain_failure(self, played: SlotGame) -> str:
+    def explain_failure(self, played: SlotGame, engines: Sequence[EngineSpec]) -> str:
         """A report on the engines that cannot be started: their commands, the exit code, standard error.
 
         Empty unless a game could not begin because of engines that never answered ``ugiok`` in this run.
@@ -60,7 +59,7 @@ class EngineStarts:
             failed = [result.culprit] if result.culprit is not None and result.is_failed_start else []
         if not failed or self._introduced & set(failed):
             return ""
-        commands = [_command_line(one) for one in self._entrants if one.name in failed]
+        commands = [_command_line(one) for one in engines if one.name in failed]
         reason = f"the match ends: {' and '.join(failed)} never answered ugiok"
         return "\n".join((reason, *commands, *evidence_lines(played)))
 
@@ -85,7 +84,7 @@ class Director:
     report: MatchReport
     game_logs: GameLogs
     clock: str
-    _starts: EngineStarts = field(init=False)
+    _starts: EngineStarts = field(default_factory=EngineStarts, init=False)
     _jobs: dict[tuple[str, str, str], GameJob] = field(default_factory=dict, init=False)
     """By ladder and both engines; without games and a start."""
     _signals: int = field(default=0, init=False)
@@ -95,9 +94,6 @@ class Director:
     _fault_urgency: int = field(default=0, init=False)
     _applied_urgency: int = field(default=0, init=False)
     _kill_at: float = field(default=float("inf"), init=False)
-
-    def __post_init__(self) -> None:
-        self._starts = EngineStarts(self.options.terms.entrants)
 
     def run(self) -> MatchEnding:
         """Play the remaining games; all slots have ended when this returns."""
@@ -116,14 +112,11 @@ class Director:
             self.pool.end()
             for number, handler in zip(numbers, handlers, strict=True):
                 signal.signal(number, handler)
-        ending = self._ending()
+        ending = self._failure or (MatchEnding.STOPPED if self._signals else MatchEnding.PLAYED)
+        if self.ledger.is_decided:
+            ending = MatchEnding.DECIDED
         self.report.ended(ending)
         return ending
-
-    def _ending(self) -> MatchEnding:
-        if self.ledger.is_decided:
-            return MatchEnding.DECIDED
-        return self._failure or (MatchEnding.STOPPED if self._signals else MatchEnding.PLAYED)
 
     # Assigning games
 
@@ -194,7 +187,7 @@ class Director:
         """Count a game; ``is_written``: it had no fault, and its record is in the file already."""
         pair, game = slot.games.popleft()
         result = played.game
-        if failure := self._starts.explain_failure(played):
+        if failure := self._starts.explain_failure(played, self.options.terms.entrants):
             self.ledger.give_back(pair, [game], lost=False)
             self._fail(MatchEnding.FAULT, failure, urgency=2)
             return

@@ -89,7 +89,10 @@ class RecordFile:
             missing = 2 - (len(text) - len(text.rstrip(b"\n")))
             os.write(self._descriptor, b"\n" * missing)
         elif text:
-            self._check_incomplete(line, text)
+            is_ours = text.startswith(_BEGINNING) or _BEGINNING.startswith(text.strip())
+            if not is_ours or b"\n" + _BEGINNING in text:  # not the beginning of exactly one game
+                first = quote(text.decode("utf-8", "replace").splitlines()[0])
+                raise MatchOptionError(f"{self._path}, line {line}: {first} does not begin a game of a match")
             os.ftruncate(self._descriptor, end)
 
     def _result(self, line: int, text: bytes) -> GameResult:
@@ -117,15 +120,6 @@ class RecordFile:
         if game.result is Result.UNDECIDED and not game.is_void:
             raise MatchOptionError(f"{self._path}, line {line}: invalid Result {quote(headers['Result'])}")
         return game
-
-    def _check_incomplete(self, line: int, text: bytes) -> None:
-        """Raise ``MatchOptionError`` unless the text is the beginning of exactly one game."""
-        is_ours = text.startswith(_BEGINNING) or _BEGINNING.startswith(text.strip())
-        if not is_ours or b"\n" + _BEGINNING in text:
-            first = text.decode("utf-8", "replace").splitlines()[0]
-            raise MatchOptionError(
-                f"{self._path}, line {line}: {quote(first)} does not begin a game of a match"
-            )
 
 
 def _split(file: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
