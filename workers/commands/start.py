@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         return refused.exit_status
     os.nice(options.nice)
     try:
-        return _run(options.slots or _default_slots(options.queue))
+        return _run(options.slots or ((os.cpu_count() or 1) if options.queue == "games" else 1))
     except CacheRefused as refused:
         return complain(str(refused))
 
@@ -109,10 +109,6 @@ def worker_name(given: str | None, queue: str) -> str:
     """The name with ``@`` and a place, which Celery needs; the default place is the host's name."""
     host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60] or "host"
     return given if given and "@" in given else f"{given or _NAMES[queue]}@{host}"
-
-
-def _default_slots(queue: str) -> int:
-    return (os.cpu_count() or 1) if queue == "games" else 1
 
 
 def _parser() -> argparse.ArgumentParser:

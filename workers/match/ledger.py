@@ -13,7 +13,7 @@ from dataclasses import replace
 from engines.visible import visible
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS, JobGame
 from workers.match.options.options import ROUND_BY_ROUND, MatchOptionError, MatchTerms
-from workers.match.plan import Event, PlannedPair, count_games, is_game_key, pair_key, plan_pairs
+from workers.match.plan import Event, PlannedPair, count_games, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
 from workers.sequential import SequentialTest
 
@@ -111,7 +111,7 @@ class Ledger:
 
         None if there is none. Pairs of withdrawn engines are left out if later ones of an event need that.
         """
-        wanted = pair_key(key) if is_game_key(key) else ""
+        wanted = pair_key(key)
         while wanted and wanted not in open_pairs:
             if (pair := self._next_planned()) is not None:
                 open_pairs[pair.key] = pair

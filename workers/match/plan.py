@@ -25,7 +25,8 @@ GAMES_A_PAIR = 2
 EXTRA_PAIRS = 3
 """The most pairs that are added to a knock-out match that is level; then the engine given first wins."""
 
-_KEY = re.compile("[^/]+(/[1-9][0-9]{0,8}){3}")
+_KEY = re.compile("([^/]+(?:/[1-9][0-9]{0,8}){2})/([1-9][0-9]{0,8})")
+"""The key of a game: ``ladder/round/meeting/game``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +52,10 @@ class PlannedPair:
         return (self.second, self.first) if game.white else (self.first, self.second)
 
 
-def is_game_key(key: str) -> bool:
-    """Whether ``key`` has the form of a game's key: ``ladder/round/meeting/game``."""
-    return _KEY.fullmatch(key) is not None
-
-
 def pair_key(key: str) -> str:
-    """The key of a pair, from the key of either of its games."""
-    meeting, _, game = key.rpartition("/")
-    return f"{meeting}/{(int(game) - 1) // GAMES_A_PAIR}"
+    """The key of a pair, from the key of either of its games; empty if it is not a game's key."""
+    game = _KEY.fullmatch(key)
+    return f"{game[1]}/{(int(game[2]) - 1) // GAMES_A_PAIR}" if game else ""
 
 
 def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:

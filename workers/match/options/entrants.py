@@ -62,9 +62,10 @@ def read_entrants(
         shared |= split_pairs(setting, SHARED_KEYS)
     entrants: dict[str, EngineSpec] = {}
     for setting in engines:
-        entrant = _read_entrant(setting, shared, ladders, store)
-        if entrants.setdefault(entrant.name, entrant) is not entrant:
-            setting.refuse(f"two engines are named {quote(entrant.name)}: give this one another name=")
+        with setting.refusing():
+            entrant = _read_entrant(setting, shared, ladders, store)
+            if entrants.setdefault(entrant.name, entrant) is not entrant:
+                raise ValueError(f"two engines are named {quote(entrant.name)}: give this one another name=")
     return tuple(entrants.values())
 
 
@@ -73,45 +74,47 @@ def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store
     if not own.keys().isdisjoint(LIMITS):  # an engine's own time control replaces the shared one as a whole
         shared = {key: values for key, values in shared.items() if key not in LIMITS}
     pairs = shared | own
-    if "cmd" not in pairs:
-        setting.refuse("cmd= is missing: give the command that starts the engine, or its bundle")
-    words = _command(setting, pairs)
+    words = _command(pairs)
     directory = Path(pairs.get("dir", ["."])[-1])
     if not directory.is_dir():
-        setting.refuse(f"dir={directory}: no such folder")
+        raise ValueError(f"dir={directory}: no such folder")
     if words[0].endswith(".zip"):
-        spec = _bundled(setting, words, ladders, store)
+        spec = _bundled(words, ladders, store)
     else:
-        spec = _plain(setting, words, directory.resolve())
+        spec = _plain(words, directory.resolve())
     pairs = {"name": [spec.name], "version": [spec.version], **pairs}
-    fields = {
-        name: read(setting.at(key), pairs[key][-1]) for key, (name, read) in FIELDS.items() if key in pairs
-    }
+    fields = {}
+    for key, (name, read) in FIELDS.items():
+        if key in pairs:
+            with setting.refusing(key):
+                fields[name] = read(pairs[key][-1])
     limits = [form.format(pairs[key][-1]) for key, form in LIMITS.items() if key in pairs]
     return replace(
         spec,
-        options=_options(setting, spec.options, pairs),
-        time_control=read_control(setting, ";".join(limits)) if limits else None,
+        options=_options(spec.options, pairs),
+        time_control=read_control(";".join(limits)) if limits else None,
         given_command=tuple(words),
         **fields,
     )
 
 
-def _command(setting: Setting, pairs: Pairs) -> list[str]:
+def _command(pairs: Pairs) -> list[str]:
+    if "cmd" not in pairs:
+        raise ValueError("cmd= is missing: give the command that starts the engine, or its bundle")
     text = pairs["cmd"][-1]
     try:
         words = shlex.split(text)
     except ValueError as error:
-        setting.refuse(f"cmd={text}: {error}")
+        raise ValueError(f"cmd={text}: {error}") from None
     if not words:
-        setting.refuse("cmd= is empty")
+        raise ValueError("cmd= is empty")
     return [*words, *pairs.get("arg", [])]
 
 
-def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
+def _plain(words: list[str], directory: Path) -> EngineSpec:
     program = find_engine_program(words[0], directory)
     if program is None:
-        setting.refuse(explain_no_program(words[0], directory))
+        raise ValueError(explain_no_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
@@ -125,34 +128,27 @@ def _default_name(words: list[str]) -> str:
     return scripts[0].rpartition(".")[2] if "-m" in words else Path(scripts[0]).stem
 
 
-def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
+def _bundled(words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
     path = Path(words[0])
     try:
         data = path.read_bytes()
         manifest = inspect_bundle(data)
     except OSError as error:
-        setting.refuse(f"{path} cannot be read: {error.strerror}")
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except BundleError as error:
-        setting.refuse(f"{path} is not a valid bundle: {error}")
+        raise ValueError(f"{path} is not a valid bundle: {error}") from None
     for code in ladders:
         if code not in manifest.games:
-            setting.refuse(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
+            raise ValueError(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
     try:
         sha256 = store_bundle(store, data)
     except OSError as error:
-        setting.refuse(f"{path} cannot be stored in {store}: {error.strerror}")
-    return EngineSpec(
-        name=manifest.name,
-        version=manifest.version,
-        command=(*manifest.command, *words[1:]),
-        bundle=sha256,
-        options=manifest.options,
-    )
+        raise ValueError(f"{path} cannot be stored in {store}: {error.strerror}") from None
+    command = (*manifest.command, *words[1:])
+    return EngineSpec(manifest.name, manifest.version, command, bundle=sha256, options=manifest.options)
 
 
-def _options(
-    setting: Setting, given: tuple[tuple[str, str], ...], pairs: Pairs
-) -> tuple[tuple[str, str], ...]:
+def _options(given: tuple[tuple[str, str], ...], pairs: Pairs) -> tuple[tuple[str, str], ...]:
     """The bundle's options, overridden by those given here."""
     options = dict(given)
     for key in pairs:
@@ -160,8 +156,8 @@ def _options(
             name, value = key.removeprefix("option."), pairs[key][-1]
             is_reserved = name.lower() in RESERVED_OPTIONS or "value" in name.split()
             if not name or is_reserved or not name.isprintable():
-                setting.refuse(f"{quote(key)} cannot be set")
+                raise ValueError(f"{quote(key)} cannot be set")
             if not value.isprintable():
-                setting.refuse(f"{key}={quote(value)}: a value has only printable characters")
+                raise ValueError(f"{key}={quote(value)}: a value has only printable characters")
             options[name] = value
     return tuple(options.items())

@@ -46,10 +46,6 @@ from workers.pairing.swiss import MAX_PLAYERS
 MAX_ROUNDS = 1_000_000
 SPRT_ROUNDS = 100_000
 """A test that is still undecided ends after this number of rounds."""
-MAX_GAMES = 1_000
-MAX_SLOTS = 1_024
-MAX_WAIT_MS = 3_600_000
-MAX_SEED = 2**63 - 1
 MAX_LABEL = 80
 DEFAULT_PLIES = 8
 OF_ONE_RUN = ("resume", "json", "dry_run")
@@ -58,7 +54,10 @@ OF_ONE_RUN = ("resume", "json", "dry_run")
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag; ``read`` converts a setting to its value. ``again``: it may be given more than once."""
+    """A flag; ``read`` converts a setting, or raises ``ValueError``.
+
+    ``again``: it may be given more than once.
+    """
 
     name: str
     usage: str
@@ -114,7 +113,8 @@ def _collect(settings: Sequence[Setting]) -> dict[str, list[Any]]:
             setting.refuse(f"unknown option; {_hint(setting.flag)}")
         if flag.name in values and not flag.again:
             setting.refuse("is given twice")
-        values.setdefault(flag.name, []).append(flag.read(setting))
+        with setting.refusing():
+            values.setdefault(flag.name, []).append(flag.read(setting))
     return values
 
 
@@ -197,10 +197,6 @@ def _numbers(values: Mapping[str, Any], form: Format, engines: int) -> tuple[int
     return values.get("rounds", usual.get(form, 1)), games
 
 
-def _read_noswap(setting: Setting) -> bool:
-    return not read_switch(setting)
-
-
 def _ply_limit_results() -> str:
     """What the ply limit means in each game."""
     counts = {game.family: game.score_unit for game in GAMES.values() if game.score_unit}
@@ -227,7 +223,7 @@ FLAGS = (
     Flag("rounds", "N", "how many times all engines meet each other (1), or the rounds of a Swiss event",
          one(whole(1, MAX_ROUNDS))),
     Flag("games", "N", "games in each meeting; each pair of games has one opening, colours reversed (2)",
-         one(whole(1, MAX_GAMES))),
+         one(whole(1, 1_000))),
     Flag("pairs", "N", "the same as -rounds N -games 2", one(whole(1, MAX_ROUNDS))),
     Flag("openings", "random:PLIES | file=FILE [order=sequential|random] [start=N] | none",
          f"where games begin (random:{DEFAULT_PLIES})", read_openings, write=openings_words),
@@ -243,12 +239,12 @@ FLAGS = (
     Flag("resign", "movecount=M score=S [twosided=false]", "a loss, when the last M scores of an engine were "
          "-S or less and (unless twosided=false) those of the other S or more", RESIGN,
          write=RESIGN.words),
-    Flag("noswap", "", "do not reverse the colours in the second game of an opening", _read_noswap,
-         field="swaps", write=lambda swaps: not swaps),
+    Flag("noswap", "", "do not reverse the colours in the second game of an opening",
+         lambda setting: not read_switch(setting), field="swaps", write=lambda swaps: not swaps),
     Flag("reverse", "", "the first engine of a meeting has Black in the first game", read_switch),
-    Flag("wait", "MS", "a pause before each game (0)", one(whole(0, MAX_WAIT_MS))),
-    Flag("seed", "N", "the seed of the openings and of the engines (0)", one(whole(0, MAX_SEED))),
-    Flag("concurrency", "N", "games played at the same time (1)", one(whole(1, MAX_SLOTS))),
+    Flag("wait", "MS", "a pause before each game (0)", one(whole(0, 3_600_000))),
+    Flag("seed", "N", "the seed of the openings and of the engines (0)", one(whole(0, 2**63 - 1))),
+    Flag("concurrency", "N", "games played at the same time (1)", one(whole(1, 1_024))),
     Flag("pin", "on|off", "give each game a core of its own (on)", read_switch),
     Flag("cpus", "LIST", "the CPUs of the games, one for each game at a time, such as 0-3,6", read_cpus,
          also="use-affinity", write=lambda cpus: ",".join(map(str, cpus))),

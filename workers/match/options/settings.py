@@ -11,14 +11,15 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
-from engines.rules.base import MAX_NUMBER, RulesError, quote
+from engines.rules.base import MAX_NUMBER, quote
 from engines.rules.registry import find_game
-from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
+from engines.timecontrol import format_time_control, parse_time_control
 from workers.jobs import MAX_OPENING_PLIES, DrawRule, ResignRule
 from workers.match.options.hints import KEYS_ELSEWHERE
 from workers.match.options.options import MatchOptionError, Openings, Order
@@ -39,12 +40,18 @@ class Setting:
     words: tuple[str, ...]
     place: str
 
-    def at(self, key: str) -> Self:
-        """This setting, for an error in the value of ``key``."""
-        return replace(self, place=f"{self.place}: {key}")
-
     def refuse(self, why: str) -> NoReturn:
         raise MatchOptionError(f"{self.place}: {why}")
+
+    @contextmanager
+    def refusing(self, key: str = "") -> Iterator[None]:
+        """Refuse the setting, or the value of ``key``, after a ``ValueError``; its text says why."""
+        try:
+            yield
+        except MatchOptionError:
+            raise
+        except ValueError as error:
+            self.refuse(f"{key}: {error}" if key else str(error))
 
 
 def split_arguments(arguments: Sequence[str]) -> list[Setting]:
@@ -142,13 +149,13 @@ def quote_word(word: str) -> str:
 
 # Values
 
-Reader = Callable[[Setting, str], Any]
-"""Converts one word of a setting, or the value of one key."""
+Reader = Callable[[str], Any]
+"""Converts one word of a setting, or the value of one key; raises ``ValueError``."""
 
 
 def one(read: Reader) -> Callable[[Setting], Any]:
     """Reads a flag that takes one word."""
-    return lambda setting: read(setting, only_word(setting))
+    return lambda setting: read(only_word(setting))
 
 
 def only_word(setting: Setting) -> str:
@@ -158,28 +165,28 @@ def only_word(setting: Setting) -> str:
 
 
 def whole(least: int, most: int = MAX_NUMBER) -> Reader:
-    def read(setting: Setting, text: str) -> int:
+    def read(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
-            setting.refuse(f"{quote(text)} is not a whole number from {least} to {most}")
+            raise ValueError(f"{quote(text)} is not a whole number from {least} to {most}")
         return int(text)
 
     return read
 
 
-def read_real(setting: Setting, text: str) -> float:
+def read_real(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        setting.refuse(f"{quote(text)} is not a number")
+        raise ValueError(f"{quote(text)} is not a number")
     return value
 
 
 def choice(kind: type[StrEnum]) -> Reader:
-    def read(setting: Setting, text: str) -> StrEnum:
+    def read(text: str) -> StrEnum:
         if text not in list(kind):
-            setting.refuse(f"{quote(text)} is not one of {', '.join(kind)}")
+            raise ValueError(f"{quote(text)} is not one of {', '.join(kind)}")
         return kind(text)
 
     return read
@@ -188,82 +195,72 @@ def choice(kind: type[StrEnum]) -> Reader:
 def label(most: int, least: int = 0) -> Reader:
     """Text of one line, without a space at either end if it must not be empty."""
 
-    def read(setting: Setting, text: str) -> str:
+    def read(text: str) -> str:
         if not least <= len(text) <= most or not text.isprintable() or (least and text != text.strip()):
             length, edges = (f"{least} to", ", no space at either end") if least else ("at most", "")
-            setting.refuse(f"{quote(text)} must have {length} {most} characters, all printable{edges}")
+            raise ValueError(f"{quote(text)} must have {length} {most} characters, all printable{edges}")
         return text
 
     return read
 
 
 def read_switch(setting: Setting) -> bool:
-    """``on`` or ``off``; no word means ``on``."""
-    word = only_word(setting) if setting.words else "on"
-    if word not in ("on", "off"):
-        setting.refuse(f"{quote(word)} is neither on nor off")
-    return word == "on"
+    """No word means ``on``."""
+    return _read_truth(only_word(setting)) if setting.words else True
 
 
-def _read_truth(setting: Setting, text: str) -> bool:
-    if text not in ("true", "on", "false", "off"):  # a TOML file's true is on
-        setting.refuse(f"{quote(text)} is neither true nor false")
-    return text in ("true", "on")
+def _read_truth(text: str) -> bool:
+    if text not in ("on", "off", "true", "false"):
+        raise ValueError(f"{quote(text)} is neither on nor off")
+    return text in ("on", "true")
 
 
-def _read_path(setting: Setting, text: str) -> Path:
+def _read_path(text: str) -> Path:
     if not text:
-        setting.refuse(f"{quote(text)} is not a path")
+        raise ValueError(f"{quote(text)} is not a path")
     return Path(text)
 
 
-def read_folder(setting: Setting, text: str) -> Path:
+def read_folder(text: str) -> Path:
     if text.startswith("file="):
-        setting.refuse("takes a folder, in which each game has a file")
-    return _read_path(setting, text)
+        raise ValueError("takes a folder, in which each game has a file")
+    return _read_path(text)
 
 
-def read_file(setting: Setting, text: str) -> Path:
+def read_file(text: str) -> Path:
     """The path of a file, with a name at its end: other files are written beside it. ``file=`` is allowed."""
-    path = _read_path(setting, text.removeprefix("file="))
+    path = _read_path(text.removeprefix("file="))
     if not path.name:
-        setting.refuse(f"{quote(str(path))} is a folder")
+        raise ValueError(f"{quote(str(path))} is a folder")
     return path
 
 
 def read_ladders(setting: Setting) -> tuple[str, ...]:
     if not setting.words:
-        setting.refuse("names no game")
-    for code in setting.words:
-        try:
-            find_game(code)
-        except RulesError as error:
-            setting.refuse(str(error))
-    return setting.words
+        raise ValueError("names no game")
+    return tuple(find_game(code).code for code in setting.words)
 
 
-def read_control(setting: Setting, text: str) -> str:
+def read_control(text: str) -> str:
     """A time control in the normal form that records have."""
-    try:
-        return format_time_control(parse_time_control(text))
-    except TimeControlError as error:
-        setting.refuse(str(error))
+    return format_time_control(parse_time_control(text))
 
 
 def read_cpus(setting: Setting) -> tuple[int, ...]:
     """The numbers of CPUs: ``0-3,6``. Refuses those on which this process may not run."""
     if not setting.words:
-        setting.refuse("names no CPU: leave it out (each game has a core of its own), or list CPUs, as 0-3,6")
+        raise ValueError(
+            "names no CPU: leave it out (each game has a core of its own), or list CPUs, as 0-3,6"
+        )
     found: dict[int, None] = {}
     for part in only_word(setting).split(","):
         first, hyphen, last = part.partition("-")
-        low = whole(0, MAX_CPU)(setting, first)
-        high = whole(low, MAX_CPU)(setting, last) if hyphen else low
-        found |= dict.fromkeys(range(low, high + 1))
+        low = whole(0, MAX_CPU)(first)
+        found |= dict.fromkeys(range(low, 1 + (whole(low, MAX_CPU)(last) if hyphen else low)))
     usable = os.sched_getaffinity(0)
     for cpu in found:
         if cpu not in usable:
-            setting.refuse(f"CPU {cpu} is not one of this machine's: {', '.join(map(str, sorted(usable)))}")
+            raise ValueError(f"CPU {cpu} is not one of this machine's: {', '.join(map(str, sorted(usable)))}")
     return tuple(found)
 
 
@@ -285,14 +282,12 @@ class Table:
         values = {}
         for key, (name, read) in self.keys.items():
             if key in pairs:
-                values[name] = read(setting.at(key), pairs[key][-1])
+                with setting.refusing(key):
+                    values[name] = read(pairs[key][-1])
             elif name in needed:
                 setting.refuse(f"{key}= is missing")
         made = self.make(**values)
-        try:
-            self.check(made)
-        except ValueError as error:
-            setting.refuse(str(error))
+        self.check(made)
         return made
 
     def words(self, value: object) -> dict[str, object]:
@@ -322,9 +317,9 @@ def read_openings(setting: Setting) -> Openings:
         return Openings()
     if len(setting.words) == 1 and setting.words[0].startswith("random:"):
         plies = setting.words[0].removeprefix("random:")
-        return Openings(whole(0, MAX_OPENING_PLIES)(setting, plies))
+        return Openings(whole(0, MAX_OPENING_PLIES)(plies))
     if not any(word.startswith("file=") for word in setting.words):
-        setting.refuse("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
+        raise ValueError("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
     openings: Openings = BOOK(setting)
     return openings
 

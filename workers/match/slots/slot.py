@@ -129,8 +129,8 @@ class SlotWorker:
         self._is_aborting = False
 
     def run(self, batches: Connection) -> None:
-        signal.signal(signal.SIGTERM, self._finish)
-        signal.signal(signal.SIGUSR1, self._abort)
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGUSR1, self._stop)
         try:
             while not self._is_finishing:
                 self._play(batches.recv())
@@ -141,11 +141,9 @@ class SlotWorker:
         finally:
             self._engines.clear(at_once=self._is_aborting)
 
-    def _finish(self, *_: object) -> None:
+    def _stop(self, number: int, *_: object) -> None:
         self._is_finishing = True
-
-    def _abort(self, *_: object) -> None:
-        self._is_finishing = self._is_aborting = True
+        self._is_aborting = self._is_aborting or number == signal.SIGUSR1
 
     def _pause(self) -> bool:
         """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
@@ -162,7 +160,7 @@ class SlotWorker:
         try:
             self._news.send(IntroducedEngine(spec.name, tuple(unsuited)))
         except BrokenPipeError:  # the match has gone: this is not a fault of the game
-            self._abort()
+            self._stop(signal.SIGUSR1)
 
     def _play(self, jobs: Sequence[GameJob]) -> None:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""

@@ -300,7 +300,7 @@ REFUSED = [
     ("-srand 4 LEAST", "-srand 4: unknown option; -seed N is the seed of openings and engines"),
     ("-repeat LEAST", "-repeat: unknown option; leave it out: each opening is played with both colours"),
     ("-noswap -sprt elo0=0 elo1=5 LEAST", "-noswap: a test needs both colours of every opening"),
-    ("-resign movecount=3 score=9 twosided=x", "twosided: 'x' is neither true nor false"),
+    ("-resign movecount=3 score=9 twosided=x", "twosided: 'x' is neither on nor off"),
     ("-engine cmd=true st=x LEAST", "cannot read 'x/move'"),
     ("-engine cmd=true timemargin=-1 LEAST", "'-1' is not a whole number from 0 to 60000"),
     ("-cpus 4095", "-cpus 4095: CPU 4095 is not one of this machine's: "),
