@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.statistics import Counts, elo_of_score, superiority
+from workers.statistics import Counts, elo_of_score, moments, shares_of, superiority
 
 TAIL = 0.025
 """The probability on either side of a 95 % interval."""
@@ -49,7 +48,7 @@ def interval(counts: Counts) -> EloInterval:
         for posterior in (jeffreys, _posterior(counts, 1.0 / cells))
         for share in (TAIL, 1.0 - TAIL)
     ]
-    seen = _moments(counts.cells)[0] if counts.games else 0.5
+    seen = moments(*shares_of(counts.cells)[1:])[0] if counts.games else 0.5
     return EloInterval(
         elo=elo_of_score(seen),
         low=elo_of_score(min(*ends, seen)),
@@ -64,9 +63,9 @@ def _posterior(counts: Counts, prior: float) -> tuple[float, float]:
     It has the mean and the variance of the posterior distribution, which is a beta distribution only if there
     are two cells.
     """
-    cells = [cell + prior for cell in counts.cells]
-    mean, variance = _moments(cells)
-    size = mean * (1.0 - mean) * (sum(cells) + 1.0) / variance - 1.0
+    number, scores, shares = shares_of([cell + prior for cell in counts.cells])
+    mean, variance = moments(scores, shares)
+    size = mean * (1.0 - mean) * (number + 1.0) / variance - 1.0
     return mean * size, (1.0 - mean) * size
 
 
@@ -107,11 +106,3 @@ def _beta_fraction(a: float, b: float, value: float) -> float:
         if abs(c * d - 1.0) < _PRECISE:
             break
     return found
-
-
-def _moments(cells: Sequence[float]) -> tuple[float, float]:
-    """The mean and the variance of the score, from 0 to 1."""
-    number = sum(cells)
-    scores = [place / (len(cells) - 1) for place in range(len(cells))]
-    mean = sum(score * cell for score, cell in zip(scores, cells, strict=True)) / number
-    return mean, sum(cell * (score - mean) ** 2 for score, cell in zip(scores, cells, strict=True)) / number

@@ -14,7 +14,7 @@ import types
 import typing
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from engines.rules.base import Reason, Result
@@ -49,6 +49,10 @@ _NUMBERS = range(-(2**63), 2**63)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+_UNSENT = {"is_sent": False}
+"""The metadata of fields that have no part in the JSON form."""
+
+
 class JobError(ValueError):
     """A JSON value does not have the expected form; the text names the field."""
 
@@ -80,6 +84,17 @@ class JsonValue:
         return cls(**{name: readers[name](item, f"{where}.{name}") for name, item in value.items()})
 
 
+class RestartMode(enum.StrEnum):
+    """When an engine's process is restarted, except after a fault, which always restarts it."""
+
+    ON = "on"
+    """Before every game."""
+    AUTO = "auto"
+    """When a job without it begins: at most two engines run at a time."""
+    OFF = "off"
+    """Never: it keeps running until the pool is cleared."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSpec(JsonValue):
     """An engine to run.
@@ -89,6 +104,10 @@ class EngineSpec(JsonValue):
     the command runs in an empty folder. ``time_control`` overrides the job's time control.
     ``trusted``: the engine may run without a sandbox. A site's worker decides that itself, whatever a message
     says.
+
+    The last four are for matches on one machine and not sent. ``margin_ms`` None is the margin of the job,
+    ``startup_seconds`` None the usual time limit of a start. ``given_command`` is the command before a bundle
+    or program was looked up.
     """
 
     name: str
@@ -99,6 +118,10 @@ class EngineSpec(JsonValue):
     options: tuple[tuple[str, str], ...] = ()
     time_control: str | None = None
     trusted: bool = False
+    restart: RestartMode = field(default=RestartMode.AUTO, metadata=_UNSENT)
+    margin_ms: int | None = field(default=None, metadata=_UNSENT)
+    startup_seconds: int | None = field(default=None, metadata=_UNSENT)
+    given_command: tuple[str, ...] = field(default=(), compare=False, metadata=_UNSENT)
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -173,6 +196,16 @@ class GameJob(JsonValue):
     def __post_init__(self) -> None:
         if self.margin_ms < 0:
             raise JobError(f"GameJob.margin_ms must not be negative, not {self.margin_ms}")
+
+    def players(self, game: JobGame) -> tuple[EngineSpec, EngineSpec]:
+        """White and Black."""
+        return self.engines[game.white], self.engines[1 - game.white]
+
+    def control_of(self, engine: EngineSpec) -> str:
+        return engine.time_control or self.time_control
+
+    def margin_of(self, engine: EngineSpec) -> int:
+        return self.margin_ms if engine.margin_ms is None else engine.margin_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,10 +502,11 @@ _SHAPES: dict[Any, _Shape] = {}
 def _shape_of(cls: Any) -> _Shape:
     """The shape of a class, cached because type hints are slow to evaluate."""
     if cls not in _SHAPES:
-        kinds, fields = typing.get_type_hints(cls), dataclasses.fields(cls)
+        kinds = typing.get_type_hints(cls)
+        fields = [each for each in dataclasses.fields(cls) if each.metadata.get("is_sent", True)]
         _SHAPES[cls] = _Shape(
-            {field.name: _reader(kinds[field.name]) for field in fields},
-            tuple(field.name for field in fields if field.default is dataclasses.MISSING),
+            {each.name: _reader(kinds[each.name]) for each in fields},
+            tuple(each.name for each in fields if each.default is dataclasses.MISSING),
         )
     return _SHAPES[cls]
 

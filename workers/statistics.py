@@ -12,9 +12,8 @@ from __future__ import annotations
 import enum
 import math
 import re
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 from engines.rules.base import quote
@@ -37,18 +36,17 @@ class StatisticsError(ValueError):
     """Invalid counts, hypotheses or error probabilities; the text is a sentence for the user."""
 
 
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How many games, or pairs of games, had each score, from none to all of the points."""
-
-    __slots__ = ()
 
     games_each: ClassVar[int]
     """The number of games in one count."""
 
     @property
-    @abstractmethod
     def cells(self) -> tuple[int, ...]:
         """The counts in the order of rising, equally spaced scores."""
+        return astuple(self)
 
     @property
     def games(self) -> int:
@@ -65,10 +63,6 @@ class Wdl(Counts):
 
     games_each: ClassVar[int] = 1
 
-    @property
-    def cells(self) -> tuple[int, ...]:
-        return (self.losses, self.draws, self.wins)
-
 
 @dataclass(frozen=True, slots=True)
 class Pentanomial(Counts):
@@ -81,10 +75,6 @@ class Pentanomial(Counts):
     ww: int = 0
 
     games_each: ClassVar[int] = 2
-
-    @property
-    def cells(self) -> tuple[int, ...]:
-        return (self.ll, self.ld, self.dd, self.wd, self.ww)
 
 
 def parse_counts(text: str) -> Wdl | Pentanomial:
@@ -123,7 +113,7 @@ def estimate(counts: Counts) -> EloEstimate:
     treats the variance as known.
     """
     number, scores, shares = _sample(counts)
-    mean, variance = _moments(scores, shares)
+    mean, variance = moments(scores, shares)
     spread = math.sqrt(variance / number)
     per_game = math.sqrt(counts.games_each * variance)
     low, high = mean - CONFIDENCE * spread, mean + CONFIDENCE * spread
@@ -218,7 +208,7 @@ def _fit_deviations(scores: Sequence[float], shares: Sequence[float], deviations
     """
     fitted = [1.0 / len(scores)] * len(scores)
     for _ in range(_ROUNDS):
-        mean, variance = _moments(scores, fitted)
+        mean, variance = moments(scores, fitted)
         deviation = math.sqrt(variance)
         condition = [
             score - 0.5 - deviations * deviation / 2.0 * (1.0 + ((score - mean) / deviation) ** 2)
@@ -247,16 +237,16 @@ def _tilted(shares: Sequence[float], condition: Sequence[float]) -> list[float]:
 
 def _sample(counts: Counts) -> tuple[float, list[float], list[float]]:
     """The total of the counts, the score of each cell (0 to 1), and the share of each cell."""
-    cells = [cell or PRIOR for cell in counts.cells]
-    number = sum(cells)
-    return (
-        number,
-        [place / (len(cells) - 1) for place in range(len(cells))],
-        [cell / number for cell in cells],
-    )
+    return shares_of([cell or PRIOR for cell in counts.cells])
 
 
-def _moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
+def shares_of(cells: Sequence[float]) -> tuple[float, list[float], list[float]]:
+    """The total of the cells, the score of each cell (0 to 1), and the share of each cell."""
+    number, most = sum(cells), len(cells) - 1
+    return number, [place / most for place in range(len(cells))], [cell / number for cell in cells]
+
+
+def moments(scores: Sequence[float], shares: Sequence[float]) -> tuple[float, float]:
     """The mean and the variance."""
     mean = sum(score * share for score, share in zip(scores, shares, strict=True))
     return mean, sum(share * (score - mean) ** 2 for score, share in zip(scores, shares, strict=True))

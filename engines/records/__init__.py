@@ -2,7 +2,7 @@
 
 ``build_record`` makes a record, ``format_record`` writes it and ``read_records`` reads it again.
 ``verify_record`` replays a record and lists what is wrong with it. Begin with ``model.py``. The files to
-which records are written are not here: see ``workers.match.output`` and ``tournament.services.results``.
+which records are written are not here: see ``workers.match.recordfile`` and ``tournament.services.results``.
 """
 
 from engines.records.build import (

@@ -28,7 +28,7 @@ def test_a_match_tests_the_target_against_five_hundredths_less(
     target = PAIRINGS[name].target(ladder)
     assert score_of_elo(terms.sprt.elo1) == pytest.approx(target, abs=1e-4)
     assert score_of_elo(terms.sprt.elo0) == pytest.approx(target - 0.05, abs=1e-4)
-    assert [entrant.spec.time_control for entrant in terms.entrants] == [
+    assert [entrant.time_control for entrant in terms.entrants] == [
         "0.1/move",
         "0.025/move" if name == "alphabeta-quarter" else "0.1/move",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
@@ -12,16 +13,14 @@ from workers.engine.fair_clock import find_clock_method
 from workers.engine.sandbox_probe import probe
 from workers.match.book import make_books
 from workers.match.director import Director
+from workers.match.game_logs import GameLogs
 from workers.match.ledger import Ledger
 from workers.match.options.dryrun import describe_match
 from workers.match.options.entrants import usual_store
 from workers.match.options.flags import help_text, read_options
-from workers.match.options.options import MatchOptions, MatchTerms
-from workers.match.options.words import MatchError, MatchOptionError
-from workers.match.output.game_logs import GameLogs
-from workers.match.output.recordfile import RecordFile
-from workers.match.output.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
-from workers.match.output.state import check_state, write_state
+from workers.match.options.options import MatchError, MatchOptionError, MatchOptions, MatchTerms
+from workers.match.recordfile import RecordFile, check_state, write_state
+from workers.match.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
 from workers.sandbox.levels import Level, describe, format_want
@@ -55,33 +54,22 @@ def _play(options: MatchOptions) -> int:
     sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
     game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
-    file = RecordFile(options.records)
-    try:
+    with closing(RecordFile(options.records)) as file:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
-        setup = SlotSetup(
-            usual_store(),
-            sandbox_level=sandbox_level,
-            event=options.event,
-            site=options.site,
-            keeps_lines=options.log is not None,
-            wait_ms=options.wait,
-        )
-        pool = SlotPool(setup, cores)
+        setup = SlotSetup(options, usual_store(), sandbox_level=sandbox_level)
         sandbox = policy_for_level(sandbox_level).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
-        director = Director(options, ledger, books, pool, file, _report(options), game_logs, clock)
+        pool, report = SlotPool(setup, cores), _report(options, ledger)
         try:
             with adopting_orphans():
-                ending = director.run()
+                ending = Director(options, ledger, books, pool, file, report, game_logs, clock).run()
         except MatchError as error:  # a file cannot be written; its content so far stays
             complain(f"{error}; continue with -resume when it can be")
             return STOPPED
         except BrokenPipeError:  # nobody reads the output, as with | head
             discard_output()
             return STOPPED
-    finally:
-        file.close()
     if ending is MatchEnding.REFUSED:
         return BAD_INPUT
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
@@ -94,8 +82,7 @@ def find_sandbox_level(terms: MatchTerms) -> str:
 
     Raises ``MatchOptionError`` if there is no sandbox, or if an engine's program would not exist in it.
     """
-    for entrant in terms.entrants:
-        spec = entrant.spec
+    for spec in terms.entrants:
         if spec.directory is not None and not is_visible_inside(spec.command, Path(spec.directory)):
             raise MatchOptionError(
                 f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
@@ -133,9 +120,10 @@ def _restore(options: MatchOptions, ledger: Ledger, file: RecordFile) -> None:
     write_state(options.records, options.terms)
 
 
-def _report(options: MatchOptions) -> MatchReport:
+def _report(options: MatchOptions, ledger: Ledger) -> MatchReport:
     if options.json:
-        return EventReport()
-    if sys.stdout.isatty():
-        return ScreenReport()
-    return LineReport(every=options.ratinginterval)
+        return EventReport(ledger)
+    kind = ScreenReport if sys.stdout.isatty() else LineReport
+    report = kind(ledger, options.concurrency)
+    report.every = options.ratinginterval
+    return report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from engines.console import run_command
@@ -11,9 +12,10 @@ from engines.records import Record, read_records
 from engines.rules.base import quote
 from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
+from workers.jobs import EngineSpec
 from workers.match.options.entrants import read_entrants, usual_store
-from workers.match.options.options import Entrant
-from workers.match.options.words import MatchOptionError, Setting, split_arguments
+from workers.match.options.options import MatchOptionError
+from workers.match.options.settings import Setting, only_word, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
 
@@ -43,23 +45,14 @@ def _run(arguments: Sequence[str]) -> int:
         return SAME
     if not arguments or arguments[0].startswith("-"):
         raise MatchOptionError("the first word must be FILE.pgn, the file with the game's record")
-    settings = split_arguments(arguments[1:])
-    for setting in settings:
-        if setting.flag not in FLAGS:
+    given: dict[str, list[Setting]] = {flag: [] for flag in FLAGS}
+    for setting in split_arguments(arguments[1:]):
+        if setting.flag not in given:
             setting.refuse(f"unknown option (known are {', '.join(f'-{flag}' for flag in FLAGS)})")
-    record = _read_game(arguments[0], _one_word(settings, "game"))
-    return _print_result(record, _replay(record, _read_players(record, settings)))
-
-
-def _one_word(settings: Sequence[Setting], flag: str) -> str | None:
-    """The word of the last ``flag``; None if the flag is not given."""
-    wanted = None
-    for setting in settings:
-        if setting.flag == flag:
-            if len(setting.words) != 1:
-                setting.refuse(f"takes one word, not {len(setting.words)}")
-            wanted = setting.words[0]
-    return wanted
+        given[setting.flag].append(setting)
+    wanted, site = (only_word(given[flag][-1]) if given[flag] else None for flag in ("game", "site"))
+    record = _read_game(arguments[0], wanted)
+    return _print_result(record, _replay(record, _read_players(record, given["engine"], given["each"], site)))
 
 
 def _read_game(name: str, wanted: str | None) -> Record:
@@ -81,24 +74,22 @@ def _read_game(name: str, wanted: str | None) -> Record:
     raise ReplayError(f"{name} has {len(found)} games with the id {quote(wanted)}")
 
 
-def _read_players(record: Record, settings: Sequence[Setting]) -> tuple[Entrant, Entrant]:
+def _read_players(
+    record: Record, engines: list[Setting], each: list[Setting], site: str | None
+) -> tuple[EngineSpec, EngineSpec]:
     """The engines of White and Black."""
-    store, ladders = usual_store(), (record.header("Game"),)
-    engines = [setting for setting in settings if setting.flag == "engine"]
-    each = [setting for setting in settings if setting.flag == "each"]
-    site = _one_word(settings, "site")
+    read = partial(read_entrants, each=each, ladders=(record.header("Game"),), store=usual_store())
     if site is not None:
-        given = {entrant.name for entrant in read_entrants(engines, each, ladders=ladders, store=store)}
-        engines += _fetch_others(record, given, site, store)
+        engines = [*engines, *_fetch_others(record, {engine.name for engine in read(engines)}, site)]
     if len(engines) != 2:
         raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
-    one, two = read_entrants(engines, each, ladders=ladders, store=store)
+    one, two = read(engines)
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
 
 
-def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> list[Setting]:
+def _fetch_others(record: Record, given: set[str], site: str) -> list[Setting]:
     """The engines of the record that are not ``given``; their bundles are fetched from the site."""
     names = {"white": record.header("White"), "black": record.header("Black")}
     for name in given - set(names.values()):
@@ -109,15 +100,15 @@ def _fetch_others(record: Record, given: set[str], site: str, store: Path) -> li
     fetched = []
     for side, name in names.items():
         if name not in given:
-            path = fetch_site_bundle(engines[side], store)
+            path = fetch_site_bundle(engines[side], usual_store())
             words = (f"cmd={shlex.quote(str(path))}", f"name={name}")
             fetched.append(Setting("engine", words, f"--site {site}: {side}"))
     return fetched
 
 
-def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+def _replay(record: Record, players: tuple[EngineSpec, EngineSpec]) -> Difference | None:
     worker = WorkerContext("replay", usual_store(), usual_store())
-    engines = [PooledEngine(player.spec, record.header("Game"), worker) for player in players]
+    engines = [PooledEngine(player, record.header("Game"), worker) for player in players]
     for engine in engines:
         engine.player.seed = seed_of(record)
     try:

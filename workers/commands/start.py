@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from engines.console import complain
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         return refused.exit_status
     os.nice(options.nice)
     try:
-        return _run(options.slots or _default_slots(options.queue))
+        return _run(options.slots or ((os.cpu_count() or 1) if options.queue == "games" else 1))
     except CacheRefused as refused:
         return complain(str(refused))
 
@@ -111,10 +111,6 @@ def worker_name(given: str | None, queue: str) -> str:
     return given if given and "@" in given else f"{given or _NAMES[queue]}@{host}"
 
 
-def _default_slots(queue: str) -> int:
-    return (os.cpu_count() or 1) if queue == "games" else 1
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers start",
@@ -138,11 +134,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bundles", help="the folder with the bundles (default: $DUARENA_BUNDLES)")
     parser.add_argument("--cache", help="the folder for unpacked bundles (default: $DUARENA_CACHE)")
     parser.add_argument(
-        "--slots", type=_slots, help="games at the same time (default: number of cores; one for validation)"
+        "--slots",
+        type=_number(1, 1024, "slots"),
+        help="games at the same time (default: number of cores; one for validation)",
     )
     parser.add_argument(
         "--nice",
-        type=_niceness,
+        type=_number(0, 19, "steps"),
         default=0,
         help="lower the priority of the worker, by so many steps of nice(1) (default: 0)",
     )
@@ -163,13 +161,10 @@ def _checked_name(text: str) -> str:
     return text
 
 
-def _niceness(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > 19:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps from 0 to 19")
-    return int(text)
+def _number(least: int, most: int, what: str) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what} from {least} to {most}")
+        return int(text)
 
-
-def _slots(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slots from 1 to 1024")
-    return int(text)
+    return read

@@ -66,7 +66,8 @@ class UgiPlayer:
     """A player over one engine process, for any number of games. The caller must ``close`` it.
 
     The process starts with the first ``prepare``. ``on_wait`` is called repeatedly while
-    the engine thinks and may raise to abort the game. ``ready_seconds`` None is ``READY_SECONDS``.
+    the engine thinks and may raise to abort the game; another one counts from the next ``prepare`` on.
+    ``ready_seconds`` None is ``READY_SECONDS``.
     ``on_introduced`` is called after each ``ugiok`` with a sentence for each of ``options`` that the engine
     does not declare, or not with this value.
     """
@@ -86,7 +87,7 @@ class UgiPlayer:
         self._plan = plan
         self._variant = variant
         self._options = options
-        self._on_wait = on_wait
+        self.on_wait = on_wait
         self._ready_seconds = ready_seconds
         self._on_introduced = on_introduced
         self._kept_options = {
@@ -114,7 +115,7 @@ class UgiPlayer:
                 self._process = self._start()
                 self._handshake()
             else:
-                self._process.on_wait = self._on_wait
+                self._process.on_wait = self.on_wait
                 self._process.begin_game()
             self._begin_game()
             self._is_playing = True
@@ -205,7 +206,7 @@ class UgiPlayer:
             launch = self._plan()
             if self.scratch == launch.scratch:
                 self.scratch = None  # from now on the process removes it
-            return EngineProcess(launch, on_wait=self._on_wait)
+            return EngineProcess(launch, on_wait=self.on_wait)
         except OSError as error:
             if launch is not None and launch.sandboxed is None and error.filename == launch.argv[0]:
                 raise EngineExited(f"the program cannot be started: {error.strerror}") from None

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
-from typing import Protocol
 
 from engines.records.model import is_token
 from engines.rules.base import RulesError
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
-from workers.game.openings import Opening, OpeningError, iter_openings
-from workers.match.options.options import MatchTerms, Openings, Order
-from workers.match.options.words import MatchOptionError
+from workers.game.openings import OpeningError, iter_openings
+from workers.match.options.options import MatchOptionError, MatchTerms, Order
 
 KEPT_OPENINGS = 1_000
 """More than the pairs that are played at a time: a pair that is returned needs its opening again."""
@@ -30,71 +28,65 @@ class BookStart:
     moves: tuple[str, ...] = ()
 
 
-class Book(Protocol):
-    """The openings of one ladder, by number; they do not depend on the engines that play them."""
+class Book:
+    """The openings of one ladder, by number; they do not depend on the engines that play them.
+
+    ``draw`` gives all of them in order. The last ones are kept; for an earlier one it begins again.
+    """
+
+    def __init__(self, draw: Callable[[], Iterator[BookStart]]) -> None:
+        self._draw = draw
+        self._begin()
 
     def start(self, number: int) -> BookStart:
         """The opening ``number``, counted from 0."""
-
-
-def make_books(terms: MatchTerms) -> dict[str, Book]:
-    """A book for each ladder; raises ``MatchOptionError`` for a file with an invalid line."""
-    return {code: _make_book(find_game(code), terms) for code in terms.ladders}
-
-
-def _make_book(game: Variant, terms: MatchTerms) -> Book:
-    openings = terms.openings
-    if openings.file is not None:
-        return FileBook(game, openings, terms.seed, terms.ply_limit)
-    if terms.ply_limit is not None and openings.plies >= terms.ply_limit:
-        raise MatchOptionError(
-            f"-plylimit {terms.ply_limit}: the game is over after -openings random:{openings.plies}"
-        )
-    return DrawnBook(game, openings.plies, terms.seed)
-
-
-class DrawnBook:
-    """Draws openings from the seed, in order. Keeps the last ones; an earlier one is drawn again."""
-
-    def __init__(self, game: Variant, plies: int, seed: int) -> None:
-        self._draw = partial(iter_openings, game, plies, seed)
-        self._begin()
-        try:
-            self.start(0)
-        except OpeningError as error:
-            raise MatchOptionError(f"-openings random:{plies}: {error}") from None
-
-    def start(self, number: int) -> BookStart:
         if number < self._count - len(self._kept):
             self._begin()
         while self._count <= number:
             self._kept.append(next(self._source))
             self._count += 1
-        return BookStart(moves=self._kept[number - self._count])
+        return self._kept[number - self._count]
 
     def _begin(self) -> None:
-        self._source: Iterator[Opening] = self._draw()
-        self._kept: deque[Opening] = deque(maxlen=KEPT_OPENINGS)
+        self._source = self._draw()
+        self._kept: deque[BookStart] = deque(maxlen=KEPT_OPENINGS)
         self._count = 0
 
 
-class FileBook:
+def make_books(terms: MatchTerms) -> dict[str, Book]:
+    """A book for each ladder; raises ``MatchOptionError`` for a file with an invalid line."""
+    make = _drawn_book if terms.openings.file is None else _file_book
+    return {code: make(find_game(code), terms) for code in terms.ladders}
+
+
+def _drawn_book(game: Variant, terms: MatchTerms) -> Book:
+    """Openings drawn from the seed."""
+    plies = terms.openings.plies
+    if terms.ply_limit is not None and plies >= terms.ply_limit:
+        raise MatchOptionError(
+            f"-plylimit {terms.ply_limit}: the game is over after -openings random:{plies}"
+        )
+    book = Book(lambda: (BookStart(moves=moves) for moves in iter_openings(game, plies, terms.seed)))
+    try:
+        book.start(0)
+    except OpeningError as error:
+        raise MatchOptionError(f"-openings random:{plies}: {error}") from None
+    return book
+
+
+def _file_book(game: Variant, terms: MatchTerms) -> Book:
     """The openings of a file, from the chosen one on; after the last one it starts again at the first."""
-
-    def __init__(self, game: Variant, openings: Openings, seed: int, ply_limit: int | None) -> None:
-        assert openings.file is not None
-        self._starts = list(_read_starts(game, openings.file, ply_limit))
-        if not self._starts:
-            raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
-        if openings.order is Order.RANDOM:
-            random.Random(f"{seed}/{game.code}").shuffle(self._starts)
-        if not 1 <= openings.start <= len(self._starts):
-            available = f"{openings.file} has {len(self._starts)} openings of {game.code}"
-            raise MatchOptionError(f"-openings start={openings.start}: {available}")
-        self._first = openings.start - 1
-
-    def start(self, number: int) -> BookStart:
-        return self._starts[(self._first + number) % len(self._starts)]
+    openings = terms.openings
+    assert openings.file is not None
+    starts = list(_read_starts(game, openings.file, terms.ply_limit))
+    if not starts:
+        raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
+    if openings.order is Order.RANDOM:
+        random.Random(f"{terms.seed}/{game.code}").shuffle(starts)
+    if not 1 <= openings.start <= len(starts):
+        available = f"{openings.file} has {len(starts)} openings of {game.code}"
+        raise MatchOptionError(f"-openings start={openings.start}: {available}")
+    return Book(lambda: islice(cycle(starts), openings.start - 1, None))
 
 
 def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[BookStart]:

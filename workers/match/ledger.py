@@ -7,20 +7,15 @@ not restored.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engines.visible import visible
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS, JobGame
-from workers.match.events import EventPlan
-from workers.match.options.options import ROUND_BY_ROUND, MatchTerms
-from workers.match.options.words import MatchOptionError
-from workers.match.plan import PlannedPair, count_games, is_game_key, pair_key, plan_pairs
+from workers.match.options.options import ROUND_BY_ROUND, MatchOptionError, MatchTerms
+from workers.match.plan import Event, PlannedPair, count_games, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores
 from workers.sequential import SequentialTest
-
-HALVES = (1, 1)
-"""The half points of a game of an event that is not played, for both engines."""
 
 
 class Ledger:
@@ -28,39 +23,36 @@ class Ledger:
 
     def __init__(self, terms: MatchTerms, withdraw_after: int = 0) -> None:
         self.terms = terms
-        self._open = Counter(
-            {
-                frozenset(terms.entrants[place].name for place in two): games
-                for two, games in count_games(terms).items()
-            }
-        )
-        """For each two engines, the games without a result that were not given up."""
-        self._running: Counter[frozenset[str]] = Counter()
-        self._event = EventPlan(terms) if terms.format in ROUND_BY_ROUND else None
-        self._total = sum(self._open.values())
+        self.scores = Scores([engine.name for engine in terms.entrants])
         self.done = 0
         """Games with a result."""
-        self.withdrawn: list[str] = []
         self.halted: dict[str, str] = {}
         """The keys of games that were given up, with the reason."""
-        self.scores = Scores([entrant.name for entrant in terms.entrants])
-        order = (pair.key for pair in plan_pairs(terms))
-        self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
-        self._withdraw_after = withdraw_after
-        self._in_a_row: Counter[str] = Counter()
+        self.withdrawn: list[str] = []
         self.failed_starts: Counter[str] = Counter()
         """For each engine, the games in a row that it forfeited before any move was chosen."""
-        self._plan = plan_pairs(terms)
-        self._waiting: deque[PlannedPair] = deque()
-        """Before the rest of the plan: pairs that were returned, and of an event those that are due."""
+        self._in_a_row: Counter[str] = Counter()
+        self._withdraw_after = withdraw_after
+        order = (pair.key for pair in plan_pairs(terms))
+        self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
+        self._event = Event(terms) if terms.format in ROUND_BY_ROUND else None
+        self._plan: Iterator[PlannedPair | None] = (
+            plan_pairs(terms) if self._event is None else self._event.pairs()
+        )
+        self.running = 0
+        """Games that slots are playing or will play next."""
+        self._waiting = count_games(terms) if self._event is None else Counter[frozenset[str]]()
+        """For each two engines, the games not running, not over and not given up; of an event those due."""
+        self._planned = self._waiting.total()
+        self._returned: deque[PlannedPair] = deque()
+        """Played before the rest of the plan."""
         self._voids: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
-        self._take_due()
 
     @property
     def total(self) -> int:
         """The games of the match, as far as they are known."""
-        return self._total if self._event is None else self._event.total
+        return self._planned if self._event is None else self._event.total
 
     @property
     def event_lines(self) -> list[str]:
@@ -73,88 +65,85 @@ class Ledger:
         return self.test is not None and self.test.is_decided
 
     @property
-    def running(self) -> int:
-        """The number of games that slots are playing or will play next."""
-        return self._running.total()
-
-    @property
     def left_out(self) -> int:
         """The number of games that will not be played because an engine was withdrawn."""
-        return sum(
-            games - self._running[two]
-            for two, games in self._open.items()
-            if not two.isdisjoint(self.withdrawn)
-        )
+        return sum(games for two, games in self._waiting.items() if not two.isdisjoint(self.withdrawn))
 
     @property
     def left(self) -> int:
         """The number of games still to be played, including the running ones."""
-        return sum(self._open.values()) - self.left_out
+        return self.total - self.done - len(self.halted) - self.left_out
 
     def restore(self, games: Iterable[GameResult]) -> None:
         """Add the games of an earlier run, in the order of their record file. Call this first.
 
         Raises ``MatchOptionError`` for a game that is not in this match, or that occurs twice.
         """
-        results: dict[str, GameResult] = {}
-        for game in games:
-            if game.key in results:
-                raise MatchOptionError(f"game {game.key} is in the record file twice")
-            if not is_game_key(game.key, game.ladder):
-                raise MatchOptionError(_not_in_match(game.key))
-            if not {game.white, game.black} <= set(self.scores.names):
-                raise MatchOptionError(_of_another_match(game))
-            if self._event is not None or not game.is_void:  # a game that was given up is played again
-                results[game.key] = game
-                self.done += not game.is_void
-        if self._event is None:
-            for game in results.values():
-                self._count(game)
-        self._waiting.extendleft(reversed(self._take_out(results)))
+        known: set[str] = set()
+        open_pairs: dict[str, PlannedPair] = {}
+        for result in games:
+            if result.is_void and self._event is None:
+                continue  # a game that was given up is played again
+            if result.key in known:
+                raise MatchOptionError(f"game {result.key} is in the record file twice")
+            known.add(result.key)
+            pair = self._find_planned(result.key, open_pairs)
+            game = None if pair is None else next((one for one in pair.games if one.key == result.key), None)
+            if pair is None or game is None:
+                raise MatchOptionError(
+                    f"game {visible(result.key)} is not in this match: it has other games or fewer rounds"
+                )
+            if (result.ladder, result.white, result.black) != (pair.ladder, *pair.players(game)):
+                players = visible(f"{result.white} and {result.black}")
+                raise MatchOptionError(f"game {result.key} is from another match: {players} played it")
+            open_pairs[pair.key] = replace(pair, games=tuple(one for one in pair.games if one is not game))
+            if not open_pairs[pair.key].games:
+                del open_pairs[pair.key]
+            self._waiting[pair.engines] -= 1
+            if result.is_void:
+                self._give_up(pair, game, "it was given up before")
+            else:
+                self._count(result)
+        self._returned.extend(open_pairs.values())
 
-    def _take_out(self, results: dict[str, GameResult]) -> list[PlannedPair]:
-        """Go through the plan up to the last of these games; returns the games in between that are open.
+    def _find_planned(self, key: str, open_pairs: dict[str, PlannedPair]) -> PlannedPair | None:
+        """The planned pair with this game; the pairs up to it, which are open, are added to ``open_pairs``.
 
-        The games of an event are counted here, because later pairs depend on them; its voids stay given up.
-        Raises ``MatchOptionError`` unless each game is planned with these engines.
+        None if there is none. Pairs of withdrawn engines are left out if later ones of an event need that.
         """
-        open_pairs = []
-        while results and (pair := self._next_planned()) is not None:
-            missing = []
-            for game in pair.games:
-                result = results.pop(game.key, None)
-                if result is None:
-                    missing.append(game)
-                elif (result.white, result.black) != self.players(pair, game):
-                    raise MatchOptionError(_of_another_match(result))
-                elif result.is_void:
-                    self._give_up(pair, game, "it was given up before")
-                elif self._event is not None:
-                    self._count(result)
-            if missing:
-                open_pairs.append(replace(pair, games=tuple(missing)))
-            self._take_due()
-        if results:
-            raise MatchOptionError(_not_in_match(min(results)))
-        return open_pairs
+        wanted = pair_key(key)
+        while wanted and wanted not in open_pairs:
+            if (pair := self._next_planned()) is not None:
+                open_pairs[pair.key] = pair
+                continue
+            left_out = [one for one in open_pairs.values() if not one.engines.isdisjoint(self.withdrawn)]
+            if self._event is None or not left_out:
+                return None
+            for one in left_out:
+                self._leave_out(open_pairs.pop(one.key))
+        return open_pairs.get(wanted)
 
     def next_pair(self) -> PlannedPair | None:
-        """The pair to play next, now counted as running; None if no game is left to start."""
+        """The pair to play next, now counted as running; None if no game can be started now."""
         while not self.is_decided and (pair := self._next_planned()) is not None:
-            if not self._is_left_out(pair):
-                self._running[self._names(pair)] += len(pair.games)
+            if pair.engines.isdisjoint(self.withdrawn):
+                self._waiting[pair.engines] -= len(pair.games)
+                self.running += len(pair.games)
                 return pair
+            self._leave_out(pair)
         return None
 
-    def players(self, pair: PlannedPair, game: JobGame) -> tuple[str, str]:
-        """The names of White and Black."""
-        names = self.scores.names
-        return names[pair.white_of(game)], names[pair.black_of(game)]
+    def _next_planned(self) -> PlannedPair | None:
+        if self._returned:
+            return self._returned.popleft()
+        pair = next(self._plan, None)
+        if pair is not None and self._event is not None:
+            self._waiting[pair.engines] += len(pair.games)
+        return pair
 
     def record(self, game: GameResult) -> str | None:
         """Count the result of a running game; returns the name of an engine that is withdrawn for it."""
-        self._running[frozenset((game.white, game.black))] -= 1
-        self.done += 1
+        self.running -= 1
         return self._count(game)
 
     def void(self, pair: PlannedPair, game: JobGame, evidence: str) -> bool:
@@ -162,76 +151,51 @@ class Ledger:
         self._voids[game.key] += 1
         is_hopeless = evidence.startswith(BOTH_UNABLE)
         if is_hopeless:
-            for name in self.players(pair, game):
+            for name in pair.players(game):
                 self._count_forfeit(name)
-        return self._return(pair, [game], evidence, give_up=is_hopeless or self._voids[game.key] >= MAX_VOIDS)
+        is_given_up = is_hopeless or self._voids[game.key] >= MAX_VOIDS
+        self._return(pair, [game], evidence if is_given_up else "")
+        return is_given_up
 
     def give_back(self, pair: PlannedPair, games: list[JobGame], *, lost: bool) -> None:
         """Return running games that were not finished; ``lost``: because their slot ended unexpectedly."""
-        if lost:
-            self._lost[games[0].key] += 1
-        self._return(
-            pair, games, "its slot ended unexpectedly too often", give_up=self._lost[games[0].key] >= MAX_LOST
-        )
+        first = games[0].key
+        self._lost[first] += lost
+        too_often = "its slot ended unexpectedly too often"
+        self._return(pair, games, too_often if self._lost[first] >= MAX_LOST else "")
 
-    def _return(self, pair: PlannedPair, games: list[JobGame], why: str, *, give_up: bool) -> bool:
-        self._running[self._names(pair)] -= len(games)
-        if give_up:
-            self._give_up(pair, games[0], why)
+    def _return(self, pair: PlannedPair, games: list[JobGame], why_not: str) -> None:
+        """Games are played later; if there is a reason why not, the first one is given up."""
+        self.running -= len(games)
+        if why_not:
+            self._give_up(pair, games[0], why_not)
             games = games[1:]
+        self._waiting[pair.engines] += len(games)
         if games:
-            self._waiting.append(replace(pair, games=tuple(games)))
-        self._take_due()
-        return give_up
+            self._returned.append(replace(pair, games=tuple(games)))
 
     def _give_up(self, pair: PlannedPair, game: JobGame, why: str) -> None:
-        self._open[self._names(pair)] -= 1
         self.halted[game.key] = why
-        self._skip(pair)
-        self._add_to_event(game.key, HALVES)
+        self._end_without_result(pair, [game], 1)
 
-    def _next_planned(self) -> PlannedPair | None:
-        return self._waiting.popleft() if self._waiting else next(self._plan, None)
+    def _leave_out(self, pair: PlannedPair) -> None:
+        """The games of a withdrawn engine go to its opponent."""
+        first, second = (name in self.withdrawn for name in (pair.first, pair.second))
+        self._end_without_result(pair, pair.games, 1 if first and second else 0 if first else 2)
 
-    def _is_left_out(self, pair: PlannedPair) -> bool:
-        """Whether one of the two engines is withdrawn; then the test skips the pair."""
-        if self._names(pair).isdisjoint(self.withdrawn):
-            return False
-        self._skip(pair)
-        names = self.scores.names
-        points = [0 if names[place] in self.withdrawn else 2 for place in (pair.first, pair.second)]
-        for game in pair.games:
-            self._add_to_event(game.key, HALVES if points == [0, 0] else (points[0], points[1]))
-        self._take_due()
-        return True
-
-    def _take_due(self) -> None:
-        """Add the pairs of an event that have become due."""
-        for pair in [] if self._event is None else self._event.take_due():
-            self._open[self._names(pair)] += len(pair.games)
-            self._waiting.append(pair)
-
-    def _add_to_event(self, key: str, points: tuple[int, int]) -> None:
-        """Add the half points of a meeting's players to the event, if the match is one."""
-        if self._event is not None:
-            self._event.add(key, points)
-
-    def _names(self, pair: PlannedPair) -> frozenset[str]:
-        names = self.scores.names
-        return frozenset((names[pair.first], names[pair.second]))
-
-    def _skip(self, pair: PlannedPair) -> None:
+    def _end_without_result(self, pair: PlannedPair, games: Iterable[JobGame], points: int) -> None:
+        """A test skips the pair; in an event its first player gets so many half points for each game."""
         if self.test is not None:
             self.test.skip(pair.key)
+        if self._event is not None:
+            for game in games:
+                self._event.add(game.key, points)
 
     def _count(self, game: GameResult) -> str | None:
-        self._open[frozenset((game.white, game.black))] -= 1
+        self.done += 1
         score = self.scores.add(game)
         if self._event is not None:
-            first = self._event.first_of(game.key)
-            points = game.half_points(first)
-            self._event.add(game.key, (points, 2 - points))
-            self._take_due()
+            self._event.add(game.key, game.half_points(self._event.first_of(game.key)))
         if self.test is not None and game.is_failed_start:
             self.test.skip(pair_key(game.key))  # it says nothing about strength
         if self.test is not None and score is not None:
@@ -250,12 +214,3 @@ class Ledger:
             return None
         self.withdrawn.append(name)
         return name
-
-
-def _not_in_match(key: str) -> str:
-    return f"game {visible(key)} is not in this match: it has other games or fewer rounds"
-
-
-def _of_another_match(game: GameResult) -> str:
-    players = visible(f"{game.white} and {game.black}")
-    return f"game {visible(game.key)} is from another match: {players} played it"

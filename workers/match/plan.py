@@ -1,7 +1,8 @@
-"""Lists every game of a match in the order of play: a lazy, pure function of the match's terms.
+"""Which games of a match are due, in the order of play. Pure.
 
 All engines meet each other before any two meet again, and all meetings of a cycle on one ladder have the same
-openings, so that the standings are fair also before the end.
+openings, so that the standings are fair also before the end. Knock-outs and Swiss events are paired round by
+round, as on the site (``workers.pairing``); engines are seeded in the order in which they are given.
 """
 
 from __future__ import annotations
@@ -9,83 +10,73 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workers.jobs import JobGame
-from workers.match.options.options import ROUND_BY_ROUND, Format, MatchTerms
+from workers.match.options.options import Format, MatchTerms
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
-from workers.pairing.meetings import PlannedMeeting, plan_meetings
+from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, pairs_due
+from workers.pairing.meetings import plan_meetings
+from workers.pairing.results import MeetingResult
+from workers.pairing.swiss import swiss_points, swiss_round
 
 GAMES_A_PAIR = 2
+EXTRA_PAIRS = 3
+"""The most pairs that are added to a knock-out match that is level; then the engine given first wins."""
 
-_PLACE = re.compile("[1-9][0-9]{0,8}")
+_KEY = re.compile("([^/]+(?:/[1-9][0-9]{0,8}){2})/([1-9][0-9]{0,8})")
+"""The key of a game: ``ladder/round/meeting/game``."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPair:
     """One or two games with one opening, colours usually reversed.
 
-    Engines are indices into the match's entrants; ``opening`` is a number in the ladder's book.
+    ``first`` and ``second`` are names of engines; ``opening`` is a number in the ladder's book.
     """
 
+    key: str
     ladder: str
-    round: int
-    first: int
-    second: int
+    first: str
+    second: str
     opening: int
     games: tuple[JobGame, ...]
 
     @property
-    def key(self) -> str:
-        return pair_key(self.games[0].key)
+    def engines(self) -> frozenset[str]:
+        return frozenset((self.first, self.second))
 
-    def white_of(self, game: JobGame) -> int:
-        return (self.first, self.second)[game.white]
-
-    def black_of(self, game: JobGame) -> int:
-        return (self.second, self.first)[game.white]
-
-
-def is_game_key(key: str, ladder: str) -> bool:
-    """Whether ``key`` has the form of a game key on this ladder."""
-    of, *places = key.split("/")
-    return of == ladder and len(places) == 3 and all(map(_PLACE.fullmatch, places))
+    def players(self, game: JobGame) -> tuple[str, str]:
+        """The names of White and Black."""
+        return (self.second, self.first) if game.white else (self.first, self.second)
 
 
 def pair_key(key: str) -> str:
-    """The key of a pair, from the key of either of its games."""
-    meeting, _, game = key.rpartition("/")
-    return f"{meeting}/{(int(game) - 1) // GAMES_A_PAIR}"
+    """The key of a pair, from the key of either of its games; empty if it is not a game's key."""
+    game = _KEY.fullmatch(key)
+    return f"{game[1]}/{(int(game[2]) - 1) // GAMES_A_PAIR}" if game else ""
 
 
 def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
-    """All pairs; none if they are paired round by round.
-
-    The key of a game is ``ladder/round/meeting/game`` and unique.
-    """
-    if terms.format in ROUND_BY_ROUND:
-        return
+    """All pairs of a match whose pairs do not depend on results."""
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
     for meeting in plan_meetings(dict.fromkeys(terms.ladders, table), terms.rounds):
+        place = (meeting.ladder, meeting.round, meeting.number)
         for pair in range(pairs_each):
-            yield PlannedPair(
-                ladder=meeting.ladder,
-                round=meeting.round,
-                first=meeting.first - 1,
-                second=meeting.second - 1,
-                opening=meeting.cycle * pairs_each + pair,
-                games=_games(meeting, pair, terms),
-            )
+            opening = meeting.cycle * pairs_each + pair
+            yield _make_pair(terms, place, (meeting.first, meeting.second), pair, opening)
 
 
-def count_games(terms: MatchTerms) -> Counter[frozenset[int]]:
-    """The number of games for each two engines, as far as all pairs are known before the match."""
-    if terms.format in ROUND_BY_ROUND:
-        return Counter()
+def count_games(terms: MatchTerms) -> Counter[frozenset[str]]:
+    """The number of games for each two engines in ``plan_pairs``."""
     each = len(terms.ladders) * terms.rounds * terms.games
-    meetings = Counter(frozenset(place - 1 for place in pair) for cycle in _table(terms) for pair in cycle)
+    meetings = Counter(
+        frozenset(terms.entrants[player - 1].name for player in pair)
+        for cycle in _table(terms)
+        for pair in cycle
+    )
     return Counter({two: met * each for two, met in meetings.items()})
 
 
@@ -94,23 +85,148 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
     return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
 
 
-def _games(meeting: PlannedMeeting, pair: int, terms: MatchTerms) -> tuple[JobGame, ...]:
-    place = f"{meeting.ladder}/{meeting.round}/{meeting.number}"
-    return games_of_pair(place, pair, min(GAMES_A_PAIR, terms.games - pair * GAMES_A_PAIR), terms)
+Place = tuple[str, int, int]
+"""A meeting: its ladder, round and number in the round."""
 
 
-def games_of_pair(place: str, pair: int, games: int, terms: MatchTerms) -> tuple[JobGame, ...]:
-    """One or two ``games`` of pair number ``pair`` (from 0) in the meeting ``ladder/round/meeting``.
+def _make_pair(terms: MatchTerms, place: Place, players: Pair, number: int, opening: int) -> PlannedPair:
+    """Pair ``number`` (from 0) of a meeting; only the last one may have a single game.
 
-    The first player is White in the first one, unless reversed.
+    The first player is White in the first game, unless reversed.
     """
-    first = pair * GAMES_A_PAIR + 1
-    return tuple(
-        JobGame(f"{place}/{first + number}", attempt="", white=_white_of(number, terms))
-        for number in range(games)
+    begun, meeting = number * GAMES_A_PAIR, "/".join(map(str, place))
+    games = tuple(
+        JobGame(
+            f"{meeting}/{begun + game + 1}",
+            attempt="",
+            white=(game * terms.swaps + terms.reverse) % GAMES_A_PAIR,
+        )
+        for game in range(1 if begun + 1 == terms.games else GAMES_A_PAIR)
     )
+    first, second = (terms.entrants[player - 1].name for player in players)
+    return PlannedPair(f"{meeting}/{number}", place[0], first, second, opening, games)
 
 
-def _white_of(number: int, terms: MatchTerms) -> int:
-    """Which player is White in game ``number`` of a pair, from 0."""
-    return (number * terms.swaps + terms.reverse) % GAMES_A_PAIR
+@dataclass(slots=True)
+class _Meeting:
+    """Points are in half points; ``pairs`` were handed out, ``games`` of their games have finished."""
+
+    players: Pair
+    points: list[int] = field(default_factory=lambda: [0, 0])
+    pairs: int = 0
+    games: int = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all games that were handed out have finished."""
+        return self.games == self.pairs * GAMES_A_PAIR
+
+
+class Event:
+    """A knock-out or a Swiss event: its later rounds depend on the results of the earlier ones."""
+
+    def __init__(self, terms: MatchTerms) -> None:
+        self._terms = terms
+        self._players = len(terms.entrants)
+        self._length = Length(terms.games // GAMES_A_PAIR, EXTRA_PAIRS)
+        self._meetings: dict[Place, _Meeting] = {}
+        self._is_swiss = terms.format is Format.SWISS
+
+    @property
+    def total(self) -> int:
+        """The games of the whole event, as far as they are known: extra pairs are added when they are due."""
+        terms = self._terms
+        if self._is_swiss:
+            return len(terms.ladders) * terms.rounds * (self._players // 2) * terms.games
+        extra = sum(max(0, one.pairs - self._length.pairs) for one in self._meetings.values())
+        return len(terms.ladders) * (self._players - 1) * terms.games + extra * GAMES_A_PAIR
+
+    def pairs(self) -> Iterator[PlannedPair | None]:
+        """The pairs in the order of play; None as long as the next ones depend on unfinished games."""
+        due = self._swiss_due if self._is_swiss else self._knockout_due
+        while True:
+            pairs = [pair for ladder in self._terms.ladders for pair in due(ladder)]
+            yield from pairs or (None,)
+
+    def add(self, key: str, points: int) -> None:
+        """Add a game that has finished: the half points of the meeting's first player."""
+        meeting = self._meeting_of(key)
+        meeting.games += 1
+        meeting.points[0] += points
+        meeting.points[1] += 2 - points
+
+    def first_of(self, key: str) -> str:
+        """The name of the first player of a game's meeting."""
+        return self._name(self._meeting_of(key).players[0])
+
+    def lines(self) -> Iterator[str]:
+        """The bracket, or the points with byes, as lines of text."""
+        for ladder in self._terms.ladders:
+            yield from self._swiss_lines(ladder) if self._is_swiss else self._knockout_lines(ladder)
+
+    # Knock-out
+
+    def _bracket(self, ladder: str) -> list[list[KnockoutMatch]]:
+        return draw_bracket(self._players, self._results(ladder), self._length)
+
+    def _knockout_due(self, ladder: str) -> Iterator[PlannedPair]:
+        for match in (match for drawn in self._bracket(ladder) for match in drawn):
+            pairs = pairs_due(match, self._length)
+            if pairs and match.first is not None and match.second is not None:
+                place = (ladder, match.round, match.number)
+                yield from self._hand_out(place, (match.first, match.second), pairs)
+
+    def _knockout_lines(self, ladder: str) -> Iterator[str]:
+        bracket = self._bracket(ladder)
+        for match in (match for drawn in bracket for match in drawn):
+            if match.first is not None and match.second is not None:
+                score = f"{match.first_points:g}-{match.second_points:g}"
+                seeded = " (level: the engine given first goes on)" if match.by_last_resort else ""
+                players = f"{self._name(match.first)} {score} {self._name(match.second)}"
+                yield f"{ladder}, round {match.round} of {len(bracket)}: {players}{seeded}"
+        winner = bracket[-1][0].winner
+        if winner is not None:
+            yield f"{ladder}: {self._name(winner)} wins the knock-out."
+
+    # Swiss
+
+    def _swiss_due(self, ladder: str) -> Iterator[PlannedPair]:
+        meetings = [(place, one) for place, one in self._meetings.items() if place[0] == ladder]
+        number = 1 + max((place[1] for place, _ in meetings), default=0)
+        if number > self._terms.rounds or not all(one.is_finished for _, one in meetings):
+            return
+        drawn = swiss_round(self._players, self._results(ladder), self._terms.games)
+        for place, players in enumerate(drawn, 1):
+            yield from self._hand_out((ladder, number, place), players, self._length.pairs)
+
+    def _swiss_lines(self, ladder: str) -> Iterator[str]:
+        points = swiss_points(self._players, self._results(ladder), self._terms.games)
+        ranked = sorted(points, key=lambda player: (-points[player], player))
+        shown = ", ".join(f"{self._name(player)} {points[player]:g}" for player in ranked)
+        yield f"{ladder}, points with byes: {shown}"
+
+    # Meetings
+
+    def _results(self, ladder: str) -> list[MeetingResult]:
+        return [
+            MeetingResult(place[1], *one.players, one.points[0] / 2, one.points[1] / 2)
+            for place, one in self._meetings.items()
+            if place[0] == ladder and one.games
+        ]
+
+    def _hand_out(self, place: Place, players: Pair, pairs: int) -> Iterator[PlannedPair]:
+        """The next pairs of a meeting; none while earlier ones of it have not finished."""
+        meeting = self._meetings.setdefault(place, _Meeting(players))
+        if not meeting.is_finished:
+            return
+        begun, meeting.pairs = meeting.pairs, meeting.pairs + pairs
+        openings = (place[1] - 1) * (self._length.pairs + self._length.extra)
+        for pair in range(begun, meeting.pairs):
+            yield _make_pair(self._terms, place, meeting.players, pair, openings + pair)
+
+    def _meeting_of(self, key: str) -> _Meeting:
+        ladder, number, place, _ = key.split("/")
+        return self._meetings[ladder, int(number), int(place)]
+
+    def _name(self, player: int) -> str:
+        return self._terms.entrants[player - 1].name

@@ -91,10 +91,9 @@ class _CheckedPlayer:
         if is_past_the_end and termination == Termination.ADJUDICATION:
             raise _ReplayEnded(None)
         choice = self._player.choose(turn)
-        if is_past_the_end and position.is_legal(choice.token):
-            raise _ReplayEnded(Difference(ply + 1, position, _end_of(self._record), choice.token))
-        if not is_past_the_end and choice.token != moves[ply].token:
-            raise _ReplayEnded(Difference(ply + 1, position, moves[ply].token, choice.token))
+        recorded = _end_of(self._record) if is_past_the_end else moves[ply].token
+        if position.is_legal(choice.token) if is_past_the_end else choice.token != recorded:
+            raise _ReplayEnded(Difference(ply + 1, position, recorded, choice.token))
         return choice
 
     def finish(self, winner: Winner, reason: str) -> None:

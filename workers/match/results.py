@@ -1,14 +1,19 @@
-"""The results of games as standings need them, and their sums. Pure."""
+"""The results of games, their sums, and the table of a match. Pure.
+
+Elo has an interval that also holds for few games.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
+from workers.intervals import EloInterval, interval
 from workers.match.plan import pair_key
 from workers.statistics import Pentanomial, Wdl
 
@@ -76,8 +81,10 @@ class Scores:
         self.copies: Counter[str] = Counter()
         """The number of games of each ladder that are copies of an earlier game of the same engines."""
         self._lines: set[tuple[str, frozenset[str], str]] = set()
-        self._games: Counter[tuple[str, str, str, int]] = Counter()
-        self._pairs: Counter[tuple[str, str, str, int]] = Counter()
+        self._games: Counter[tuple[str, str, Side, int]] = Counter()
+        """By ladder, engine, its colour and its half points."""
+        self._pairs: Counter[tuple[str, str, int]] = Counter()
+        """By ladder, engine and its half points."""
         self._halves: dict[str, GameResult] = {}
 
     def add(self, game: GameResult) -> int | None:
@@ -85,10 +92,14 @@ class Scores:
 
         None if it does not.
         """
-        self._games[game.ladder, game.white, game.black, HALF_POINTS[game.result]] += 1
+        for side, name in ((Side.WHITE, game.white), (Side.BLACK, game.black)):
+            self._games[game.ladder, name, side, game.half_points(name)] += 1
         if game.culprit is not None:
             self.forfeits[game.ladder, game.culprit] += 1
-        self._count_copy(game)
+        line = (game.ladder, frozenset((game.white, game.black)), game.line)
+        if game.line and game.has_moves:
+            self.copies[game.ladder] += line in self._lines
+            self._lines.add(line)
         key = pair_key(game.key)
         other = self._halves.pop(key, None)
         if other is None:
@@ -96,27 +107,129 @@ class Scores:
             return None
         one, two = sorted((game.white, game.black), key=self.names.index)
         points = game.half_points(one) + other.half_points(one)
-        self._pairs[game.ladder, one, two, points] += 1
+        self._pairs[game.ladder, one, points] += 1
+        self._pairs[game.ladder, two, 4 - points] += 1
         return points
-
-    def _count_copy(self, game: GameResult) -> None:
-        line = (game.ladder, frozenset((game.white, game.black)), game.line)
-        if game.line and game.has_moves:
-            self.copies[game.ladder] += line in self._lines
-            self._lines.add(line)
 
     def games(self, ladders: Sequence[str], name: str, side: Side) -> Wdl:
         """The games of ``name`` with this colour, from its own side."""
-        counts = [0, 0, 0]
-        for (ladder, white, black, points), count in self._games.items():
-            if ladder in ladders and name == (white if side is Side.WHITE else black):
-                counts[points if side is Side.WHITE else 2 - points] += count
-        return Wdl(*counts)
+        return Wdl(*(sum(self._games[code, name, side, points] for code in ladders) for points in range(3)))
 
     def pairs(self, ladders: Sequence[str], name: str) -> Pentanomial:
         """The complete pairs of ``name`` against all others."""
-        counts = [0] * 5
-        for (ladder, one, two, points), count in self._pairs.items():
-            if ladder in ladders and name in (one, two):
-                counts[points if name == one else 4 - points] += count
-        return Pentanomial(*counts)
+        return Pentanomial(*(sum(self._pairs[code, name, points] for code in ladders) for points in range(5)))
+
+
+# The table
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One engine against all opponents; ``white`` and ``black`` are its games by colour, from its side."""
+
+    name: str
+    white: Wdl
+    black: Wdl
+    pairs: Pentanomial
+    forfeits: int
+    is_withdrawn: bool
+
+    @property
+    def games(self) -> Wdl:
+        return _sum([self.white, self.black])
+
+    @property
+    def interval(self) -> EloInterval:
+        """From the pairs if there are any, else from the games."""
+        return interval(self.pairs if self.pairs.games else self.games)
+
+
+def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
+    """A row for each engine, sorted by its share of points; ties are in the order of the engines."""
+    rows = [
+        TableRow(
+            name=name,
+            white=scores.games(ladders, name, Side.WHITE),
+            black=scores.games(ladders, name, Side.BLACK),
+            pairs=scores.pairs(ladders, name),
+            forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
+            is_withdrawn=name in withdrawn,
+        )
+        for name in scores.names
+    ]
+    return sorted(rows, key=lambda row: -share(row.games))
+
+
+def points(games: Wdl) -> float:
+    return games.wins + games.draws / 2
+
+
+def share(games: Wdl) -> float:
+    """The share of the points, from 0 to 1; 0.5 without games."""
+    return points(games) / games.games if games.games else 0.5
+
+
+TITLES = tuple(" ,engine,games,points,score,Elo,low,high,LOS,draws,LL-LD-DD-WD-WW,white,forfeits".split(","))
+NAME = TITLES.index("engine")
+
+
+def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
+    """The table as lines of text.
+
+    ``low`` and ``high`` are the ends of a 95 % interval; ``white`` is the score in the games with White.
+    """
+    cells = [TITLES, *(_cells(rank, row) for rank, row in enumerate(rows, 1))]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(TITLES))]
+    for line in cells:
+        columns = enumerate(zip(line, widths, strict=True))
+        yield "  ".join(cell.ljust(w) if at == NAME else cell.rjust(w) for at, (cell, w) in columns).rstrip()
+    white = _sum([row.white for row in rows])
+    if white.games:
+        yield f"White scored {share(white):.1%} of {white.games} games."
+
+
+FORFEIT_SHARE = 0.05
+"""From this share of the games on, forfeits are mentioned."""
+
+
+def remarks(scores: Scores, ladders: Sequence[str], rows: Sequence[TableRow]) -> Iterator[str]:
+    """Sentences on what makes the table's numbers less meaningful than they look."""
+    games = sum(row.games.games for row in rows) // 2
+    forfeits = {row.name: row.forfeits for row in rows if row.forfeits}
+    total = sum(forfeits.values())
+    if total and total >= FORFEIT_SHARE * games:
+        by_engine = ", ".join(f"{name} {count}" for name, count in forfeits.items())
+        yield f"{total} of {games} games are forfeits ({by_engine}): the table shows faults, not strength."
+    copies = sum(scores.copies[ladder] for ladder in ladders)
+    if copies:
+        yield (
+            f"Copies of other games: {copies} of {games}, {games - copies} distinct. "
+            "The interval is too narrow; use more openings."
+        )
+
+
+def _sum(parts: Sequence[Wdl]) -> Wdl:
+    return Wdl(*(sum(cells) for cells in zip(*(part.cells for part in parts), strict=True)))
+
+
+def _cells(rank: int, row: TableRow) -> tuple[str, ...]:
+    games = row.games
+    name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
+    if not games.games:
+        return (str(rank), name, "0", *[""] * (len(TITLES) - 3))
+    found = row.interval
+    return (
+        str(rank),
+        name,
+        str(games.games),
+        f"{points(games):.1f}",
+        f"{share(games):.1%}",
+        f"{found.elo:+.1f}",
+        f"{found.low:+.1f}",
+        f"{found.high:+.1f}",
+        f"{found.los:.1%}",
+        f"{games.draws / games.games:.1%}",
+        "-".join(map(str, row.pairs.cells)) if row.pairs.games else "",
+        f"{share(row.white):.1%}" if row.white.games else "",
+        str(row.forfeits),
+    )

@@ -7,7 +7,6 @@ a void report, never a lost game. Independent of Celery: reports and progress go
 from __future__ import annotations
 
 import datetime
-import enum
 import logging
 import math
 import time
@@ -20,7 +19,7 @@ from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from engines.timecontrol import TimeControl, parse_time_control
+from engines.timecontrol import parse_time_control
 from workers.bundles.bundle_site import BundleSite
 from workers.bundles.store import fetch_bundle, read_manifest
 from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
@@ -30,7 +29,7 @@ from workers.game.adjudication import Adjudicator
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
-from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, SideLog
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, RestartMode, SideLog
 from workers.sandbox.policy import Policy, Refused
 from workers.sandbox.sandbox import Sandbox
 
@@ -45,6 +44,8 @@ class WorkerContext:
 
     ``policy`` chooses the sandbox; ``speed`` is a result of ``workers.play.environment.measure_speed``.
     Bundles that are not in the store are fetched from ``site``; None if the store has them all.
+    ``on_introduced`` is called after each ``ugiok`` of an engine, with a sentence for each option that does
+    not suit it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class WorkerContext:
     policy: Policy = field(default_factory=Policy)
     speed: str = ""
     site: BundleSite | None = None
+    on_introduced: Callable[[EngineSpec, Sequence[str]], None] = lambda spec, unsuited: None
 
     @property
     def clock(self) -> ClockMethod:
@@ -113,50 +115,22 @@ def refuse_job(job: GameJob, worker: WorkerContext, error: JobError) -> Iterator
         yield report_of(FinishedGame(game, played, now, now, SideLog, SideLog), worker)
 
 
-Introduction = Callable[[EngineSpec, Sequence[str]], None]
-"""Called after each ``ugiok`` of an engine, with a sentence for each option that does not suit it."""
-
-
-class RestartMode(enum.StrEnum):
-    """When an engine's process is restarted, except after a fault, which always restarts it."""
-
-    ON = "on"
-    """Before every game."""
-    AUTO = "auto"
-    """When a job without it begins: at most two engines run at a time."""
-    OFF = "off"
-    """Never: it keeps running until the pool is cleared."""
-
-
 class PooledEngine:
     """One engine of a job, for one ladder. The caller must ``close`` or ``kill`` its player.
 
     Its process starts with its first game and is kept from game to game and from job to job.
-    ``ready_seconds`` None is the usual time limit for its start.
     """
 
-    def __init__(
-        self,
-        spec: EngineSpec,
-        ladder: str,
-        worker: WorkerContext,
-        restart: RestartMode = RestartMode.AUTO,
-        ready_seconds: int | None = None,
-        on_introduced: Introduction = lambda spec, unsuited: None,
-    ) -> None:
+    def __init__(self, spec: EngineSpec, ladder: str, worker: WorkerContext) -> None:
         self.spec = spec
         self.ladder = ladder
-        self.restart = restart
         self._worker = worker
-        self.on_wait: Callable[[], None] = lambda: None
-        """Called repeatedly while the engine thinks; may raise to abort the game."""
         self.player = UgiPlayer(
             self._plan,
             variant=ladder,
             options=spec.options,
-            on_wait=lambda: self.on_wait(),
-            ready_seconds=ready_seconds,
-            on_introduced=lambda unsuited: on_introduced(spec, unsuited),
+            ready_seconds=spec.startup_seconds,
+            on_introduced=lambda unsuited: worker.on_introduced(spec, unsuited),
         )
 
     def log(self) -> Callable[[], SideLog]:
@@ -190,18 +164,13 @@ class FinishedGame(NamedTuple):
 
 @dataclass(slots=True)
 class GameRunner:
-    """Plays the games of one job with ``engines``, which are in the order of the job's engines.
-
-    So are ``margins_ms``; None is the job's margin.
-    """
+    """Plays the games of one job with ``engines``, which are in the order of the job's engines."""
 
     job: GameJob
     engines: tuple[PooledEngine, PooledEngine]
-    worker: WorkerContext
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
-    margins_ms: tuple[int | None, int | None] = (None, None)
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
@@ -210,17 +179,21 @@ class GameRunner:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
         self._game, self._state, self._last_progress = game, None, -math.inf
         white, black = self.engines[game.white], self.engines[1 - game.white]
-        white.on_wait = black.on_wait = self._check_in
+        white.player.on_wait = black.player.on_wait = self._check_in
         started = _now()
         try:
             self._check_in()
+            for engine in self.engines:
+                if engine.spec.restart is RestartMode.ON:
+                    engine.player.close(restarts=True)
             white.player.seed = black.player.seed = derive_seed(self.job.seed, game.key)
             played = play_game(self._setup(game), white.player, black.player, on_start=self._begin)
         except Stopped:
             raise
         except Exception as error:
             log.exception("game %s is void", game.key)
-            played = self._void_game(error)
+            kept = None if self._state is None else self._state.kept  # the moves so far
+            played = void_game(f"{type(error).__name__}: {error}", kept)
         finished = FinishedGame(game, played, started, _now(), white.log(), black.log())
         _kill_faulty(played, white, black)
         return finished
@@ -229,28 +202,15 @@ class GameRunner:
         job = self.job
         rules = find_game(job.game)
         start = None if job.fen is None else rules.position.parse(job.fen)
-        white, black = game.white, 1 - game.white
+        white, black = job.players(game)
         return GameSetup(
             rules,
             History(rules, start, job.ply_limit),
-            (self._control(white), self._control(black)),
-            (self._margin_ms(white), self._margin_ms(black)),
+            (parse_time_control(job.control_of(white)), parse_time_control(job.control_of(black))),
+            (job.margin_of(white), job.margin_of(black)),
             job.opening,
             Adjudicator(job.draw, job.resign) if job.draw or job.resign else None,
         )
-
-    def _control(self, place: int) -> TimeControl:
-        """The time control of one of the job's engines."""
-        return parse_time_control(self.job.engines[place].time_control or self.job.time_control)
-
-    def _margin_ms(self, place: int) -> int:
-        own = self.margins_ms[place]
-        return self.job.margin_ms if own is None else own
-
-    def _void_game(self, error: Exception) -> PlayedGame:
-        """The void game for an error of the worker; it keeps the moves so far."""
-        kept = None if self._state is None else self._state.kept
-        return void_game(f"{type(error).__name__}: {error}", kept)
 
     def _begin(self, state: GameState) -> None:
         self._state = state

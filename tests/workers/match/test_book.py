@@ -13,8 +13,7 @@ from engines.rules.registry import find_game
 from tests.support.matches import terms_of
 from workers.match import book
 from workers.match.book import Book, BookStart, make_books, parse_start
-from workers.match.options.options import Openings, Order
-from workers.match.options.words import MatchOptionError
+from workers.match.options.options import MatchOptionError, Openings, Order
 
 KULEI = find_game("dogon-kulei")
 BOOK = """# comments and empty lines are passed over

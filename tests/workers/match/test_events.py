@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.matches import QUICK, engine, game_of, run_match, terms_of
-from workers.match.events import EXTRA_PAIRS
 from workers.match.ledger import Ledger
-from workers.match.options.options import Format
-from workers.match.options.words import MatchOptionError
+from workers.match.options.options import Format, MatchOptionError
+from workers.match.plan import EXTRA_PAIRS
 from workers.match.results import GameResult
 
 Outcome = Callable[[str, str], str]
@@ -27,7 +26,7 @@ def play_out(ledger: Ledger, outcome: Outcome, most: int = 1000) -> list[GameRes
     played: list[GameResult] = []
     while len(played) < most and (pair := ledger.next_pair()) is not None:
         for game in pair.games:
-            white, black = ledger.players(pair, game)
+            white, black = pair.players(game)
             result = game_of(game.key, white, black, outcome(white, black))
             ledger.record(result)
             played.append(result)
@@ -78,9 +77,9 @@ def test_all_openings_of_a_round_are_the_same_and_those_of_the_next_are_others()
     ledger = knockout("A B C D")
     openings: dict[int, set[int]] = {}
     while (pair := ledger.next_pair()) is not None:
-        openings.setdefault(pair.round, set()).add(pair.opening)
+        openings.setdefault(int(pair.key.split("/")[1]), set()).add(pair.opening)
         for game in pair.games:
-            white, black = ledger.players(pair, game)
+            white, black = pair.players(game)
             ledger.record(game_of(game.key, white, black, stronger(white, black)))
     assert openings == {1: {0}, 2: {4}}
 
@@ -125,13 +124,38 @@ def test_the_opponent_of_a_withdrawn_engine_goes_on() -> None:
     pair = ledger.next_pair()
     assert pair is not None
     for game in pair.games:
-        white, black = ledger.players(pair, game)
+        white, black = pair.players(game)
         fault = "white" if white == "B" else "black"
         ledger.record(game_of(game.key, white, black, stronger("C", "D"), termination="crash", fault=fault))
     assert ledger.withdrawn == ["B"]
     final = ledger.next_pair()
     assert final is not None
-    assert set(ledger.players(final, final.games[0])) == {"A", "C"}
+    assert set(final.players(final.games[0])) == {"A", "C"}
+
+
+def test_a_knockout_is_restored_where_an_engine_was_withdrawn() -> None:
+    terms = terms_of("A B C", format=Format.KNOCKOUT, games=4)
+    played: list[GameResult] = []
+    ledger = Ledger(terms, withdraw_after=2)
+    while (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            white, black = pair.players(game)
+            forfeit = {"fault": "white" if white == "B" else "black"} if "B" in (white, black) else {}
+            result = "0-1" if white == "B" else "1-0" if forfeit else stronger(white, black)
+            played.append(game_of(game.key, white, black, result, **forfeit))
+            ledger.record(played[-1])
+    assert (ledger.done, ledger.left_out, ledger.withdrawn) == (6, 2, ["B"])
+    for done in range(len(played) + 1):
+        again = Ledger(terms, withdraw_after=2)
+        again.restore(played[:done])
+        assert again.done == done
+        rest: list[str] = []
+        while (pair := again.next_pair()) is not None:
+            for game in pair.games:
+                rest.append(game.key)
+                again.record(next(one for one in played if one.key == game.key))
+        assert sorted(rest) == sorted(one.key for one in played[done:])
+        assert (again.event_lines, again.left_out, again.left) == (ledger.event_lines, 2, 0)
 
 
 def test_a_swiss_event_pairs_leaders_and_counts_byes() -> None:

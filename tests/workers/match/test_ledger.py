@@ -7,8 +7,7 @@ import pytest
 from tests.support.matches import game_of, terms_of
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS
 from workers.match.ledger import Ledger
-from workers.match.options.options import Format
-from workers.match.options.words import MatchOptionError
+from workers.match.options.options import Format, MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs
 from workers.sequential import Sprt
 
@@ -26,7 +25,7 @@ def play(ledger: Ledger, pair: PlannedPair, *results: str, fault: str = "none") 
 
 def play_one(ledger: Ledger, pair: PlannedPair, number: int, result: str, fault: str) -> str | None:
     game = pair.games[number]
-    return ledger.record(game_of(game.key, *ledger.players(pair, game), result, fault=fault))
+    return ledger.record(game_of(game.key, *pair.players(game), result, fault=fault))
 
 
 def keys(pair: PlannedPair | None) -> list[str]:
@@ -121,7 +120,7 @@ def test_an_engine_is_withdrawn_after_forfeits_in_a_row_and_its_games_are_left_o
     ledger = Ledger(terms_of("A B C", rounds=2), withdraw_after=2)
     assert play(ledger, next_pair(ledger), "1-0", "1-0") == [None, None]  # B - C
     pair = next_pair(ledger)
-    assert ledger.players(pair, pair.games[0]) == ("A", "B")
+    assert pair.players(pair.games[0]) == ("A", "B")
     forfeits = (("0-1", "white"), ("1-0", "black"))
     withdrawn = [play_one(ledger, pair, number, *how) for number, how in enumerate(forfeits)]
     assert withdrawn == [None, "A"]
@@ -163,7 +162,7 @@ def test_a_test_ends_when_it_is_decided() -> None:
     ledger = make_test()
     pairs = 0
     while (pair := ledger.next_pair()) is not None:
-        first_is_a = pair.first == 0
+        first_is_a = pair.first == "A"
         play(ledger, pair, *(("1-0", "0-1") if first_is_a else ("0-1", "1-0")))
         pairs += 1
     assert ledger.is_decided
@@ -194,7 +193,7 @@ def test_a_pair_that_cannot_be_completed_holds_up_no_test() -> None:
 def test_the_first_engine_is_the_tested_one_with_either_colour() -> None:
     ledger = make_test()
     order = list(zip(range(2), plan_pairs(ledger.terms), strict=False))
-    assert [pair.first for _, pair in order] == [0, 1]
+    assert [pair.first for _, pair in order] == ["A", "B"]
     for results in (("1-0", "1/2-1/2"), ("0-1", "1/2-1/2")):
         play(ledger, next_pair(ledger), *results)
     assert ledger.test is not None

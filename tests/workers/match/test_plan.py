@@ -10,9 +10,8 @@ from workers.match.plan import count_games, pair_key, plan_pairs
 
 
 def written(terms: MatchTerms) -> list[str]:
-    names = [entrant.name for entrant in terms.entrants]
     return [
-        f"{game.key} {names[pair.white_of(game)]}-{names[pair.black_of(game)]} opening {pair.opening}"
+        f"{game.key} {'-'.join(pair.players(game))} opening {pair.opening}"
         for pair in plan_pairs(terms)
         for game in pair.games
     ]
@@ -79,7 +78,7 @@ def test_the_games_are_counted_without_being_planned() -> None:
 
 def test_only_what_is_asked_for_is_planned() -> None:
     pairs = islice(plan_pairs(terms_of(rounds=1_000_000)), 3)
-    assert [pair.round for pair in pairs] == [1, 2, 3]
+    assert [pair.key for pair in pairs] == [f"dogon-kulei/{round_}/1/0" for round_ in (1, 2, 3)]
 
 
 def test_more_rounds_only_make_the_schedule_longer() -> None:

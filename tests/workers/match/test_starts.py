@@ -9,9 +9,8 @@ import pytest
 
 from tests.support.matches import QUICK, engine, game_of, run_match
 from workers.jobs import EngineSpec, SideLog
-from workers.match.options.options import Entrant
+from workers.match.director import EngineStarts
 from workers.match.slots.messages import IntroducedEngine, SlotGame
-from workers.match.starts import EngineStarts
 
 FIRST = "dogon-kulei/1/1/1"
 OPTIONS = (
@@ -22,17 +21,16 @@ OPTIONS = (
 
 def failed(**game: Any) -> SlotGame:
     log = SideLog(stderr="no such file: net.bin\n")
-    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log, 5)
+    return SlotGame(game_of(FIRST, "A", "B", **game), "", "no ugiok within 10 seconds", log, log)
 
 
-def starts() -> EngineStarts:
-    return EngineStarts(
-        [Entrant(EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d")) for name in "AB"]
-    )
+ENGINES = [EngineSpec(name, "", ("/bin/bot", "--x y"), directory="/d") for name in "AB"]
 
 
 def test_an_engine_that_never_started_is_reported_with_command_and_standard_error() -> None:
-    report = starts().explain_failure(failed(termination="stall", fault="black", has_moves=False))
+    report = EngineStarts().explain_failure(
+        failed(termination="stall", fault="black", has_moves=False), ENGINES
+    )
     assert report.splitlines()[:3] == [
         "the match ends: B never answered ugiok",
         "  the command of B: /bin/bot '--x y' (in /d)",
@@ -42,15 +40,15 @@ def test_an_engine_that_never_started_is_reported_with_command_and_standard_erro
 
 
 def test_an_engine_that_once_started_or_that_lost_later_is_not_reported() -> None:
-    known = starts()
+    known = EngineStarts()
     list(known.add(IntroducedEngine("B", ())))
-    assert known.explain_failure(failed(termination="stall", fault="black", has_moves=False)) == ""
-    assert starts().explain_failure(failed(termination="crash", fault="black")) == ""
-    assert starts().explain_failure(failed()) == ""
+    assert known.explain_failure(failed(termination="stall", fault="black", has_moves=False), ENGINES) == ""
+    assert EngineStarts().explain_failure(failed(termination="crash", fault="black"), ENGINES) == ""
+    assert EngineStarts().explain_failure(failed(), ENGINES) == ""
 
 
 def test_an_option_that_does_not_suit_is_named_once() -> None:
-    known = starts()
+    known = EngineStarts()
     assert list(known.add(IntroducedEngine("A", ("it declares no option 'X'",)))) == [
         "A: it declares no option 'X'"
     ]

@@ -12,8 +12,7 @@ import pytest
 from engines.records import Record, read_records
 from tournament.embedded.plan import ROOT
 from workers.commands.match import find_sandbox_level
-from workers.match.options.options import MatchTerms
-from workers.match.options.words import MatchOptionError
+from workers.match.options.options import MatchOptionError, MatchTerms
 from workers.sandbox.groups.hierarchies import VARIABLE
 from workers.sandbox.sandbox import Sandbox, is_visible_inside
 

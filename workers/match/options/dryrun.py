@@ -7,118 +7,53 @@ import shlex
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from workers.match.book import Book, make_books
+from workers.jobs import EngineSpec
+from workers.match.book import make_books
 from workers.match.ledger import Ledger
-from workers.match.options.options import Entrant, Format, MatchOptions, MatchTerms
-from workers.match.plan import PlannedPair
+from workers.match.options.entrants import FIELDS
+from workers.match.options.flags import written_options
+from workers.match.options.options import MatchOptions
 
 SHOWN_PAIRS = 10
 
 
 def describe_match(options: MatchOptions) -> Iterator[str]:
     """Lines of TOML with the first games as comments; with ``-json``, every game as a JSON object a line."""
-    terms = options.terms
-    books, ledger = make_books(terms), Ledger(terms)
-    planned = iter(ledger.next_pair, None)
-    if options.json:
-        for pair in planned:
-            yield from _game_values(terms, books, pair)
-        return
-    yield from _toml(options)
-    yield f"# {ledger.total} games:"
-    for pair in islice(planned, SHOWN_PAIRS):
+    books, ledger = make_books(options.terms), Ledger(options.terms)
+    if not options.json:
+        yield from _toml(options)
+        yield f"# {ledger.total} games:"
+    for pair in islice(iter(ledger.next_pair, None), None if options.json else SHOWN_PAIRS):
+        start = books[pair.ladder].start(pair.opening)
+        where = " ".join(filter(None, (start.fen, *start.moves)))
         for game in pair.games:
-            white, black = terms.entrants[pair.white_of(game)], terms.entrants[pair.black_of(game)]
-            start = books[pair.ladder].start(pair.opening)
-            where = " ".join(filter(None, (start.fen, *start.moves)))
-            yield f"#   {game.key}  {white.name} - {black.name}  {where}".rstrip()
-
-
-def _game_values(terms: MatchTerms, books: dict[str, Book], pair: PlannedPair) -> Iterator[str]:
-    start = books[pair.ladder].start(pair.opening)
-    for game in pair.games:
-        values = {
-            "id": game.key,
-            "game": pair.ladder,
-            "white": terms.entrants[pair.white_of(game)].name,
-            "black": terms.entrants[pair.black_of(game)].name,
-            "fen": start.fen,
-            "opening": start.moves,
-        }
-        yield json.dumps(values, ensure_ascii=False)
+            white, black = pair.players(game)
+            values = {"id": game.key, "game": pair.ladder, "white": white, "black": black, "fen": start.fen}
+            if options.json:
+                yield _value({**values, "opening": start.moves})
+            else:
+                yield f"#   {game.key}  {white} - {black}  {where}".rstrip()
 
 
 def _toml(options: MatchOptions) -> Iterator[str]:
-    """All options, including defaults; options that are off are left out."""
-    for key, value in _simple_values(options).items():
-        if value is not None:
+    """All options, including defaults; those without a value are left out."""
+    written = written_options(options)
+    for key, value in written.items():
+        if not isinstance(value, dict):
             yield f"{key} = {_value(value)}"
-    for title, values in _tables(options.terms):
-        yield from _table(title, values)
+    for key, value in written.items():
+        if isinstance(value, dict):
+            yield from _table(f"[{key}]", value)
     for entrant in options.terms.entrants:
         yield from _engine(entrant)
     yield ""
 
 
-def _simple_values(options: MatchOptions) -> dict[str, object]:
-    terms = options.terms
-    return {
-        "tournament": terms.format,
-        "game": terms.ladders,
-        "tc": terms.time_control,
-        "rounds": None if terms.format is Format.KNOCKOUT else terms.rounds,
-        "games": terms.games,
-        "margin": terms.margin_ms,
-        "plylimit": terms.ply_limit,
-        "noswap": None if terms.swaps else True,
-        "reverse": terms.reverse or None,
-        "seed": terms.seed,
-        "concurrency": options.concurrency,
-        "pin": options.pin,
-        "sandbox": options.sandbox,
-        "recover": options.recover,
-        "cpus": ",".join(map(str, options.cpus)) or None,
-        "strict": options.strict or None,
-        "withdraw": options.withdraw or None,
-        "wait": options.wait or None,
-        "ratinginterval": options.ratinginterval or None,
-        "records": str(options.records),
-        "log": None if options.log is None else str(options.log),
-        "event": options.event,
-        "site": options.site or None,
-        "openings": None if terms.openings.file is not None else f"random:{terms.openings.plies}",
-    }
-
-
-def _tables(terms: MatchTerms) -> Iterator[tuple[str, dict[str, object]]]:
-    if terms.openings.file is not None:
-        book = terms.openings
-        yield "[openings]", {"file": str(book.file), "order": book.order, "start": book.start}
-    if (test := terms.sprt) is not None:
-        risks = {"alpha": test.alpha, "beta": test.beta}
-        yield "[sprt]", {"elo0": test.elo0, "elo1": test.elo1, **risks, "model": test.model}
-    if (draw := terms.draw) is not None:
-        yield "[draw]", {"movenumber": draw.move_number, "movecount": draw.moves, "score": draw.score}
-    if (resign := terms.resign) is not None:
-        yield "[resign]", {"movecount": resign.moves, "score": resign.score, "twosided": resign.two_sided}
-
-
-def _engine(entrant: Entrant) -> Iterator[str]:
-    spec = entrant.spec
-    yield from _table(
-        "[[engine]]",
-        {
-            "name": entrant.name,
-            "cmd": shlex.quote(entrant.given_command[0]),
-            "arg": list(entrant.given_command[1:]),
-            "dir": spec.directory,
-            "version": spec.version,
-            "tc": spec.time_control,
-            "timemargin": entrant.margin_ms,
-            "startup": entrant.startup_seconds,
-            "restart": entrant.restart,
-        },
-    )
+def _engine(spec: EngineSpec) -> Iterator[str]:
+    command, *arguments = spec.given_command
+    start = {"cmd": shlex.quote(command), "arg": arguments, "dir": spec.directory, "tc": spec.time_control}
+    fields = {key: getattr(spec, name) for key, (name, _) in FIELDS.items()}
+    yield from _table("[[engine]]", fields | start)
     if spec.options:
         yield from _table("[engine.option]", dict(spec.options))
 
@@ -128,13 +63,9 @@ def _table(title: str, values: Mapping[str, object]) -> Iterator[str]:
     yield title
     for key, value in values.items():
         if value not in (None, "", []):
-            yield f"{_key(key)} = {_value(value)}"
-
-
-def _key(key: str) -> str:
-    return key if key.isidentifier() and key.isascii() else _value(key)
+            yield f"{key if key.isidentifier() and key.isascii() else _value(key)} = {_value(value)}"
 
 
 def _value(value: object) -> str:
     """Text, numbers, booleans and lists are written in TOML as in JSON."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)

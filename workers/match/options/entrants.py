@@ -1,4 +1,4 @@
-"""Reads the engines of a match: from ``cmd=…`` words to engine specs.
+"""Reads the engines of a match: commands, bundles, their options and time controls.
 
 Checks that programs and bundles exist, so that errors are reported before the first game.
 """
@@ -15,18 +15,28 @@ from engines.rules.base import quote
 from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
 from workers.bundles.store import BundleError, inspect_bundle, store_bundle
 from workers.engine.launch import explain_no_program, find_engine_program
-from workers.jobs import EngineSpec
-from workers.match.options.options import Entrant
-from workers.match.options.readers import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_control, read_number
-from workers.match.options.words import Setting, split_pairs
-from workers.play.runner import RestartMode
+from workers.jobs import EngineSpec, RestartMode
+from workers.match.options.settings import Setting, choice, label, read_control, split_pairs, whole
 
-LIMITS = ("tc", "st", "nodes", "depth")
-"""The keys of a time control: all that are given apply."""
+MAX_MARGIN_MS = 60_000
+MAX_STARTUP_SECONDS = 3_600
+MAX_NAME = 80
+
+LIMITS = {"tc": "{}", "st": "{}/move", "nodes": "nodes={}", "depth": "depth={}"}
+"""The keys of a time control, of which all that are given apply, and how each is written there."""
+FIELDS = {
+    "name": ("name", label(MAX_NAME, 1)),
+    "version": ("version", label(MAX_NAME)),
+    "timemargin": ("margin_ms", whole(0, MAX_MARGIN_MS)),
+    "startup": ("startup_seconds", whole(1, MAX_STARTUP_SECONDS)),
+    "restart": ("restart", choice(RestartMode)),
+}
+"""The keys of simple fields of an engine: the name of the field, and its reader."""
 SHARED_KEYS = ("dir", *LIMITS, "timemargin", "startup", "restart", "option.")
 """The keys that ``-each`` accepts."""
 KEYS = ("cmd", "arg", "name", "version", *SHARED_KEYS)
-MAX_NAME = 80
+
+Pairs = dict[str, list[str]]
 
 
 def usual_store() -> Path:
@@ -36,89 +46,75 @@ def usual_store() -> Path:
 
 
 def read_entrants(
-    engines: Sequence[Setting], each: Sequence[Setting], *, ladders: Sequence[str], store: Path
-) -> tuple[Entrant, ...]:
+    engines: Sequence[Setting],
+    each: Sequence[Setting],
+    *,
+    ladders: Sequence[str],
+    store: Path,
+    startup_seconds: int | None = None,
+) -> tuple[EngineSpec, ...]:
     """All engines, in order; ``each`` has the defaults for all of them.
 
     Bundles are copied into ``store``. Raises ``MatchOptionError``.
     """
-    shared: dict[str, list[str]] = {}
+    shared: Pairs = {} if startup_seconds is None else {"startup": [str(startup_seconds)]}
     for setting in each:
         shared |= split_pairs(setting, SHARED_KEYS)
-    entrants: list[Entrant] = []
+    entrants: dict[str, EngineSpec] = {}
     for setting in engines:
-        entrant = _read_entrant(setting, shared, ladders, store)
-        if entrant.name in [other.name for other in entrants]:
-            setting.refuse(f"two engines are named {quote(entrant.name)}: give this one another name=")
-        entrants.append(entrant)
-    return tuple(entrants)
+        with setting.refusing():
+            entrant = _read_entrant(setting, shared, ladders, store)
+            if entrants.setdefault(entrant.name, entrant) is not entrant:
+                raise ValueError(f"two engines are named {quote(entrant.name)}: give this one another name=")
+    return tuple(entrants.values())
 
 
-def _read_entrant(
-    setting: Setting, shared: dict[str, list[str]], ladders: Sequence[str], store: Path
-) -> Entrant:
+def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store: Path) -> EngineSpec:
     own = split_pairs(setting, KEYS)
     if not own.keys().isdisjoint(LIMITS):  # an engine's own time control replaces the shared one as a whole
         shared = {key: values for key, values in shared.items() if key not in LIMITS}
     pairs = shared | own
-    if "cmd" not in pairs:
-        setting.refuse("cmd= is missing: give the command that starts the engine, or its bundle")
-    words = _command(setting, pairs)
-    directory = Path(_last(pairs, "dir", "."))
+    words = _command(pairs)
+    directory = Path(pairs.get("dir", ["."])[-1])
     if not directory.is_dir():
-        setting.refuse(f"dir={directory}: no such folder")
+        raise ValueError(f"dir={directory}: no such folder")
     if words[0].endswith(".zip"):
-        spec = _bundled(setting, words, ladders, store)
+        spec = _bundled(words, ladders, store)
     else:
-        spec = _plain(setting, words, directory.resolve())
-    spec = replace(
+        spec = _plain(words, directory.resolve())
+    pairs = {"name": [spec.name], "version": [spec.version], **pairs}
+    fields = {}
+    for key, (name, read) in FIELDS.items():
+        if key in pairs:
+            with setting.refusing(key):
+                fields[name] = read(pairs[key][-1])
+    limits = [form.format(pairs[key][-1]) for key, form in LIMITS.items() if key in pairs]
+    return replace(
         spec,
-        name=_name(setting, _last(pairs, "name", spec.name)),
-        version=_version(setting, _last(pairs, "version", spec.version)),
-        options=_options(setting, spec.options, pairs),
-        time_control=_time_control(setting, pairs),
-    )
-    return Entrant(
-        spec,
-        _restart(setting, pairs),
-        _whole_number(setting, pairs, "timemargin", MAX_MARGIN_MS),
-        _whole_number(setting, pairs, "startup", MAX_STARTUP_SECONDS),
+        options=_options(spec.options, pairs),
+        time_control=read_control(";".join(limits)) if limits else None,
         given_command=tuple(words),
+        **fields,
     )
 
 
-def _time_control(setting: Setting, pairs: dict[str, list[str]]) -> str | None:
-    """The engine's own time control; None if it has none."""
-    forms = {"tc": "{}", "st": "{}/move", "nodes": "nodes={}", "depth": "depth={}"}
-    limits = [form.format(pairs[key][-1]) for key, form in forms.items() if key in pairs]
-    return read_control(setting, ";".join(limits)) if limits else None
-
-
-def _whole_number(setting: Setting, pairs: dict[str, list[str]], key: str, most: int) -> int | None:
-    return (
-        read_number(setting, pairs[key][-1], 0 if key == "timemargin" else 1, most) if key in pairs else None
-    )
-
-
-def _last(pairs: dict[str, list[str]], key: str, default: str) -> str:
-    return pairs[key][-1] if key in pairs else default
-
-
-def _command(setting: Setting, pairs: dict[str, list[str]]) -> list[str]:
+def _command(pairs: Pairs) -> list[str]:
+    if "cmd" not in pairs:
+        raise ValueError("cmd= is missing: give the command that starts the engine, or its bundle")
     text = pairs["cmd"][-1]
     try:
         words = shlex.split(text)
     except ValueError as error:
-        setting.refuse(f"cmd={text}: {error}")
+        raise ValueError(f"cmd={text}: {error}") from None
     if not words:
-        setting.refuse("cmd= is empty")
+        raise ValueError("cmd= is empty")
     return [*words, *pairs.get("arg", [])]
 
 
-def _plain(setting: Setting, words: list[str], directory: Path) -> EngineSpec:
+def _plain(words: list[str], directory: Path) -> EngineSpec:
     program = find_engine_program(words[0], directory)
     if program is None:
-        setting.refuse(explain_no_program(words[0], directory))
+        raise ValueError(explain_no_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
     return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
@@ -132,46 +128,27 @@ def _default_name(words: list[str]) -> str:
     return scripts[0].rpartition(".")[2] if "-m" in words else Path(scripts[0]).stem
 
 
-def _bundled(setting: Setting, words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
+def _bundled(words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
     path = Path(words[0])
     try:
         data = path.read_bytes()
         manifest = inspect_bundle(data)
     except OSError as error:
-        setting.refuse(f"{path} cannot be read: {error.strerror}")
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except BundleError as error:
-        setting.refuse(f"{path} is not a valid bundle: {error}")
+        raise ValueError(f"{path} is not a valid bundle: {error}") from None
     for code in ladders:
         if code not in manifest.games:
-            setting.refuse(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
+            raise ValueError(f"{manifest.name} plays {', '.join(manifest.games)}, not {code}")
     try:
         sha256 = store_bundle(store, data)
     except OSError as error:
-        setting.refuse(f"{path} cannot be stored in {store}: {error.strerror}")
-    return EngineSpec(
-        name=manifest.name,
-        version=manifest.version,
-        command=(*manifest.command, *words[1:]),
-        bundle=sha256,
-        options=manifest.options,
-    )
+        raise ValueError(f"{path} cannot be stored in {store}: {error.strerror}") from None
+    command = (*manifest.command, *words[1:])
+    return EngineSpec(manifest.name, manifest.version, command, bundle=sha256, options=manifest.options)
 
 
-def _name(setting: Setting, name: str) -> str:
-    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
-        setting.refuse(f"name={quote(name)}: 1 to {MAX_NAME} printable characters, no space at either end")
-    return name
-
-
-def _version(setting: Setting, version: str) -> str:
-    if len(version) > MAX_NAME or not version.isprintable():
-        setting.refuse(f"version={quote(version)}: at most {MAX_NAME} printable characters")
-    return version
-
-
-def _options(
-    setting: Setting, given: tuple[tuple[str, str], ...], pairs: dict[str, list[str]]
-) -> tuple[tuple[str, str], ...]:
+def _options(given: tuple[tuple[str, str], ...], pairs: Pairs) -> tuple[tuple[str, str], ...]:
     """The bundle's options, overridden by those given here."""
     options = dict(given)
     for key in pairs:
@@ -179,15 +156,8 @@ def _options(
             name, value = key.removeprefix("option."), pairs[key][-1]
             is_reserved = name.lower() in RESERVED_OPTIONS or "value" in name.split()
             if not name or is_reserved or not name.isprintable():
-                setting.refuse(f"{quote(key)} cannot be set")
+                raise ValueError(f"{quote(key)} cannot be set")
             if not value.isprintable():
-                setting.refuse(f"{key}={quote(value)}: a value has only printable characters")
+                raise ValueError(f"{key}={quote(value)}: a value has only printable characters")
             options[name] = value
     return tuple(options.items())
-
-
-def _restart(setting: Setting, pairs: dict[str, list[str]]) -> RestartMode:
-    word = _last(pairs, "restart", RestartMode.AUTO)
-    if word not in list(RestartMode):
-        setting.refuse(f"restart={quote(word)}: must be on, off or auto")
-    return RestartMode(word)

@@ -1,14 +1,21 @@
-"""The checked options of a match, as values."""
+"""The checked options of a match, as values, and the errors of a match."""
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from workers.jobs import DrawRule, EngineSpec, ResignRule
-from workers.play.runner import RestartMode
 from workers.sequential import Sprt
+
+
+class MatchError(ValueError):
+    """A match cannot start or continue; the text is a sentence for the user."""
+
+
+class MatchOptionError(MatchError):
+    """An invalid option; the text begins with its place and quotes it."""
 
 
 class Format(enum.StrEnum):
@@ -26,25 +33,6 @@ class Format(enum.StrEnum):
 
 ROUND_BY_ROUND = (Format.KNOCKOUT, Format.SWISS)
 """The pairs of a round depend on the results of earlier ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """An engine of the match; ``spec.name`` is unique within a match.
-
-    ``margin_ms`` None is the margin of the match, ``startup_seconds`` None the usual time limit of a start.
-    """
-
-    spec: EngineSpec
-    restart: RestartMode = RestartMode.AUTO
-    margin_ms: int | None = None
-    startup_seconds: int | None = None
-    given_command: tuple[str, ...] = field(default=(), compare=False)
-    """The command as given, before a bundle or program was looked up."""
-
-    @property
-    def name(self) -> str:
-        return self.spec.name
 
 
 class Order(enum.StrEnum):
@@ -68,11 +56,12 @@ class Openings:
 class MatchTerms:
     """What is played: two matches with equal terms have the same games.
 
-    Engines that meet do so ``rounds`` times on each ladder, each time for ``games`` games; each pair of games
-    has one opening. ``time_control`` is for engines without their own; ``ply_limit`` None is the game's own.
+    The name of each engine is unique. Engines that meet do so ``rounds`` times on each ladder, each time for
+    ``games`` games; each pair of games has one opening. ``time_control`` is for engines without their own;
+    ``ply_limit`` None is the game's own.
     """
 
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[EngineSpec, ...]
     ladders: tuple[str, ...]
     time_control: str
     format: Format = Format.ROUND_ROBIN

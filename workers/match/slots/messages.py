@@ -1,6 +1,7 @@
 """The messages between a match and its slots: values that are pickled on two pipes.
 
-What there is for each game is a named tuple, which is pickled faster than a dataclass.
+A slot gets its setup, and then lists of jobs: it plays all of one before it gets more. What there is for each
+game is a named tuple, which is pickled faster than a dataclass.
 
 Both ends are processes of one installation, and the engines have neither pipe.
 """
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from workers.jobs import GameJob, SideLog
-from workers.match.options.options import Entrant
+from workers.jobs import SideLog
+from workers.match.options.options import MatchOptions
 from workers.match.results import GameResult
 
 NO_LOG = SideLog()
@@ -23,35 +24,19 @@ class SlotSetup:
     """The settings of a slot, its first message. With ``core`` None it runs on any core.
 
     ``store`` is the folder of bundles. ``sandbox_level`` is a level that was probed already; empty is without
-    a sandbox. ``event`` and ``site`` are headers of every record. With ``keeps_lines`` the slot returns the
-    lines exchanged with the engines for every game. Before each game it pauses for ``wait_ms``.
+    a sandbox.
     """
 
+    options: MatchOptions
     store: Path
     core: int | None = None
     sandbox_level: str = ""
-    event: str = ""
-    site: str = ""
-    keeps_lines: bool = False
-    wait_ms: int = 0
-
-
-class Assignment(NamedTuple):
-    """A job for a slot; ``entrants`` are the engines of the job, in its order.
-
-    A slot gets several at once: it plays them before it gets more.
-    """
-
-    job: GameJob
-    round: str
-    entrants: tuple[Entrant, Entrant]
 
 
 class SlotGame(NamedTuple):
     """A finished game: its result for the match, and its record as text.
 
-    The logs are empty unless there was a fault or the setup wants them. ``ms`` is the duration of the game,
-    including the start of engines.
+    The logs are empty unless there was a fault or the options want them.
     """
 
     game: GameResult
@@ -59,7 +44,6 @@ class SlotGame(NamedTuple):
     evidence: str
     white: SideLog
     black: SideLog
-    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +56,7 @@ class IntroducedEngine:
 
 @dataclass(frozen=True, slots=True)
 class SlotNews:
-    """The games that a slot has finished since its last message, in the order of its assignments.
+    """The games that a slot has finished since its last message, in the order of its jobs.
 
     ``is_over``: they were the last; games that were not returned were not started.
     """

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,12 +19,14 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 from workers.engine.child import REAPER
-from workers.jobs import JobGame
-from workers.match.plan import PlannedPair
-from workers.match.slots.messages import Assignment, IntroducedEngine, SlotNews, SlotSetup
+from workers.jobs import GameJob, JobGame
+from workers.match.plan import GAMES_A_PAIR, PlannedPair
+from workers.match.slots.messages import IntroducedEngine, SlotNews, SlotSetup
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
+BATCH_SECONDS = 0.25
+"""The expected duration of a slot's batch; a batch has at least one pair."""
 EXIT_SECONDS = 5.0
 """The time limit for a slot to end its engines and exit."""
 TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -36,6 +39,9 @@ class SlotProcess:
         self.core = setup.core
         self.games: deque[tuple[PlannedPair, JobGame]] = deque()
         """The games given and not returned yet, in order."""
+        self.is_busy = False
+        self.next_pairs = 1
+        """The number of pairs in its next batch, from the time that the last one took."""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
         stdin, self._to_slot = Pipe(duplex=False)
@@ -54,10 +60,21 @@ class SlotProcess:
     def fileno(self) -> int:
         return self._from_slot.fileno()
 
-    def give(self, pairs: Sequence[PlannedPair], assignments: Sequence[Assignment]) -> None:
-        """Send games to play. Does not fail if the slot has ended: ``read`` reports that."""
+    def give(self, pairs: Sequence[PlannedPair], jobs: Sequence[GameJob]) -> None:
+        """Send a batch to play. Does not fail if the slot has ended: ``read`` reports that."""
         self.games.extend((pair, game) for pair in pairs for game in pair.games)
-        self._send(assignments)
+        self.is_busy, self._given, self._given_at = True, len(self.games), time.monotonic()
+        self._send(jobs)
+
+    def take_back(self) -> list[tuple[PlannedPair, JobGame]]:
+        """End its batch; returns the games that were not played."""
+        left = list(self.games)
+        self.games.clear()
+        self.is_busy = False
+        seconds = time.monotonic() - self._given_at
+        played = (self._given - len(left)) / GAMES_A_PAIR
+        self.next_pairs = max(1, round(played * BATCH_SECONDS / seconds))
+        return left
 
     def _send(self, message: object) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -71,14 +88,9 @@ class SlotProcess:
             return None
         return message
 
-    def finish(self) -> None:
-        """Ask it to exit after the current game."""
-        self._process.send_signal(signal.SIGTERM)
-        self.close_input()
-
-    def abort(self) -> None:
-        """Ask it to abort the current game and exit."""
-        self._process.send_signal(signal.SIGUSR1)
+    def stop(self, *, at_once: bool) -> None:
+        """Ask it to exit, after the current game or without finishing it."""
+        self._process.send_signal(signal.SIGUSR1 if at_once else signal.SIGTERM)
         self.close_input()
 
     def kill(self) -> None:
@@ -109,37 +121,32 @@ class SlotPool:
     def __init__(self, setup: SlotSetup, cores: Sequence[int | None]) -> None:
         self._setup = setup
         self._free_cores = list(reversed(cores))
-        self.idle: list[SlotProcess] = []
-        self.busy: list[SlotProcess] = []
+        self._slots: list[SlotProcess] = []
 
-    def take(self) -> SlotProcess | None:
-        """An idle slot, started if necessary, now counted as busy; None if all are busy."""
-        if self.idle:
-            slot = self.idle.pop()
-        elif self._free_cores:
-            slot = SlotProcess(replace(self._setup, core=self._free_cores.pop()))
-        else:
-            return None
-        self.busy.append(slot)
-        return slot
+    @property
+    def busy(self) -> list[SlotProcess]:
+        return [slot for slot in self._slots if slot.is_busy]
 
-    def release(self, slot: SlotProcess) -> None:
-        self.busy.remove(slot)
-        self.idle.append(slot)
+    def find_idle(self) -> SlotProcess | None:
+        """A slot that is not busy, started if necessary; None if all are busy."""
+        idle = [slot for slot in self._slots if not slot.is_busy]
+        if not idle and self._free_cores:
+            idle = [SlotProcess(replace(self._setup, core=self._free_cores.pop()))]
+            self._slots += idle
+        return idle[0] if idle else None
 
     def discard(self, slot: SlotProcess) -> None:
         """Remove a slot that has ended; another may be started on its core."""
-        (self.busy if slot in self.busy else self.idle).remove(slot)
+        self._slots.remove(slot)
         self._free_cores.append(slot.core)
         slot.end()
 
     def end(self) -> None:
         """End all slots, in parallel, and the reaper that ends them if this process is killed."""
-        slots = [*self.busy, *self.idle]
-        for slot in slots:
+        for slot in self._slots:
             slot.close_input()
-        for slot in slots:
-            self.discard(slot)
+        while self._slots:
+            self.discard(self._slots[-1])
         REAPER.close()
 
 

@@ -1,6 +1,6 @@
 """A slot of a match: a process that plays games one after the other, on one core.
 
-It reads assignments from standard input and writes the finished games to standard output. Slow games
+It reads jobs from standard input and writes the finished games to standard output. Slow games
 are written at once, quick ones together. After SIGTERM it finishes the running game and ends; after
 SIGUSR1 it aborts that game. It also ends at the end of its input. All its engines end with it.
 """
@@ -12,23 +12,29 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import NamedTuple
 
-from engines.records import Fault
-from workers.engine.child import REAPER, RUNNING
-from workers.jobs import EngineSpec, SideLog
-from workers.match.results import GameResult, line_of
-from workers.match.slots.messages import (
-    NO_LOG,
-    Assignment,
-    IntroducedEngine,
-    SlotGame,
-    SlotNews,
-    SlotSetup,
+from engines.records import (
+    MARGIN_HEADERS,
+    MARGIN_MS,
+    SIDE_CONTROLS,
+    Fault,
+    Record,
+    RecordEvent,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    build_headers,
+    format_headers,
+    format_moves,
+    format_record,
 )
-from workers.match.slots.records import RecordWriter
+from workers.engine.child import REAPER, RUNNING
+from workers.game.seeds import seed_header
+from workers.jobs import EngineSpec, GameJob, SideLog
+from workers.match.results import GameResult, line_of
+from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews, SlotSetup
+from workers.play.batch import EnginePool
 from workers.play.environment import environment_headers
-from workers.play.pool import EnginePool
 from workers.play.runner import FinishedGame, GameRunner, Stopped, WorkerContext
 from workers.sandbox.policy import policy_for_level
 from workers.strays import adopting_orphans, reap_orphans
@@ -40,25 +46,91 @@ LONG_SECONDS = 1.0
 """After this time the rest of a batch is returned: its games take longer than expected."""
 
 
+class RecordWriter:
+    """Writes records. ``environment`` are the headers for the sandbox and the clock of the slot."""
+
+    def __init__(self, event: str, site: str, environment: tuple[tuple[str, str], ...] = ()) -> None:
+        self._event = event
+        self._site = site
+        self._environment = environment
+        self._checked: set[tuple[str, int]] = set()
+        """The job and the index of White's engine."""
+
+    def text(self, job: GameJob, finished: FinishedGame) -> str:
+        """The record of a game.
+
+        ``format_record`` checks the first ordinary game of a job. The next ones differ from it in their
+        moves, which the rules have checked, and in headers with values of our own.
+        """
+        played = finished.played
+        headers = self._headers(job, finished)
+        colours = job.job, finished.game.white
+        is_ordinary = played.fault is Fault.NONE and not played.evidence and job.fen is None
+        if is_ordinary and colours in self._checked:
+            moves = format_moves(played.kept.tokens, played.kept.comments(), played.result)
+            return f"{format_headers(headers)}\n{moves}"
+        if is_ordinary:
+            self._checked.add(colours)
+        return format_record(Record(headers, played.moves, played.result))
+
+    def _headers(self, job: GameJob, finished: FinishedGame) -> tuple[tuple[str, str], ...]:
+        game, played = finished.game, finished.played
+        white, black = players = job.players(game)
+        controls = [*map(job.control_of, players)]
+        is_even = controls[0] == controls[1]
+        odds = () if is_even else zip(SIDE_CONTROLS, controls, strict=True)
+        margins = zip(MARGIN_HEADERS, map(job.margin_of, players), strict=True)
+        return build_headers(
+            len(played.kept),
+            len(played.kept) - played.kept.count_chosen(),
+            players=RecordPlayers(white.name, black.name, white.version, black.version),
+            settings=RecordSettings(
+                job.game, controls[0] if is_even else job.time_control, job.fen, job.ply_limit
+            ),
+            outcome=RecordOutcome(
+                result=played.result,
+                termination=played.termination,
+                fault=played.fault,
+                reason=played.reason,
+                white_score=played.white_score,
+                black_score=played.black_score,
+                evidence=played.evidence,
+            ),
+            event=RecordEvent(
+                event=self._event,
+                site=self._site,
+                date=f"{finished.started:%Y.%m.%d}",
+                round_name=game.key.split("/")[1],
+                game_id=game.key,
+            ),
+            more=(
+                *odds,
+                *((name, str(ms)) for name, ms in margins if ms != MARGIN_MS),  # to verify the times
+                *self._environment,
+                seed_header(job.seed, game.key),
+            ),
+        )
+
+
 class SlotWorker:
-    """Plays the assignments that arrive until it has to end."""
+    """Plays the jobs that arrive until it has to end."""
 
     def __init__(self, setup: SlotSetup, news: Connection) -> None:
         policy = policy_for_level(setup.sandbox_level)
-        self._setup = setup
+        self._options = setup.options
         self._news = news
-        self._worker = WorkerContext(f"slot/{os.getpid()}", setup.store, setup.store, policy)
-        self._engines = EnginePool(self._worker, self._on_introduced)
-        clock = self._worker.clock.source
-        environment = environment_headers(policy.sandbox_description, "", clock)
-        self._records = RecordWriter(setup.event, setup.site, environment)
+        name, store = f"slot/{os.getpid()}", setup.store
+        worker = WorkerContext(name, store, store, policy, on_introduced=self._on_introduced)
+        self._engines = EnginePool(worker)
+        environment = environment_headers(policy.sandbox_description, "", worker.clock.source)
+        self._records = RecordWriter(setup.options.event, setup.options.site, environment)
         self._introduced: set[str] = set()
         self._is_finishing = False
         self._is_aborting = False
 
     def run(self, batches: Connection) -> None:
-        signal.signal(signal.SIGTERM, self._finish)
-        signal.signal(signal.SIGUSR1, self._abort)
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGUSR1, self._stop)
         try:
             while not self._is_finishing:
                 self._play(batches.recv())
@@ -69,15 +141,13 @@ class SlotWorker:
         finally:
             self._engines.clear(at_once=self._is_aborting)
 
-    def _finish(self, *_: object) -> None:
+    def _stop(self, number: int, *_: object) -> None:
         self._is_finishing = True
-
-    def _abort(self, *_: object) -> None:
-        self._is_finishing = self._is_aborting = True
+        self._is_aborting = self._is_aborting or number == signal.SIGUSR1
 
     def _pause(self) -> bool:
         """Wait before a game; returns whether to play it, because a request to finish ends the pause."""
-        end = time.monotonic() + self._setup.wait_ms / 1000
+        end = time.monotonic() + self._options.wait / 1000
         while not self._is_finishing and (rest := end - time.monotonic()) > 0:
             time.sleep(min(rest, PAUSE_STEP_SECONDS))
         return not self._is_finishing
@@ -90,19 +160,19 @@ class SlotWorker:
         try:
             self._news.send(IntroducedEngine(spec.name, tuple(unsuited)))
         except BrokenPipeError:  # the match has gone: this is not a fault of the game
-            self._abort()
+            self._stop(signal.SIGUSR1)
 
-    def _play(self, batch: Sequence[Assignment]) -> None:
+    def _play(self, jobs: Sequence[GameJob]) -> None:
         """Play a batch. A fault is written at once and ends the batch: the match may withdraw the engine."""
         reap_orphans({*RUNNING, REAPER.pid or 0})
         begun = written = time.monotonic()
-        held: list[_PlayedGame] = []
+        held: list[tuple[GameJob, FinishedGame]] = []
         try:
-            for assignment in batch:
+            for job in jobs:
                 is_faulty = False
-                for game in self._games(assignment):
-                    held.append(game)
-                    is_faulty = is_faulty or game.has_fault
+                for finished in self._games(job):
+                    held.append((job, finished))
+                    is_faulty = is_faulty or finished.played.fault is not Fault.NONE
                     now = time.monotonic()
                     if is_faulty or now > written + HELD_SECONDS:
                         written = now
@@ -113,38 +183,26 @@ class SlotWorker:
         finally:
             self._write(held, is_over=True)
 
-    def _write(self, held: Sequence[_PlayedGame], *, is_over: bool) -> None:
+    def _write(self, held: Sequence[tuple[GameJob, FinishedGame]], *, is_over: bool) -> None:
         """Write records and results. Many together, because their code is then in the processor's cache."""
-        self._news.send(SlotNews(tuple(map(self._message, held)), is_over))
+        self._news.send(SlotNews(tuple(self._message(*game) for game in held), is_over))
 
-    def _games(self, assignment: Assignment) -> Iterator[_PlayedGame]:
-        job, (one, two) = assignment.job, assignment.entrants
-        engines = self._engines.take(
-            job, (one.restart, two.restart), (one.startup_seconds, two.startup_seconds)
-        )
-        runner = GameRunner(
-            job,
-            engines,
-            self._worker,
-            is_stopped=lambda _: self._is_aborting,
-            margins_ms=(one.margin_ms, two.margin_ms),
-        )
+    def _games(self, job: GameJob) -> Iterator[FinishedGame]:
+        engines = self._engines.take(job)
+        runner = GameRunner(job, engines, is_stopped=lambda _: self._is_aborting)
         for game in job.games:
             if not self._pause():
                 return
-            begun = time.monotonic()
-            self._engines.begin_game()
             finished = runner.play(game)
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
-            if not self._setup.keeps_lines and finished.played.fault is Fault.NONE:
+            if self._options.log is None and finished.played.fault is Fault.NONE:
                 finished = finished._replace(white=_no_log, black=_no_log)
-            yield _PlayedGame(assignment, finished, time.monotonic() - begun)
+            yield finished
 
-    def _message(self, held: _PlayedGame) -> SlotGame:
-        assignment, finished = held.assignment, held.finished
-        job, played = assignment.job, finished.played
-        white, black = job.engines[finished.game.white], job.engines[1 - finished.game.white]
+    def _message(self, job: GameJob, finished: FinishedGame) -> SlotGame:
+        played = finished.played
+        white, black = job.players(finished.game)
         game = GameResult(
             key=finished.game.key,
             ladder=job.game,
@@ -156,21 +214,8 @@ class SlotWorker:
             has_moves=played.kept.count_chosen() > 0,
             line=line_of(job.fen, played.kept.tokens),
         )
-        record = self._records.text(assignment, finished)
-        logs = finished.white(), finished.black()
-        return SlotGame(game, record, played.evidence, *logs, ms=round(held.seconds * 1000))
-
-
-class _PlayedGame(NamedTuple):
-    """A finished game that was not written yet."""
-
-    assignment: Assignment
-    finished: FinishedGame
-    seconds: float
-
-    @property
-    def has_fault(self) -> bool:
-        return self.finished.played.fault is not Fault.NONE
+        record = self._records.text(job, finished)
+        return SlotGame(game, record, played.evidence, finished.white(), finished.black())
 
 
 def _no_log() -> SideLog:

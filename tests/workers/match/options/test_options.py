@@ -9,12 +9,10 @@ import pytest
 
 from tests.support.matches import options_of
 from workers.bundles.store import pack_bundle
-from workers.jobs import DrawRule, ResignRule
+from workers.jobs import DrawRule, ResignRule, RestartMode
 from workers.match.options.dryrun import describe_match
 from workers.match.options.flags import help_text
-from workers.match.options.options import Format, MatchOptions, Openings, Order
-from workers.match.options.words import MatchOptionError
-from workers.play.runner import RestartMode
+from workers.match.options.options import Format, MatchOptionError, MatchOptions, Openings, Order
 from workers.sequential import Sprt
 from workers.statistics import Model
 
@@ -60,7 +58,7 @@ def test_options_of_other_match_runners_are_known() -> None:
     options = read(*TWO, *words.split())
     terms = options.terms
     one, _, three = terms.entrants
-    assert (one.spec.time_control, three.spec.time_control) == ("0.5/move", "nodes=50;depth=3")
+    assert (one.time_control, three.time_control) == ("0.5/move", "nodes=50;depth=3")
     assert [(each.margin_ms, each.startup_seconds) for each in (one, three)] == [(20, 30), (0, 30)]
     assert (terms.swaps, terms.reverse, terms.resign) == (False, True, ResignRule(3, 600, two_sided=False))
     assert (options.records, options.wait, options.cpus) == (Path("x.pgn"), 200, (0,))
@@ -105,7 +103,7 @@ def test_an_option_of_one_engine_overrides_that_for_each() -> None:
     options = read(
         *LEAST, "-each", *each[1:], "-engine", "cmd=true", "name=C", "restart=off", "option.Hash=1"
     )
-    specs = [(entrant.restart, entrant.spec.options) for entrant in options.terms.entrants]
+    specs = [(entrant.restart, entrant.options) for entrant in options.terms.entrants]
     assert specs == [
         (RestartMode.ON, (("Hash", "16"),)),
         (RestartMode.ON, (("Hash", "16"),)),
@@ -116,7 +114,7 @@ def test_an_option_of_one_engine_overrides_that_for_each() -> None:
 def test_engines_may_have_different_time_controls() -> None:
     options = read(*LEAST, *"-engine cmd=true name=C tc=20+0".split())
     assert options.terms.time_control == "10+0.1"
-    assert [entrant.spec.time_control for entrant in options.terms.entrants] == [None, None, "20+0"]
+    assert [entrant.time_control for entrant in options.terms.entrants] == [None, None, "20+0"]
     options = read(*TWO, *"-game dualma -each tc=0.1/move".split())
     assert options.terms.time_control == "0.1/move"
 
@@ -156,8 +154,8 @@ def test_a_toml_file_gives_the_same_options_and_flags_override_it(folder: Path) 
     )
     options = read("-config", "match.toml", "-seed", "9")
     one, two = options.terms.entrants
-    assert one.spec.command[1:] == ("x y", "z")
-    assert dict(two.spec.options) == {"Hash": "8", "Deep": "on", "Two words": "1"}
+    assert one.command[1:] == ("x y", "z")
+    assert dict(two.options) == {"Hash": "8", "Deep": "on", "Two words": "1"}
     assert (options.terms.seed, options.terms.rounds, options.recover) == (9, 3, False)
     assert options.terms.openings == Openings(file=Path("book.txt"), start=2)
 
@@ -186,7 +184,7 @@ def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
 def test_a_bundle_brings_its_name_and_options(folder: Path) -> None:
     (folder / "bot.zip").write_bytes(pack_bundle({"bot.toml": MANIFEST, "main.py": b""}))
     options = read("-engine", "cmd=bot.zip", "option.Deep=3", *TWO, "-game", "dualma", "-tc", "1+0")
-    spec = options.terms.entrants[0].spec
+    spec = options.terms.entrants[0]
     assert (spec.name, spec.version, spec.options) == ("Zip", "3", (("Hash", "16"), ("Deep", "3")))
     with pytest.raises(MatchOptionError, match="Zip plays dualma, not dogon-kulei"):
         read("-engine", "cmd=bot.zip", *LEAST)
@@ -253,12 +251,15 @@ REFUSED = [
     ("-engine cmd=plain.zip LEAST", "plain.zip is not a valid bundle: "),
     ("-engine cmd=true dir=gone LEAST", "dir=gone: no such folder"),
     ("-engine cmd=true name=A LEAST", "two engines are named 'A'"),
-    ("-engine cmd=true restart=yes LEAST", "restart='yes': must be on, off or auto"),
+    ("-engine cmd=true restart=yes LEAST", "restart: 'yes' is not one of on, auto, off"),
     ("-engine cmd=true option.=1 LEAST", "'option.' cannot be set"),
     ("-engine cmd=true option.a\nb=1 LEAST", "'option.a\\nb' cannot be set"),
     ("-engine cmd=true option.value=1 LEAST", "'option.value' cannot be set"),
     ("-engine cmd=true option.a=1\nquit LEAST", "option.a='1\\nquit': a value has only printable characters"),
-    ("-engine cmd=true version=1\n2 LEAST", "version='1\\n2': at most 80 printable characters"),
+    (
+        "-engine cmd=true version=1\n2 LEAST",
+        "version: '1\\n2' must have at most 80 characters, all printable",
+    ),
     ("-engine cmd=true option.UGI_Seed=1 LEAST", "'option.UGI_Seed' cannot be set"),
     (
         "-each cmd=true LEAST",
@@ -280,8 +281,8 @@ REFUSED = [
         "-tournament sprt: -sprt elo0=… elo1=… is for -tournament sprt, which needs it",
     ),
     ("-sprt elo0=1 LEAST", "-sprt elo0=1: elo1= is missing"),
-    ("-sprt elo0=a elo1=1", "elo0='a' is not a number"),
-    ("-sprt elo0=nan elo1=1", "elo0='nan' is not a number"),
+    ("-sprt elo0=a elo1=1", "elo0: 'a' is not a number"),
+    ("-sprt elo0=nan elo1=1", "elo0: 'nan' is not a number"),
     ("-sprt elo0=2 elo1=1", "elo0 must be below elo1, not 2 and 1"),
     ("-sprt elo0=0 elo1=9999", "elo0 and elo1 must be at most 200 from 0 (normalized model)"),
     ("-sprt elo0=0 elo1=1 alpha=0", "alpha"),
@@ -294,12 +295,12 @@ REFUSED = [
     ("-openings random:8 start=3", "must be random:PLIES, none, or file=FILE"),
     ("-openings file=x order=any", "'any' is not one of sequential, random"),
     ("-records . LEAST", "-records .: '.' is a folder"),
-    ("-event a\tb", "'a\\tb' must have at most 80 characters, all printable"),
+    ("-event a\tb", "'a\\tb' must have at most 80 characters"),
     ("-maxmoves 100 LEAST", "-maxmoves 100: unknown option; -plylimit N ends a game after N plies"),
     ("-srand 4 LEAST", "-srand 4: unknown option; -seed N is the seed of openings and engines"),
     ("-repeat LEAST", "-repeat: unknown option; leave it out: each opening is played with both colours"),
     ("-noswap -sprt elo0=0 elo1=5 LEAST", "-noswap: a test needs both colours of every opening"),
-    ("-resign movecount=3 score=9 twosided=x", "twosided='x' is neither true nor false"),
+    ("-resign movecount=3 score=9 twosided=x", "twosided: 'x' is neither on nor off"),
     ("-engine cmd=true st=x LEAST", "cannot read 'x/move'"),
     ("-engine cmd=true timemargin=-1 LEAST", "'-1' is not a whole number from 0 to 60000"),
     ("-cpus 4095", "-cpus 4095: CPU 4095 is not one of this machine's: "),

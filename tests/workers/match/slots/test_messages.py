@@ -8,13 +8,11 @@ import pytest
 
 from engines.rules.base import Result
 from tests.support.jobs import bad_engine, job_of
-from tests.support.matches import entrants
 from workers.jobs import SideLog
 from workers.match.results import GameResult
-from workers.match.slots.messages import NO_LOG, Assignment, IntroducedEngine, SlotGame, SlotNews
+from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews
 
 JOB = job_of(bad_engine(), bad_engine(options=(("Hash", "16"),), control="1+0"), games=2)
-ONE, TWO = entrants("A B")
 LOST = SideLog(stderr="\udcff\0", lines="   0.000 > ugi\n")
 GAME = SlotGame(
     GameResult("d/1/1/1", "d", "A", "B", Result.WHITE_WINS, "crash", "black", line="ab"),
@@ -22,14 +20,13 @@ GAME = SlotGame(
     "gone",
     LOST,
     NO_LOG,
-    12,
 )
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        [Assignment(JOB, "1", (ONE, TWO)), Assignment(JOB, "2", (TWO, ONE))],
+        [JOB, JOB],
         IntroducedEngine("é", ("one", "two")),
         SlotNews((GAME, GAME), False),
         SlotNews((), True),

@@ -17,10 +17,8 @@ from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
-from workers.match.options.options import Entrant
-from workers.match.slots import records
-from workers.match.slots.messages import Assignment
-from workers.match.slots.records import RecordWriter
+from workers.match.slots import slot
+from workers.match.slots.slot import RecordWriter
 from workers.play.runner import FinishedGame
 
 INFO = b"info depth 3 score cp 12 nodes 900 pv d1+ d2-\n"
@@ -28,10 +26,9 @@ DATE = datetime.datetime(2026, 11, 22, 23, 59, tzinfo=datetime.UTC)
 ENVIRONMENT = (("Walls", "level B, SIGSTOP"), ("Clock", "run delay"))
 JOB = job_of(
     EngineSpec('A "the \\ first" 100%', "1", ("a",)),
-    EngineSpec("B", "2", ("b",), time_control="1+0"),
+    EngineSpec("B", "2", ("b",), time_control="1+0", margin_ms=70),
     games=0,
 )
-ENTRANTS = (Entrant(JOB.engines[0]), Entrant(JOB.engines[1], margin_ms=70))
 
 
 def played_game(given: int = 0, result: Result = Result.DRAW, **more: Any) -> PlayedGame:
@@ -64,23 +61,20 @@ GAMES = [
 ]
 
 
-def games_of(
-    jobs: Sequence[GameJob], games: Sequence[PlayedGame]
-) -> Iterator[tuple[Assignment, FinishedGame]]:
+def games_of(jobs: Sequence[GameJob], games: Sequence[PlayedGame]) -> Iterator[tuple[GameJob, FinishedGame]]:
     """Each game in turn for each job, colours alternating."""
     for number, played in enumerate(games):
         for job in jobs:
             game = JobGame(f"dogon-kulei/{number}/1/1", "", number % 2)
-            assignment = Assignment(replace(job, games=(game,)), str(number), ENTRANTS)
-            yield assignment, FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
+            yield replace(job, games=(game,)), FinishedGame(game, played, DATE, DATE, SideLog, SideLog)
 
 
 @pytest.mark.parametrize("first", GAMES)
 def test_later_records_have_the_same_text_as_the_whole_writer_gives(first: PlayedGame) -> None:
     writer = RecordWriter("Event 5%d", "?", ENVIRONMENT)
-    for assignment, finished in games_of([JOB, replace(JOB, job="another")], [first, *GAMES, *GAMES, first]):
-        whole = RecordWriter("Event 5%d", "?", ENVIRONMENT).text(assignment, finished)
-        assert writer.text(assignment, finished) == whole
+    for job, finished in games_of([JOB, replace(JOB, job="another")], [first, *GAMES, *GAMES, first]):
+        whole = RecordWriter("Event 5%d", "?", ENVIRONMENT).text(job, finished)
+        assert writer.text(job, finished) == whole
 
 
 def test_a_comment_of_an_opening_move_is_the_word_book() -> None:
@@ -91,8 +85,8 @@ def test_a_comment_of_an_opening_move_is_the_word_book() -> None:
 
 def test_the_whole_writer_is_needed_once_for_each_colour_of_each_job(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
-    monkeypatch.setattr(records, "format_record", checked.append)
+    monkeypatch.setattr(slot, "format_record", checked.append)
     writer = RecordWriter("", "")
-    for assignment, finished in games_of([JOB, replace(JOB, job="another")], [GAMES[0]] * 20):
-        writer.text(assignment, finished)
+    for job, finished in games_of([JOB, replace(JOB, job="another")], [GAMES[0]] * 20):
+        writer.text(job, finished)
     assert len(checked) == 4

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import bad_engine, job_of, processes_with, wait_until
-from tests.support.matches import ROOT
+from tests.support.matches import ROOT, terms_of
 from workers.jobs import EngineSpec
-from workers.match.options.options import Entrant
-from workers.match.slots.messages import Assignment, IntroducedEngine, SlotSetup
+from workers.match.options.options import MatchOptions
+from workers.match.slots.messages import IntroducedEngine, SlotSetup
 
 ENGINE = """
 while read -r word _; do
@@ -35,8 +35,7 @@ class Slot:
 
     def give(self, one: EngineSpec, two: EngineSpec) -> None:
         """Send the slot a pair of games between the two engines."""
-        job = job_of(one, two, games=2)
-        self.to_slot.send([Assignment(job, "1", (Entrant(one), Entrant(two)))])
+        self.to_slot.send([job_of(one, two, games=2)])
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def slot(tmp_path: Path) -> Iterator[Slot]:
     ):
         stdin.close()
         stdout.close()
-        to_slot.send(SlotSetup(tmp_path))
+        to_slot.send(SlotSetup(MatchOptions(terms_of()), tmp_path))
         yield Slot(process, to_slot, from_slot)
         process.kill()
 

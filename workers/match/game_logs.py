@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engines.visible import visible, visible_lines
-from workers.match.options.words import MatchError, MatchOptionError
+from workers.match.options.options import MatchError, MatchOptionError
 from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 

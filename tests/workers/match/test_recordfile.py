@@ -18,8 +18,8 @@ from engines.records import (
     format_record,
 )
 from engines.rules.base import Reason, Result
-from workers.match.options.words import MatchOptionError
-from workers.match.output.recordfile import RecordFile
+from workers.match.options.options import MatchOptionError
+from workers.match.recordfile import RecordFile
 
 
 def record(number: int, *, white: str = "A") -> str:

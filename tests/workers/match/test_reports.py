@@ -15,8 +15,7 @@ from tests.support.matches import DEADLINE_SECONDS, QUICK, ROOT, engine, game_of
 from tests.support.terminals import Screen
 from workers.jobs import SideLog
 from workers.match.ledger import Ledger
-from workers.match.output.reports import MatchEnding, ScreenReport
-from workers.match.pace import MatchPace
+from workers.match.reports import MatchEnding, ScreenReport
 from workers.match.results import GameResult
 from workers.match.slots.messages import SlotGame
 
@@ -25,7 +24,7 @@ LADDERS = "duovallis dualma dogon-kulei dogon-gagara duploline"
 
 
 def told_of(game: GameResult) -> SlotGame:
-    return SlotGame(game, "", "it hung", SideLog(), SideLog(), 5)
+    return SlotGame(game, "", "it hung", SideLog(), SideLog())
 
 
 class Shown:
@@ -37,8 +36,8 @@ class Shown:
         self._out = io.StringIO()
         self.screen = Screen(HEIGHT)
         self.ledger = Ledger(terms_of(ladders=ladders))
-        self.report = ScreenReport(self._out)
-        self.report.started(self.ledger, MatchPace(0.0, 1))
+        self.report = ScreenReport(self.ledger, out=self._out)
+        self.report.started()
         self.draw()
 
     def draw(self) -> None:
@@ -90,8 +89,8 @@ def test_without_room_for_all_tables_one_of_all_ladders_is_shown_and_never_scrol
 def test_more_engines_than_lines_are_cut_and_the_progress_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINES", "8")
     out, screen = io.StringIO(), Screen(8)
-    report = ScreenReport(out)
-    report.started(Ledger(terms_of("A B C D E F G H I J")), MatchPace(0.0, 1))
+    report = ScreenReport(Ledger(terms_of("A B C D E F G H I J")), out=out)
+    report.started()
     for _ in range(2):
         report.notice("lost", "look here")
     screen.write(out.getvalue())

@@ -6,9 +6,8 @@ import pytest
 
 from tests.support.matches import game_of
 from workers.intervals import interval
-from workers.match.output.table import format_table, rank_rows, remarks
-from workers.match.pace import MatchPace
-from workers.match.results import Scores
+from workers.match.reports import remaining_seconds
+from workers.match.results import Scores, format_table, rank_rows, remarks
 from workers.statistics import Pentanomial, Wdl
 
 KULEI = ("dogon-kulei",)
@@ -108,12 +107,8 @@ def test_a_table_can_be_of_some_ladders_alone() -> None:
 
 
 def test_no_remaining_time_is_shown_before_some_games_are_played() -> None:
-    pace = MatchPace(started=100.0, slots=4)
-    pace.games = 7
-    assert pace.remaining(200.0, left=10, running=4) is None
+    assert remaining_seconds(100.0, games=7, left=10, running=4, slots=4) is None
 
 
 def test_running_games_count_as_half_played() -> None:
-    pace = MatchPace(started=100.0, slots=2)
-    pace.games = 9
-    assert pace.remaining(200.0, left=21, running=2) == pytest.approx(200.0)
+    assert remaining_seconds(100.0, games=9, left=21, running=2, slots=2) == pytest.approx(200.0)

@@ -7,21 +7,21 @@ import json
 import shutil
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, TextIO
 
 from engines.console import format_duration
+from workers.match.game_logs import evidence_lines, game_sentence
 from workers.match.ledger import Ledger
-from workers.match.output.game_logs import evidence_lines, game_sentence
-from workers.match.output.table import TableRow, format_table, rank_rows, remarks, share
-from workers.match.pace import MatchPace
+from workers.match.results import TableRow, format_table, rank_rows, remarks, share
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
 """The interval between tables in plain lines."""
 REFRESH_SECONDS = 1.0
 """The interval between updates of a terminal."""
+ENOUGH_GAMES = 5
+"""No time is estimated from fewer games."""
 
 
 class MatchEnding(enum.StrEnum):
@@ -35,72 +35,67 @@ class MatchEnding(enum.StrEnum):
     """An engine does not take an option that was set, and the match is strict."""
 
 
-class MatchReport(ABC):
-    """Receives the events of a match, in order."""
+class _Report:
+    """Prints the events of a match, in order. ``slots`` games are played at a time."""
 
-    def __init__(self, out: TextIO | None = None) -> None:
+    def __init__(self, ledger: Ledger, slots: int = 1, out: TextIO | None = None) -> None:
+        self._ledger = ledger
+        self._slots = slots
         self._out = sys.stdout if out is None else out
-
-    def started(self, ledger: Ledger, pace: MatchPace) -> None:
-        self._ledger, self._pace = ledger, pace
-
-    @abstractmethod
-    def game(self, played: SlotGame) -> None: ...
-
-    @abstractmethod
-    def notice(self, kind: str, sentence: str) -> None:
-        """An unusual event; ``kind`` is a word for programs."""
 
     def tick(self) -> None:
         """Called at least once a second."""
         self._out.flush()
 
-    @abstractmethod
-    def ended(self, ending: MatchEnding) -> None: ...
-
-    def _print_now(self, *lines: str) -> None:
-        self._print(*lines)
-        self._out.flush()
-
-    def _print(self, *lines: str) -> None:
-        """Print with the next ``tick``, because there may be many short games at once."""
+    def _print(self, *lines: str, now: bool = True) -> None:
+        """Print, if not ``now`` with the next ``tick``, because there may be many short games at once."""
         self._out.write("".join(f"{line}\n" for line in lines))
+        if now:
+            self._out.flush()
 
 
-class LineReport(MatchReport):
+class LineReport(_Report):
     """One line a game; the table every minute, or after ``every`` games if that is not 0, and at the end."""
 
-    def __init__(self, out: TextIO | None = None, every: int = 0) -> None:
-        super().__init__(out)
-        self._every = every
+    every = 0
 
-    def started(self, ledger: Ledger, pace: MatchPace) -> None:
-        super().started(ledger, pace)
-        self._table_at = time.monotonic() + TABLE_SECONDS
-        before = f", {ledger.done} of them already played" if ledger.done else ""
-        self._print_now(f"{ledger.total} games{before}")
+    def started(self) -> None:
+        self._begun, self._done_before = time.monotonic(), self._ledger.done
+        self._table_at = self._begun + TABLE_SECONDS
+        before = f", {self._done_before} of them already played" if self._done_before else ""
+        self._print(f"{self._ledger.total} games{before}")
 
     def game(self, played: SlotGame) -> None:
-        self._print(f"{_count(self._ledger)}  {game_sentence(played.game)}")
+        self._print(f"{_count(self._ledger)}  {game_sentence(played.game)}", now=False)
         if played.game.has_fault:
-            self._print_now(*evidence_lines(played))
-        if self._every and self._ledger.done % self._every == 0:
+            self._print(*evidence_lines(played))
+        if self.every and self._ledger.done % self.every == 0:
             self._print_table()
 
     def notice(self, kind: str, sentence: str) -> None:
-        self._print_now(sentence)
+        """An unusual event; ``kind`` is a word for programs."""
+        self._print(sentence)
 
     def tick(self) -> None:
-        if not self._every and time.monotonic() >= self._table_at:
+        if not self.every and time.monotonic() >= self._table_at:
             self._print_table()
         super().tick()
 
     def _print_table(self) -> None:
         self._table_at = time.monotonic() + TABLE_SECONDS
-        self._print_now("", *_table_lines(self._ledger), _progress(self._ledger, self._pace), "")
+        self._print("", *_table_lines(self._ledger), self._progress(), "")
+
+    def _progress(self) -> str:
+        ledger, seconds = self._ledger, time.monotonic() - self._begun
+        left = remaining_seconds(
+            seconds, ledger.done - self._done_before, ledger.left, ledger.running, self._slots
+        )
+        about = "at most about" if ledger.test else "about"
+        rest = "" if left is None else f", {about} {format_duration(left)} left"
+        return f"{_count(ledger)} games, {ledger.running} running or next{rest}"
 
     def ended(self, ending: MatchEnding) -> None:
-        self._print_now("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
+        self._print("", *_table_lines(self._ledger), "", *_summary(self._ledger, ending))
 
 
 class ScreenReport(LineReport):
@@ -109,10 +104,9 @@ class ScreenReport(LineReport):
     If there is no room for all tables, only the last one is shown, which is for all ladders together.
     """
 
-    def __init__(self, out: TextIO | None = None) -> None:
-        super().__init__(out)
-        self._shown = 0
-        self._refresh_at = 0.0
+    _shown = 0
+    """The lines at the bottom."""
+    _refresh_at = 0.0
 
     def game(self, played: SlotGame) -> None:
         if played.game.has_fault:
@@ -120,7 +114,7 @@ class ScreenReport(LineReport):
 
     def notice(self, kind: str, sentence: str) -> None:
         self._wipe()
-        self._print_now(sentence)
+        self._print(sentence)
         self._draw()
 
     def tick(self) -> None:
@@ -143,26 +137,25 @@ class ScreenReport(LineReport):
         lines = list(_table_lines(self._ledger))
         if len(lines) > room:
             lines = list(_table_lines(self._ledger, only_all=True))
-        lines = [*lines[:room], _progress(self._ledger, self._pace)]
+        lines = [*lines[:room], self._progress()]
         self._shown = len(lines)
-        self._out.write(
-            "\x1b[?7l"
-        )  # cut long lines instead of wrapping them, so that _wipe removes exactly what was drawn
-        self._print_now(*lines)
+        # Long lines are cut instead of wrapped, so that _wipe removes exactly what was drawn.
+        self._out.write("\x1b[?7l")
+        self._print(*lines)
         self._out.write("\x1b[?7h")
 
 
-class EventReport(MatchReport):
+class EventReport(_Report):
     """One JSON object a line, each with the key ``event``."""
 
-    def started(self, ledger: Ledger, pace: MatchPace) -> None:
-        super().started(ledger, pace)
-        self._event_now("started", games=ledger.total, played=ledger.done)
+    def started(self) -> None:
+        self._event("started", games=self._ledger.total, played=self._ledger.done)
 
     def game(self, played: SlotGame) -> None:
         game = played.game
         self._event(
             "game",
+            now=False,
             id=game.key,
             game=game.ladder,
             white=game.white,
@@ -176,7 +169,7 @@ class EventReport(MatchReport):
         )
 
     def notice(self, kind: str, sentence: str) -> None:
-        self._event_now(kind, text=sentence)
+        self._event(kind, text=sentence)
 
     def ended(self, ending: MatchEnding) -> None:
         ledger = self._ledger
@@ -185,10 +178,9 @@ class EventReport(MatchReport):
             notes = list(remarks(ledger.scores, ladders, rows))
             copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
             values = [_row_values(rank, row) for rank, row in enumerate(rows, 1)]
-            self._event_now("table", games=ladders, rows=values, copies=copies, remarks=notes)
-        if ledger.test is not None:
-            test = ledger.test
-            self._event_now(
+            self._event("table", games=ladders, rows=values, copies=copies, remarks=notes)
+        if (test := ledger.test) is not None:
+            self._event(
                 "sprt",
                 llr=test.ratio,
                 lower=test.lower,
@@ -196,7 +188,7 @@ class EventReport(MatchReport):
                 verdict=test.verdict,
                 pairs=test.counts.cells,
             )
-        self._event_now(
+        self._event(
             "ended",
             why=ending,
             played=ledger.done,
@@ -207,12 +199,11 @@ class EventReport(MatchReport):
             event_lines=ledger.event_lines,
         )
 
-    def _event_now(self, event: str, **values: Any) -> None:
-        self._event(event, **values)
-        self._out.flush()
+    def _event(self, event: str, *, now: bool = True, **values: Any) -> None:
+        self._print(json.dumps({"event": event, **values}, ensure_ascii=False), now=now)
 
-    def _event(self, event: str, **values: Any) -> None:
-        self._print(json.dumps({"event": event, **values}, ensure_ascii=False))
+
+MatchReport = LineReport | EventReport
 
 
 def _row_values(rank: int, row: TableRow) -> dict[str, Any]:
@@ -249,17 +240,20 @@ def _table_lines(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
         rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
         yield from format_table(rows)
         yield from remarks(ledger.scores, ladders, rows)
-    if ledger.test is not None:
-        test = ledger.test
+    if (test := ledger.test) is not None:
         pairs = "-".join(map(str, test.counts.cells))
         yield f"LLR {test.ratio:.2f} of {test.lower:.2f} to {test.upper:.2f}, from the pairs {pairs}"
 
 
-def _progress(ledger: Ledger, pace: MatchPace) -> str:
-    seconds = pace.remaining(time.monotonic(), ledger.left, ledger.running)
-    about = "at most about" if ledger.test else "about"
-    rest = "" if seconds is None else f", {about} {format_duration(seconds)} left"
-    return f"{_count(ledger)} games, {ledger.running} running or next{rest}"
+def remaining_seconds(seconds: float, games: int, left: int, running: int, slots: int) -> float | None:
+    """Seconds until ``left`` more games are played, ``running`` of them started; None while unknown.
+
+    ``games`` were played in the ``seconds`` so far. A running game counts as half played. Without that the
+    estimate would be too low at first, because short games end first.
+    """
+    if games < max(ENOUGH_GAMES, 2 * slots):
+        return None
+    return seconds * max(left - running / 2, 0) / (games + running / 2)
 
 
 def _count(ledger: Ledger) -> str:
