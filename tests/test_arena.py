@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.needs import TOOLS as NEEDED
 from tournament.embedded.plan import ROOT
 
 TOOLS = "sh dirname basename cat cksum sed tail rm id".split()
@@ -47,27 +48,24 @@ def arena(checkout: Path, *words: str, path: Path | None = None) -> subprocess.C
     return subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
 
 
-def fake_python(tools: Path, name: str, body: str) -> None:
-    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
-    (tools / name).chmod(0o755)
-
-
 def hide_system_pythons(checkout: Path) -> None:
     """The script also looks into /usr/bin; here it finds nothing there."""
     script = checkout / "arena"
     script.write_text(script.read_text().replace("/usr/bin/python", "/nonexistent/python"))
 
 
-def test_an_unknown_command_is_one_sentence_and_status_2(checkout: Path) -> None:
-    answer = arena(checkout, "launch")
-    assert answer.returncode == 2
-    assert answer.stderr == "arena: unknown command 'launch' (up, demo, admin, test, help)\n"
-
-
-def test_an_unknown_option_of_test_is_one_sentence_and_status_2(checkout: Path) -> None:
-    answer = arena(checkout, "test", "--fast")
-    assert answer.returncode == 2
-    assert answer.stderr == "arena: test knows no option '--fast' (it knows --quick and --all)\n"
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("launch",), "unknown command 'launch' (up, demo, admin, test, help)"),
+        (("test", "--fast"), "test knows no option '--fast' (it knows --quick and --all)"),
+    ],
+)
+def test_an_unknown_word_is_one_sentence_and_status_2(
+    checkout: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    answer = arena(checkout, *words)
+    assert (answer.returncode, answer.stderr) == (2, f"arena: {complaint}\n")
 
 
 @pytest.mark.parametrize("word", ["help", "--help", "-h"])
@@ -77,24 +75,23 @@ def test_help_needs_nothing(checkout: Path, tools: Path, word: str) -> None:
     assert answer.stdout.startswith("usage: ./arena COMMAND")
 
 
-def test_without_a_python_the_packages_are_named_in_one_sentence(checkout: Path, tools: Path) -> None:
+@pytest.mark.parametrize(
+    ("python", "complaint", "packages"),
+    [
+        ("exit 1", "no Python 3.11, 3.12 or 3.13 found", "python3 python3-venv"),  # too old
+        ('case "$2" in *ensurepip*) exit 1 ;; esac', "python3 has no venv module", "python3-venv"),
+    ],
+)
+def test_a_missing_package_is_named_in_one_sentence(
+    checkout: Path, tools: Path, python: str, complaint: str, packages: str
+) -> None:
     hide_system_pythons(checkout)
-    fake_python(tools, "python3", "exit 1")  # too old
+    (tools / "python3").write_text(f"#!/bin/sh\n{python}\n")
+    (tools / "python3").chmod(0o755)
     answer = arena(checkout, "up", path=tools)
-    assert answer.returncode == 1
-    assert answer.stderr.count("\n") == 1
-    assert "no Python 3.11, 3.12 or 3.13 found" in answer.stderr
-    assert "apt-get install python3 python3-venv" in answer.stderr
-
-
-def test_without_venv_the_package_is_named_in_one_sentence(checkout: Path, tools: Path) -> None:
-    hide_system_pythons(checkout)
-    fake_python(tools, "python3", 'case "$2" in *ensurepip*) exit 1 ;; esac')
-    answer = arena(checkout, "up", path=tools)
-    assert answer.returncode == 1
-    assert answer.stderr.count("\n") == 1
-    assert "python3 has no venv module" in answer.stderr
-    assert "apt-get install python3-venv" in answer.stderr
+    assert (answer.returncode, answer.stderr.count("\n")) == (1, 1)
+    assert complaint in answer.stderr
+    assert f"apt-get install {packages}" in answer.stderr
 
 
 @pytest.fixture
@@ -102,10 +99,6 @@ def with_python(checkout: Path, tools: Path) -> Path:
     hide_system_pythons(checkout)
     (tools / "python3").symlink_to(sys.executable)
     return tools
-
-
-def environment_of(checkout: Path) -> Path:
-    return checkout / ".venv"
 
 
 @pytest.mark.thorough
@@ -116,8 +109,8 @@ def test_the_environment_is_created_once_repaired_if_incomplete_and_recreated_if
     first = arena(checkout, "up", path=with_python)
     assert "making a private environment" in first.stdout
     assert "installing requirements.txt" in first.stdout
-    stamp = environment_of(checkout) / "stamp-run"
-    made = (environment_of(checkout) / "pyvenv.cfg").stat().st_mtime_ns
+    stamp = checkout / ".venv" / "stamp-run"
+    made = (checkout / ".venv" / "pyvenv.cfg").stat().st_mtime_ns
 
     assert arena(checkout, "up", path=with_python).stdout == ""
 
@@ -125,7 +118,7 @@ def test_the_environment_is_created_once_repaired_if_incomplete_and_recreated_if
     again = arena(checkout, "up", path=with_python)
     assert "making" not in again.stdout
     assert "installing requirements.txt" in again.stdout
-    assert (environment_of(checkout) / "pyvenv.cfg").stat().st_mtime_ns == made
+    assert (checkout / ".venv" / "pyvenv.cfg").stat().st_mtime_ns == made
 
     (checkout / "requirements.txt").write_text("# nothing else\n")
     assert "installing requirements.txt" in arena(checkout, "up", path=with_python).stdout
@@ -154,7 +147,7 @@ def test_a_failed_installation_shows_why_and_leaves_no_stamp(checkout: Path, wit
     assert answer.returncode == 1
     assert "no-such-package" in answer.stderr
     assert answer.stderr.splitlines()[-1].startswith("arena: installing failed")
-    assert not (environment_of(checkout) / "stamp-run").exists()
+    assert not (checkout / ".venv" / "stamp-run").exists()
 
 
 @pytest.mark.slow
@@ -185,3 +178,11 @@ def test_a_checkout_that_cannot_be_written_is_one_sentence(checkout: Path, with_
     assert answer.returncode == 1
     assert answer.stderr.startswith(f"arena: cannot write into {checkout}, ")
     assert answer.stderr.count("\n") == 1
+
+
+def test_arena_installs_the_packages_that_the_tests_name() -> None:
+    script = (ROOT / "arena").read_text()
+    listed = script.partition("missing_packages() {")[2].partition("\n}")[0]
+    listed = listed.replace("%d.%d", "{}.{}".format(*sys.version_info))
+    packages = {package for tool in NEEDED.values() for package in tool.package.split()}
+    assert [package for package in sorted(packages) if f" {package}" not in listed] == []

@@ -1,4 +1,4 @@
-"""If CI is set, a skip is a failure; otherwise it is a skip."""
+"""If CI is set, a skip is a failure; files with long tests come first; a test that hangs fails."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_is_known_to_fail():
 
 
 def run(
-    folder: Path, source: str, ci: str, *words: str, ini: str = "[pytest]\n"
+    folder: Path, source: str, ci: str, *words: str, ini: str = "[pytest]\n", plugin: str = "tests.ci_plugin"
 ) -> subprocess.CompletedProcess[str]:
     (folder / "test_sample.py").write_text(source)
     (folder / "pytest.ini").write_text(ini)
-    plugins = ("-p", "tests.ci_plugin", "-p", "no:django", "-p", "no:cacheprovider")
+    plugins = ("-p", plugin, "-p", "no:django", "-p", "no:cacheprovider")
     command = (sys.executable, "-m", "pytest", *plugins, "-q", *words, str(folder))
     environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -97,3 +97,48 @@ def test_files_with_long_tests_come_first(tmp_path: Path) -> None:
     output = run(tmp_path, "", "true", "--collect-only", ini="[pytest]\nmarkers = slow\n thorough\n").stdout
     order = [line.partition("::")[0] for line in output.splitlines() if "::" in line]
     assert order == ["e2e/test_d.py", "test_c.py", "test_c.py", "test_b.py", "test_a.py"]
+
+
+HANGING = """
+import os, subprocess, threading
+import pytest
+from tests import conftest
+conftest.MOST_SECONDS = 1
+
+def in_the_middle(wait):
+    def test():
+        wait()
+    return test
+
+test_lock = in_the_middle(lambda: threading.Lock().acquire() and threading.Event().wait())
+test_pipe = in_the_middle(lambda: os.read(os.pipe()[0], 1))
+test_process = in_the_middle(lambda: subprocess.run(["sleep", "60"]))
+
+@pytest.fixture
+def slow_to_come():
+    threading.Event().wait()
+
+@pytest.fixture
+def slow_to_go():
+    yield
+    threading.Event().wait()
+
+def test_setup(slow_to_come):
+    pass
+
+def test_teardown(slow_to_go):
+    pass
+
+def test_sound():
+    pass
+"""
+
+
+def test_a_test_that_waits_for_anything_fails_and_the_others_run(tmp_path: Path) -> None:
+    answer = run(tmp_path, HANGING, "", ini="[pytest]\nmarkers = slow\n", plugin="tests.conftest")
+    assert "3 failed, 2 passed, 2 errors" in answer.stdout
+    messages = [line.partition("hangs ")[2] for line in answer.stdout.splitlines() if line.startswith("E ")]
+    assert sorted(messages) == sorted(
+        ["in the middle: it is not done after 1 s"] * 3
+        + [f"{where}: it is not done after 1 s" for where in ("before it began", "while it cleaned up")]
+    )

@@ -12,13 +12,14 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.support.documents import blocks, read
+from tests.support.jobs import wait_until
 from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
@@ -67,16 +68,9 @@ def test_no_secret_is_in_the_file() -> None:
 @pytest.mark.parametrize("name", ["players", "validators"])
 def test_game_workers_have_no_secret_but_their_token_and_no_way_to_the_stores(name: str) -> None:
     players = SERVICES[name]
-    given = {
-        "DUARENA_BUNDLES",
-        "DUARENA_CACHE",
-        "DUARENA_LOG",
-        "DUARENA_SANDBOX",
-        "DUARENA_SITE",
-        "DUARENA_TOKEN",
-    }
+    given = "BUNDLES CACHE LOG SANDBOX SITE TOKEN".split()
     assert set(players["networks"]) & set(SERVICES["site"]["networks"])
-    assert set(players["environment"]) == given
+    assert set(players["environment"]) == {f"DUARENA_{name}" for name in given}
     assert players["volumes"] == ["bundles:/data/bundles:ro"]
     for store in ("postgres", "redis"):
         assert not set(players["networks"]) & set(SERVICES[store]["networks"])
@@ -109,16 +103,8 @@ def test_the_profile_of_game_workers_permits_the_sandbox_and_refuses_other_calls
     profile = json.loads((ROOT / option.partition(":")[2]).read_text())
     (refused,) = [rule["names"] for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ERRNO"]
     assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
-    assert not set(refused) & {
-        "clone",
-        "clone3",
-        "unshare",
-        "setns",
-        "mount",
-        "umount2",
-        "pivot_root",
-        "seccomp",
-    }
+    needed = "clone clone3 unshare setns mount umount2 pivot_root seccomp"
+    assert not set(refused) & set(needed.split())
     assert {"bpf", "kexec_load", "init_module", "perf_event_open", "keyctl", "io_uring_setup"} <= set(refused)
 
 
@@ -148,17 +134,11 @@ def test_what_sends_mail_has_a_network_that_leads_outside(name: str) -> None:
 
 
 def test_the_image_holds_all_that_the_commands_need() -> None:
-    ours = {
-        "requirements.txt",
-        "requirements-sentry.txt",
-        "manage.py",
-        "tournament",
-        "docs/tournaments.md",
-        "LICENSE",
-    }
-    assert set(copied(final_stage())) == ours
+    ours = "requirements.txt requirements-sentry.txt manage.py tournament docs/tournaments.md LICENSE"
+    final = build_stages()[-1]
+    assert set(copied(final)) == set(ours.split())
     for room in ("engines", "workers"):
-        assert f"COPY --from=compiled /app/{room} {room}\n" in final_stage()
+        assert f"COPY --from=compiled /app/{room} {room}\n" in final
 
 
 def test_the_build_context_has_all_sources_and_no_compiled_files() -> None:
@@ -173,15 +153,9 @@ def build_stages() -> list[str]:
     return re.split(r"^FROM .*\n", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)[1:]
 
 
-def final_stage() -> str:
-    return build_stages()[-1]
-
-
 def copied(stage: str) -> list[str]:
     """What is copied from the checkout."""
-    return [
-        name for words in re.findall(r"^COPY (?!--)(.*) \S+$", stage, re.MULTILINE) for name in words.split()
-    ]
+    return " ".join(re.findall(r"^COPY (?!--)(.*) \S+$", stage, re.MULTILINE)).split()
 
 
 # Its commands
@@ -255,17 +229,20 @@ def reachable(port: int) -> bool:
 
 
 def healthy(plain: Plain, name: str, log: Path) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while (answer := plain.check(name)).returncode != 0:
-        assert time.monotonic() < deadline, (
-            f"{name}: {answer.stdout}{answer.stderr}\n{log.read_text()[-4000:]}"
-        )
+    answers: list[str] = []
+
+    def passes() -> bool:
+        answer = plain.check(name)
+        answers.append(answer.stdout + answer.stderr)
+        return answer.returncode == 0
+
+    assert wait_until(passes, DEADLINE_S), f"{name}: {answers[-1]}\n{log.read_text()[-4000:]}"
 
 
 def shell_blocks() -> list[str]:
     """The shell commands of the part about containers."""
-    page = (ROOT / "docs" / "deployment.md").read_text().partition("## In containers")[2]
-    return re.findall(r"^```sh\n(.*?)^```$", page.partition("\n## ")[0], re.MULTILINE | re.DOTALL)
+    part = read("docs/deployment.md").partition("## In containers")[2].partition("\n## ")[0]
+    return [block for block in blocks("docs/deployment.md", "sh") if block in part]
 
 
 @pytest.mark.parametrize("is_there", [False, True])

@@ -15,7 +15,7 @@ import yaml
 from django.urls import resolve
 
 from tournament.embedded.plan import ROOT
-from tournament.settings import STATIC_URL
+from tournament.settings import MAX_BUNDLE_BYTES, STATIC_URL
 
 CONFIGURATION = (ROOT / "docs" / "nginx" / "nginx.conf").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
@@ -42,10 +42,8 @@ def test_every_file_that_the_configuration_names_is_in_the_container() -> None:
 
 
 def test_static_files_are_those_that_the_migration_collects() -> None:
-    static, folder = (
-        MOUNTS[f"/srv/{STATIC_URL.strip('/')}"],
-        SERVICES["migrate"]["environment"]["DUARENA_STATIC"],
-    )
+    static = MOUNTS[f"/srv/{STATIC_URL.strip('/')}"]
+    folder = SERVICES["migrate"]["environment"]["DUARENA_STATIC"]
     assert f"{static}:{folder}" in SERVICES["migrate"]["volumes"]
     assert "manage.py collectstatic" in SERVICES["migrate"]["command"][-1]
     assert folder in (ROOT / "Dockerfile").read_text()
@@ -100,10 +98,7 @@ def test_bundles_may_be_as_large_as_the_site_takes_and_other_requests_may_not() 
         assert resolve(path)
         assert re.search(pattern, path)
     assert values("client_max_body_size") == ["512k", "8m", "65m"]
-    assert (
-        "| `DUARENA_MAX_BUNDLE_MB` | largest zip that may be uploaded | 64 |"
-        in (ROOT / "docs" / "operations.md").read_text()
-    )
+    assert MAX_BUNDLE_BYTES == 64 * 1024 * 1024
 
 
 def test_the_log_has_the_id_of_the_request_and_not_its_query() -> None:

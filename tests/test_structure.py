@@ -7,13 +7,7 @@ import re
 import pytest
 
 from engines.rules.registry import GAMES
-from tests.support.structure import (
-    ROOT,
-    Module,
-    cycles,
-    read_modules,
-    shared_names,
-)
+from tests.support.structure import ROOT, Module, cycles, read_modules, shared_names
 
 
 @pytest.fixture(scope="module")

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import box_of, fits, log_in
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Tournament
 
 Kind = Tournament.Kind
+Bots = list[BotVersion]
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 
 @pytest.fixture
-def bots(site: Site) -> list[BotVersion]:
+def bots(site: Site) -> Bots:
     return [add_version(site.owner, f"The bot with the longest name {number}") for number in range(1, 9)]
-
-
-@pytest.fixture
-def unscripted(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.parametrize("width", [390, 800, 1280])
@@ -40,15 +32,13 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/tournaments/wide/")
     box, name = page.locator(".tablebox:has(.cross)"), page.locator(".cross tbody th").first
-    before = name.bounding_box()
+    before = box_of(name)
     box.focus()
     page.keyboard.press("ArrowRight")
     expect(box).not_to_have_js_property("scrollLeft", 0)
     box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
     expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
-    after = name.bounding_box()
-    assert before is not None
-    assert after is not None
+    after = box_of(name)
     assert abs(before["x"] - after["x"]) < 20
     on_top = "(cell, [x, y]) => cell.contains(document.elementFromPoint(x, y))"
     edge, middle = box.evaluate("box => box.getBoundingClientRect().left"), after["y"] + after["height"] / 2
@@ -59,12 +49,10 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
         opaque = name.evaluate("cell => getComputedStyle(cell).backgroundColor")
         assert re.fullmatch(r"rgb\(.*\)", opaque), scheme  # a transparent one is rgba(...)
         assert "gradient" in box.evaluate("box => getComputedStyle(box).backgroundImage"), scheme
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert fits(page)
 
 
-def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
-    bots: list[BotVersion], page: Page
-) -> None:
+def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(bots: Bots, page: Page) -> None:
     decide_games(make_event(Kind.GAUNTLET, versions=bots[:5], ladders=[LADDER], name="Duel"))
     page.goto("/tournaments/duel/")
     expect(page.locator(".winners")).to_contain_text("Challenger: The bot with the longest name 1")
@@ -77,9 +65,7 @@ def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
-def test_all_bots_or_none_are_selected_with_the_keyboard(
-    bots: list[BotVersion], site: Site, page: Page
-) -> None:
+def test_all_bots_or_none_are_selected_with_the_keyboard(bots: Bots, site: Site, page: Page) -> None:
     log_in(page, "olga")
     page.goto("/tournaments/new/")
     page.fill("#id_name", "Everybody")
@@ -99,9 +85,7 @@ def test_all_bots_or_none_are_selected_with_the_keyboard(
     expect(page.get_by_text(f"1 of {count} selected")).to_be_visible()
 
 
-def test_lists_tables_and_replays_work_without_scripts(
-    bots: list[BotVersion], site: Site, unscripted: Page
-) -> None:
+def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
     decide_games(make_event(Kind.SWISS, versions=bots[:6], ladders=[LADDER], name="Open"))
     page = unscripted
     page.goto("/")
@@ -130,7 +114,7 @@ def test_lists_tables_and_replays_work_without_scripts(
     expect(page.locator("#board")).to_have_attribute("data-ply", "4")
 
 
-def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscripted: Page) -> None:
+def test_forms_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
     page = unscripted
     log_in(page, "olga")
     page.goto("/tournaments/new/")
@@ -149,9 +133,7 @@ def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscript
     expect(page.locator("h1")).to_contain_text("Stone Age")
 
 
-def test_back_does_not_offer_to_start_a_started_tournament(
-    bots: list[BotVersion], site: Site, page: Page
-) -> None:
+def test_back_does_not_offer_to_start_a_started_tournament(bots: Bots, site: Site, page: Page) -> None:
     log_in(page, "olga")
     page.goto("/tournaments/new/")
     page.fill("#id_name", "Once")

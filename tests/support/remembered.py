@@ -11,22 +11,21 @@ from django.db import connection
 Made = TypeVar("Made")
 Rows = dict[str, list[tuple[Any, ...]]]
 
-_known: dict[Callable[[], object], tuple[Rows, bytes]] = {}
+_known: dict[Callable[..., object], tuple[Rows, bytes]] = {}
 
 
-def remembered(make: Callable[[], Made], key: Callable[[], object] | None = None) -> Made:
-    """What ``make`` returns, with the rows that it has stored; ``key`` is the function that stands for it.
+def remembered(make: Callable[..., Made], *given: object) -> Made:
+    """What ``make`` returns for what is given, with the rows that it has stored.
 
     All rows of all tables are set, so a call comes first in its test. Without SQLite they are made anew.
     """
     if connection.vendor != "sqlite":
-        return make()
-    name = key or make
-    if name not in _known:
-        made = make()
-        _known[name] = _read(), pickle.dumps(made)
+        return make(*given)
+    if make not in _known:
+        made = make(*given)
+        _known[make] = _read(), pickle.dumps(made)
         return made
-    rows, pickled = _known[name]
+    rows, pickled = _known[make]
     _write(rows)
     copied: Made = pickle.loads(pickled)
     return copied

@@ -19,27 +19,18 @@ GIVEN_NAMES = frozenset({"Command", "Migration", "Meta"})
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module of ours: its dotted name, its file, its lines, and which modules of ours it imports."""
+    """A module of ours: its dotted name, its file, and which modules of ours it imports."""
 
     name: str
     path: Path
     tree: ast.Module
-    lines: int
     imports: frozenset[str]
-
-    @property
-    def is_package(self) -> bool:
-        return self.path.name == "__init__.py"
 
     @property
     def classes(self) -> list[str]:
         """Public classes at its top level."""
         found = (node.name for node in self.tree.body if isinstance(node, ast.ClassDef))
         return [name for name in found if not name.startswith("_") and name not in GIVEN_NAMES]
-
-    @property
-    def docstring(self) -> str:
-        return ast.get_docstring(self.tree) or ""
 
 
 def read_modules(root: Path = ROOT) -> dict[str, Module]:
@@ -53,10 +44,8 @@ def _name(path: Path, root: Path) -> str:
 
 
 def _read(name: str, path: Path, known: Mapping[str, Path]) -> Module:
-    source = path.read_text()
-    tree = ast.parse(source)
-    imports = frozenset(_imports(tree, known)) - {name}
-    return Module(name, path, tree, source.count("\n"), imports)
+    tree = ast.parse(path.read_text())
+    return Module(name, path, tree, frozenset(_imports(tree, known)) - {name})
 
 
 def _imports(tree: ast.Module, known: Mapping[str, Path]) -> Iterator[str]:

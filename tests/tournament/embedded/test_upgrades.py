@@ -89,7 +89,7 @@ calendar.tend()
 while batches := take_all():
     for batch in batches:
         for job in batch.jobs:
-            keeper.record_all(list(play_short(job)))
+            record_short([job])
     calendar.tend()
 for tournament in Tournament.objects.filter(name="Under way"):
     print(tournament.state, tournament.games_done == tournament.games_total)

@@ -1,4 +1,4 @@
-"""A slot in this process at the door of a fake site: what it asks, plays, returns and refuses."""
+"""A slot in this process at the door of a fake site: what it asks, plays, returns, refuses and shares."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from workers.sandbox.policy import Policy
 from workers.service import context, self_test, slot, tasks
 from workers.service.site import Sender, SiteDoor, Spool
 from workers.service.slot import Slot, _vetted
-from workers.service.slots import Slots, SlotState
+from workers.service.slots import MOST_BYTES, Slots, SlotState
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 10
 EXAM = str(uuid.uuid4())
+TakeTurn = Callable[[], None]
 
 
 @pytest.fixture
@@ -57,6 +58,17 @@ def one(door: FakeDoor, slots: Slots, tmp_path: Path, monkeypatch: pytest.Monkey
     return Slot(worker, slots, 3, (Work.GAMES,), sender)
 
 
+@pytest.fixture
+def take_turn(one: Slot, mark: str) -> TakeTurn:
+    """Let the slot take a turn, after which no engine is left."""
+
+    def take() -> None:
+        with nothing_left(mark):
+            one.take_turn()
+
+    return take
+
+
 def test_few_functions_lie_between_a_task_and_the_referee(
     door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,11 +89,10 @@ def test_few_functions_lie_between_a_task_and_the_referee(
 
 
 def test_a_slot_asks_until_there_is_no_work_and_reports_all_games(
-    door: FakeDoor, one: Slot, slots: Slots, mark: str, bundled: BadBundles
+    door: FakeDoor, slots: Slots, bundled: BadBundles, take_turn: TakeTurn
 ) -> None:
     jobs = [door.give(job_of(bundled(), bundled(), games=2)) for _ in range(2)]
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert [report.attempt for report in door.reports] == ["attempt-1", "attempt-2"] * 2
     assert {report.worker for report in door.reports} == {"tester/1"}
     assert [job for job, post in door.posts if post.reports] == jobs
@@ -142,8 +153,8 @@ def test_a_worker_that_is_barred_in_a_game_returns_its_games_and_asks_no_more(
     door: FakeDoor,
     one: Slot,
     slots: Slots,
-    mark: str,
     bundled: BadBundles,
+    take_turn: TakeTurn,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     door.give(job_of(bundled(), bundled(), games=3))
@@ -154,8 +165,7 @@ def test_a_worker_that_is_barred_in_a_game_returns_its_games_and_asks_no_more(
         slots.bar()
 
     monkeypatch.setattr(Sender, "report", report_and_bar)
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     one.sender._send()
     assert [game.attempt for game in door.reports] == ["attempt-1"]
     assert door.returned == ["attempt-2", "attempt-3"]
@@ -211,22 +221,16 @@ def test_a_check_that_is_not_possible_now_is_returned(
 
 
 def test_a_check_that_the_site_stops_is_returned(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, monkeypatch: pytest.MonkeyPatch
+    door: FakeDoor, bundled: BadBundles, take_turn: TakeTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sender, "is_stopped", lambda self, what: what == EXAM)
     door.give_check(ComplianceJob(EXAM, bundled(), ("dogon-kulei",), 20))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert (door.news[-1].exam, door.news[-1].ending) == (EXAM, ComplianceEnding.RETURNED)
 
 
 def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why(
-    door: FakeDoor,
-    one: Slot,
-    slots: Slots,
-    mark: str,
-    bundled: BadBundles,
-    monkeypatch: pytest.MonkeyPatch,
+    door: FakeDoor, slots: Slots, bundled: BadBundles, take_turn: TakeTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     tests = iter(["they still do", "they still do", ""])
@@ -241,8 +245,7 @@ def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why
     monkeypatch.setattr(slot, "CORE", core)
     monkeypatch.setattr(slot, "find_core_trouble", find_core_trouble)
     door.give(job_of(bundled(), bundled()))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     _, complaint, still = said
     assert complaint.startswith("other programs use its core: in 3 minutes of play engines were kept waiting")
     assert still == "they still do"
@@ -251,7 +254,7 @@ def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why
 
 @pytest.mark.parametrize("field", ["directory", "bundle"])
 def test_a_worker_runs_nothing_but_bundles(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, tmp_path: Path, field: str
+    door: FakeDoor, mark: str, bundled: BadBundles, take_turn: TakeTurn, tmp_path: Path, field: str
 ) -> None:
     """Otherwise a site could start any command in any folder of the worker's machine."""
     stolen = tmp_path / "stolen"
@@ -261,8 +264,7 @@ def test_a_worker_runs_nothing_but_bundles(
     (tmp_path / "secret").write_text("key")
     door.give(job_of(shell, bundled()))
     door.give_check(ComplianceJob(EXAM, shell, ("dogon-kulei",), 20))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     (report,) = door.reports
     assert report.termination == "void"
     assert f"EngineSpec.{field}" in report.evidence
@@ -272,13 +274,12 @@ def test_a_worker_runs_nothing_but_bundles(
 
 
 def test_a_bundle_is_started_by_its_own_manifest_and_not_by_the_job(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, tmp_path: Path
+    door: FakeDoor, mark: str, bundled: BadBundles, take_turn: TakeTurn, tmp_path: Path
 ) -> None:
     began = tmp_path / "began"
     other = replace(bundled(), command=("sh", "-c", f"touch {began}; exec python3 -S main.py {mark}"))
     door.give(job_of(other, other))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert [report.fault for report in door.reports] == ["none"]
     assert not began.exists()
 
@@ -309,3 +310,39 @@ def test_the_slots_of_a_worker_have_the_same_run_and_folders_of_their_own(
     first, second = found
     assert first.sender._post.run == second.sender._post.run == context.RUN
     assert [one.sender._spool._folders[0].name for one in found] == ["0", "1"]
+
+
+def test_a_worker_is_barred_until_it_is_admitted_and_counts_its_admissions() -> None:
+    slots = Slots()
+    assert slots.is_barred
+    for _ in range(2):
+        slots.admit()
+    assert (slots.is_barred, slots.admissions) == (False, 1)
+    for _ in range(2):
+        slots.bar()
+    assert slots.is_barred
+    slots.admit()
+    assert (slots.is_barred, slots.admissions) == (False, 2)
+
+
+def test_games_plies_and_states_are_counted_over_all_slots() -> None:
+    slots = Slots()
+    slots.enter(0, SlotState.BUSY)
+    slots.enter(1, SlotState.HELD)
+    slots.count_game(0, void=False, plies=30)
+    slots.count_game(1, void=False, plies=12)
+    slots.count_game(1, void=True, plies=1)
+    assert (slots.games, slots.voids, slots.plies) == (2, 1, 43)
+    assert (slots.number_in(SlotState.BUSY), slots.number_in(SlotState.HELD)) == (1, 1)
+
+
+def test_the_trouble_of_the_first_slot_that_has_one_is_known() -> None:
+    slots = Slots()
+    assert slots.trouble == ""
+    slots.set_trouble(7, "ü" * MOST_BYTES)
+    slots.set_trouble(8, "another")
+    assert slots.trouble == "ü" * (MOST_BYTES // 2)
+    slots.set_trouble(7, "")
+    assert slots.trouble == "another"
+    slots.set_trouble(8, "")
+    assert slots.trouble == ""

@@ -47,7 +47,7 @@ make_tournament(versions=versions, pairs=3)
 make_worker()
 sent = [job for batch in take_all() for job in batch.jobs]
 for job in sent[:4]:
-    keeper.record_all(list(play_short(job)))
+    record_short([job])
 """
 """A tournament of 18 games: some are done, some taken by a worker, and the others wait."""
 GO_ON = """
@@ -62,7 +62,7 @@ worker = Worker.objects.get()
 for slot in (0, 1):
     while batch := ask(worker, slot, holds=[]):
         for job in batch.jobs:
-            keeper.record_all(list(play_short(job)))
+            record_short([job])
 (spring,) = Tournament.objects.filter(kind="round-robin")
 print(spring.state, spring.games_done, Game.objects.filter(state="done").count())
 """

@@ -8,7 +8,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,14 @@ from django.db.models import F
 from engines.records import Record, RecordError, read_records
 from engines.rules.registry import GAMES
 from tests.support.remembered import remembered
-from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
+from tests.support.schedule import (
+    Deal,
+    make_tournament,
+    make_user,
+    make_version,
+    play_short,
+    start_validation,
+)
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
@@ -31,10 +37,8 @@ from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records
 from tournament.services.schedule.tables import tournament_table
-from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 LADDER, OTHER = "dogon-kulei", "duovallis"
 
 
@@ -64,7 +68,7 @@ def played(db: None, deal: Deal) -> Tournament:
 
     Two bots of one owner and exact repeats are among the games.
     """
-    return remembered(lambda: play(deal), key=play)
+    return remembered(play, deal)
 
 
 def play(deal: Deal) -> Tournament:

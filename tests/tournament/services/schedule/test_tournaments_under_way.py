@@ -1,15 +1,17 @@
-"""A running tournament: priority, pause, resume, extension, and their effects on queued jobs."""
+"""Running tournaments: priority, pause, resume, extension, and steps of several, of which one fails."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 import pytest
 from pytest_django import Settings
 
-from engines.rules.base import Result
 from tests.support.schedule import (
     LADDER,
+    Deal,
+    all_drawn,
     begin_game,
     make_event,
     make_tournament,
@@ -19,11 +21,13 @@ from tests.support.schedule import (
     open_door,
     play_short,
     post,
+    record_short,
     start_validation,
 )
 from tournament.models import Attempt, Game, LiveGame, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
@@ -37,7 +41,7 @@ from tournament.services.schedule.tournaments import (
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
+
 Kind, State = Tournament.Kind, Tournament.State
 
 
@@ -45,10 +49,6 @@ Kind, State = Tournament.Kind, Tournament.State
 def one_slot(settings: Settings) -> None:
     settings.SLOTS = 1
     open_door()
-
-
-def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
-    return [keeper.record(report) for job in jobs for report in play_short(job, lambda *_: Result.DRAW)]
 
 
 def names(jobs: list[GameJob]) -> list[str]:
@@ -70,7 +70,7 @@ def test_a_pause_and_a_cancellation_stop_the_games_under_way(
     assert not Attempt.objects.filter(game__tournament=tournament, ended_at=None).exists()
     assert set(LiveGame.objects.values_list("game__tournament", flat=True)) == {other.pk}
     assert not Game.objects.exclude(voids=0, lost=0).exists()
-    assert play([mine]) == [keeper.IgnoredReport("late")] * len(mine.games)
+    assert record_short([mine], all_drawn) == [keeper.IgnoredReport("late")] * len(mine.games)
 
 
 def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
@@ -84,7 +84,7 @@ def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
     assert [[game.key for game in job.games] for job in again] == [
         [game.key for game in job.games] for job in begun
     ]
-    assert all(isinstance(outcome, keeper.Recorded) for outcome in play(again))
+    assert all(isinstance(outcome, keeper.Recorded) for outcome in record_short(again, all_drawn))
     tournament.refresh_from_db()
     assert tournament.state == State.FINISHED
 
@@ -119,7 +119,7 @@ def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal) ->
     make_tournament()
     make_worker(name="host")
     job, *_ = deal()
-    play([job])
+    record_short([job], all_drawn)
     assert begin_game(job.games[0]).stop == ()
 
 
@@ -142,7 +142,7 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
     short = make_tournament(versions=versions, pairs=1, opening_plies=2)
     long = make_tournament(versions=versions, pairs=3, opening_plies=2, running=False)
     while jobs := deal():
-        play(jobs)
+        record_short(jobs, all_drawn)
     short.refresh_from_db()
     assert short.state == State.FINISHED
     extend(short, 2)
@@ -151,20 +151,20 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
     planned = [list(t.pairings.order_by("id").values_list(*fields)) for t in (short, long)]
     assert planned[0] == planned[1]
     while jobs := deal():
-        play(jobs)
+        record_short(jobs, all_drawn)
     short.refresh_from_db()
     assert (short.state, short.games_done) == (State.FINISHED, 18)
 
 
 def test_more_rounds_go_on_with_a_swiss_that_was_finished(deal: Deal) -> None:
     tournament = make_event(Kind.SWISS, bots=4, rounds=1)
-    play(deal())
+    record_short(deal(), all_drawn)
     assert tend() == 1
     extend(tournament, 2)
     assert (tournament.state, tournament.rounds) == (State.RUNNING, 3)
     for _ in range(2):
         assert tend() == 1
-        play(deal())
+        record_short(deal(), all_drawn)
     tend()
     tournament.refresh_from_db()
     assert (tournament.state, tournament.games_done) == (State.FINISHED, 12)
@@ -203,3 +203,23 @@ def test_an_extension_past_all_measure_is_refused() -> None:
     with pytest.raises(TournamentError, match="pairs: must be from 901 to 1000, not 900"):
         extend(tournament, 0)
     assert tournament.games.filter(ladder=LADDER).count() == 1800
+
+
+def test_a_tournament_that_fails_is_logged_and_the_others_take_their_steps(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    versions = [make_version("Ada"), make_version("Bob")]
+    events = [make_event(Tournament.Kind.ROUND_ROBIN, versions=versions, name=f"Cup {n}") for n in range(4)]
+    called = []
+
+    def advance(pk: int) -> bool:
+        called.append(pk)
+        if pk == events[1].pk:
+            raise ZeroDivisionError
+        return pk != events[2].pk
+
+    with caplog.at_level(logging.ERROR, "tournament.advancing"):
+        assert take_steps(Tournament.objects.order_by("-id"), advance) == 2
+    assert called == [event.pk for event in events]
+    assert f"tournament {events[1].pk} cannot continue" in caplog.text
+    assert "ZeroDivisionError" in caplog.text

@@ -36,7 +36,7 @@ NOW = timezone.now().replace(microsecond=0)
 @pytest.fixture
 def games(site: Site) -> list[Game]:
     """Recorded games of four bots, with results, endings and times of every kind."""
-    return remembered(lambda: make_games(site), key=make_games)
+    return remembered(make_games, site)
 
 
 def make_games(site: Site) -> list[Game]:

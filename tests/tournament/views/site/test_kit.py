@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from tests.engines.test_pages import blocks
+from tests.support.documents import blocks
 from tests.support.filled_site import Site
 from tournament import kit
 from tournament.models import BotVersion
@@ -70,7 +70,7 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
 def test_the_commands_of_the_page_run_with_python_alone(
     downloads: Path, plain_python: dict[str, str]
 ) -> None:
-    unpack, enter, perft, check, match = blocks("README.md", "shell")[0].splitlines()
+    unpack, enter, perft, check, match = blocks("engines/README.md", "shell")[0].splitlines()
     run(unpack, downloads, plain_python)
     folder = downloads / "duarena-kit"
     assert enter == f"cd {folder.name}"
