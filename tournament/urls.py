@@ -12,7 +12,6 @@ from django.contrib.auth import views as auth_views
 from django.urls import path, re_path, reverse_lazy
 
 from tournament.api import bots as api_bots
-from tournament.api import bundles as api_bundles
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
@@ -187,8 +186,8 @@ urlpatterns = [
     path("api/", api_bots.about, name="api-about"),
     path("api/bots/", api_bots.upload, name="api-upload"),
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
-    path("api/bundles/", api_bundles.bundles, name="api-bundles"),
-    path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
+    path("api/bundles/", api_workers.bundles, name="api-bundles"),
+    path("api/bundles/<slug:sha256>", api_workers.bundle, name="api-bundle"),
     path("api/workers/", api_workers.heartbeat, name="api-workers"),
     path("api/work/", api_work.ask, name="api-work"),
     path("api/work/<uuid:job>/", api_work.post, name="api-job"),
