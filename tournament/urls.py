@@ -18,7 +18,6 @@ from tournament.api.envelope import not_found
 from tournament.kit import EXAMPLE, KIT
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
-from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, acts, profiles, tokens
@@ -50,23 +49,23 @@ urlpatterns = [
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
-    path("bots/bots.<slug:kind>", bot_tables.bots_files, name="bots-files"),
+    path("bots/bots.<slug:kind>", bots.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
-    path("bots/<slug:slug>/ratings.<slug:kind>", bot_tables.bot_ratings, name="bot-ratings"),
-    path("bots/<slug:slug>/results.<slug:kind>", bot_tables.bot_results, name="bot-results"),
+    path("bots/<slug:slug>/ratings.<slug:kind>", bots.bot_ratings, name="bot-ratings"),
+    path("bots/<slug:slug>/results.<slug:kind>", bots.bot_results, name="bot-results"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
     path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),
     path(
         "bots/<slug:slug>/against/<slug:other>/results.<slug:kind>",
-        bot_tables.comparison_results,
+        comparison.comparison_results,
         name="comparison-results",
     ),
     path(
         "bots/<slug:slug>/against/<slug:other>/estimates.<slug:kind>",
-        bot_tables.comparison_estimates,
+        comparison.comparison_estimates,
         name="comparison-estimates",
     ),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),

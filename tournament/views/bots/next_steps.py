@@ -3,61 +3,33 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from typing import Any
 
 from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
-from tournament import access
-from tournament.models import ActiveVersion, BotVersion, Exam
+from tournament.models import BotVersion, Exam
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.services.ladders.queue import NextGame, next_games_of, queue_state
+from tournament.services.ladders.queue import next_games_of, queue_state
 from tournament.services.uploads.validation import is_delayed
 from tournament.services.work.durations import slots_at_work
 from workers.jobs import Work
 
-
-@dataclass(frozen=True, slots=True)
-class LadderStep:
-    """What happens next on one ladder: the next game of this version, or why it has none."""
-
-    game: Rules
-    next_game: NextGame | None
-    text: str = ""
-    instead: BotVersion | None = None
-    """The version that is active there instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class NextSteps:
-    """Sentences about the queue for validation, and what happens on each ladder."""
-
-    sentences: list[str]
-    ladders: list[LadderStep]
-    trouble: str = ""
-    """What keeps all games from being played."""
-
-    @property
-    def can_activate(self) -> bool:
-        return any(step.next_game is None for step in self.ladders)
+State = BotVersion.State
 
 
 def next_steps_of(
-    version: BotVersion, user: access.Visitor, exam: Exam | None, now: datetime.datetime
-) -> NextSteps | None:
-    """None if nothing follows. Only the owner is told about the queue and about versions active instead."""
-    manages = access.may_edit_bot(user, version.bot)
-    if version.state == BotVersion.State.VALID:
-        state = queue_state(now)
-        rows = list(version.bot.activities.select_related("version__bot"))
-        found = next_games_of(state, rows)
-        steps = [_step(game, version, rows, found) for game in GAMES.values() if version.plays(game.code)]
-        shown = [step for step in steps if manages or step.next_game]
-        return NextSteps([], shown, state.trouble) if shown else None
-    if manages and version.state == BotVersion.State.WAITING:
-        return NextSteps(_waiting(version), [])
-    if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_delayed(version, now) or _queued(exam), [])
-    return None
+    version: BotVersion, manages: bool, exam: Exam | None, now: datetime.datetime
+) -> dict[str, Any]:
+    """The values of ``pieces/next_steps.html``; empty if nothing follows.
+
+    Only the owner is told about the queue for validation and about versions that are active instead.
+    """
+    if version.state == State.VALID:
+        return _on_ladders(version, manages, now)
+    if manages and version.state == State.WAITING:
+        return {"sentences": _waiting(version)}
+    if manages and exam is not None and version.state == State.VALIDATING:
+        return {"sentences": _delayed(version, now) or _queued(exam)}
+    return {}
 
 
 def checks_before(exam: Exam) -> int:
@@ -67,21 +39,23 @@ def checks_before(exam: Exam) -> int:
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
 
 
-def _step(
-    game: Rules, version: BotVersion, rows: list[ActiveVersion], found: dict[str, NextGame]
-) -> LadderStep:
-    active = next((row for row in rows if row.ladder_id == game.code), None)
-    if active is None:
-        return LadderStep(game, None, "No version of this bot is active here")
-    if not active.enabled:
-        return LadderStep(game, None, "You have switched this bot off here")
-    if active.version_id != version.pk:
-        return LadderStep(game, None, f"v{active.version.number} is active here instead", active.version)
-    return LadderStep(game, found.get(game.code))
+def _on_ladders(version: BotVersion, manages: bool, now: datetime.datetime) -> dict[str, Any]:
+    """On each ladder the active version and, if it is this one, its next game."""
+    state = queue_state(now)
+    active = {row.ladder_id: row for row in version.bot.activities.select_related("version__bot")}
+    own = [row for row in active.values() if row.enabled and row.version_id == version.pk]
+    next_games = next_games_of(state, own)
+    steps = [
+        (game, active.get(code), next_games.get(code)) for code, game in GAMES.items() if version.plays(code)
+    ]
+    if not manages:
+        steps = [step for step in steps if step[0].code in next_games]
+    can_activate = any(game.code not in next_games for game, *_ in steps)
+    return {"ladders": steps, "trouble": state.trouble, "can_activate": can_activate} if steps else {}
 
 
 def _waiting(version: BotVersion) -> list[str]:
-    before = BotVersion.objects.filter(state=BotVersion.State.WAITING, pk__lt=version.pk).count()
+    before = BotVersion.objects.filter(state=State.WAITING, pk__lt=version.pk).count()
     return [
         f"This is number {before + 1} of the versions that wait.",
         "Its validation begins as soon as this site runs uploads, the versions before it first.",

@@ -29,7 +29,6 @@ from tournament.views.games.board import board_context, drawn_size, find_game_fo
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
-from tournament.views.games.logs import shown_log
 from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
@@ -81,7 +80,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "rating_changes": _rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
-        "logs": [shown_log(log) for log in _logs(request, game)],
+        "logs": _logs(request, game),
         "logs_kept": _logs_kept(request, game),
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.models import Bot, Tournament, User
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.views.bots.bots import bot_rows
+from tournament.views.bots.bots import with_newest
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
@@ -25,7 +25,7 @@ LATEST_TESTS = 10
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""
-    bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)
+    bots = with_newest(Bot.objects.filter(owner=request.user), request.user)
     tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
