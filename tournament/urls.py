@@ -34,7 +34,6 @@ from tournament.views.site import (
 )
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
-from tournament.views.version_tests import tables as test_tables
 
 handler400 = "tournament.views.errors.bad_request"
 
@@ -97,7 +96,7 @@ urlpatterns = [
     path("version-tests/", version_tests.version_tests, name="version-tests"),
     path(
         "version-tests/version-tests.<slug:kind>",
-        test_tables.version_tests_files,
+        version_tests.version_tests_files,
         name="version-tests-files",
     ),
     path("version-tests/new/", starting.version_test_new, name="version-test-new"),
@@ -105,7 +104,7 @@ urlpatterns = [
     path(
         "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
     ),
-    path("version-tests/<slug:slug>/pairs.<slug:kind>", test_tables.pairs, name="version-test-pairs"),
+    path("version-tests/<slug:slug>/pairs.<slug:kind>", version_tests.pairs, name="version-test-pairs"),
     path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),

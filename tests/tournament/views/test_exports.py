@@ -15,12 +15,12 @@ from tests.support.schedule import make_event, make_test
 from tournament.models import BotVersion, LadderRating, Tournament
 from tournament.views.bots import bots
 from tournament.views.tournaments import tables as tournament_tables
-from tournament.views.version_tests import tables as test_tables
+from tournament.views.version_tests import version_tests
 
 LISTS = {
     "/bots/bots": ("bots", bots.BOTS),
     "/tournaments/tournaments": ("tournaments", tournament_tables.TOURNAMENTS),
-    "/version-tests/version-tests": ("tests", test_tables.TESTS),
+    "/version-tests/version-tests": ("tests", version_tests.TESTS),
     "/people/olga/ratings": ("ratings", bots.RATINGS),
 }
 
