@@ -20,7 +20,7 @@ from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, acts, profiles, tokens
+from tournament.views.people import accounts, profiles, tokens
 from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
@@ -177,7 +177,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("staff/", health.status, name="status"),
-    path("staff/log/", acts.staff_log, name="staff-log"),
+    path("staff/log/", accounts.staff_log, name="staff-log"),
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
