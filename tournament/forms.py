@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -28,17 +28,10 @@ from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
 from workers.jobs import MAX_OPENING_PLIES
 
-if TYPE_CHECKING:
-    _VersionChoiceField = forms.ModelMultipleChoiceField[BotVersion]
-    _VersionField = forms.ModelChoiceField[BotVersion]
-    _BotField = forms.ModelChoiceField[Bot]
-else:  # generic only for the type checker
-    _VersionChoiceField = forms.ModelMultipleChoiceField
-    _VersionField = _BotField = forms.ModelChoiceField
-
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
-LAST_ID = 2**63 - 1
+MOST_DIGITS = 18
+"""Of an id."""
 TOO_LARGE = "too_large"
 """The code of the error of a bundle over the limit."""
 
@@ -103,13 +96,13 @@ class TokenForm(forms.Form):
         return name
 
 
-class VersionChoices(_VersionChoiceField):
+class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic only in stubs
     """Versions that may play, by bot and number."""
 
     def clean(self, value: Any) -> QuerySet[BotVersion]:
-        """Also refuses numbers that no row can have and that make a database raise."""
+        """Also refuses numbers that no row can have: a database raises for them in a list."""
         for number in value or ():
-            if str(number).isdecimal() and int(str(number)[:20]) > LAST_ID:
+            if str(number).isdecimal() and len(str(number)) > MOST_DIGITS:
                 raise forms.ValidationError(
                     self.error_messages["invalid_choice"],
                     code="invalid_choice",
@@ -127,8 +120,7 @@ class VersionChoices(_VersionChoiceField):
 
 def _numbers_in(values: Iterable[Any]) -> list[int]:
     """The ids that a row can have."""
-    found = (int(str(value)) for value in values if str(value).isdecimal() and len(str(value)) < 19)
-    return list(found)
+    return [int(one) for one in map(str, values) if one.isdecimal() and len(one) <= MOST_DIGITS]
 
 
 def _ended_among(values: Iterable[Any]) -> list[BotVersion]:
@@ -156,12 +148,6 @@ def _with_successors(data: QueryDict) -> QueryDict:
     return data
 
 
-def _refuse_endless(field: forms.Field, value: Any) -> None:
-    """Refuse a number that no row can have and that makes a database raise."""
-    if str(value).isdecimal() and int(str(value)[:20]) > LAST_ID:
-        raise forms.ValidationError(field.error_messages["invalid_choice"], code="invalid_choice")
-
-
 class LongSelect(forms.Select):
     """A menu without groups, drawn without a template for each of hundreds of options."""
 
@@ -177,25 +163,17 @@ class LongSelect(forms.Select):
         return format_html('<select name="{}"{}>\n{}\n</select>', name, given, drawn)
 
 
-class VersionChoice(_VersionField):
+class VersionChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
     """One of the versions that may play."""
 
     widget = LongSelect
-
-    def to_python(self, value: Any) -> BotVersion | None:
-        _refuse_endless(self, value)
-        return super().to_python(value)
 
     def label_from_instance(self, version: BotVersion) -> str:
         return isolated(version)
 
 
-class BotChoice(_BotField):
+class BotChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
     """One bot by its name."""
-
-    def to_python(self, value: Any) -> Bot | None:
-        _refuse_endless(self, value)
-        return super().to_python(value)
 
     def label_from_instance(self, bot: Bot) -> str:
         return isolate(bot.name)

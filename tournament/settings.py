@@ -270,6 +270,8 @@ TEMPLATES = [
                 "tournament.sentences",
                 "tournament.static_files",
                 "tournament.views.games.endings",
+                "tournament.views.games.logs",
+                "tournament.views.games.scores",
             ],
         },
     }

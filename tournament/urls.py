@@ -12,17 +12,15 @@ from django.contrib.auth import views as auth_views
 from django.urls import path, re_path, reverse_lazy
 
 from tournament.api import bots as api_bots
-from tournament.api import bundles as api_bundles
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.kit import EXAMPLE, KIT
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
-from tournament.views.bots import tables as bot_tables
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, acts, profiles, tokens
+from tournament.views.people import accounts, profiles, tokens
 from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
@@ -36,7 +34,6 @@ from tournament.views.site import (
 )
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
-from tournament.views.version_tests import tables as test_tables
 
 handler400 = "tournament.views.errors.bad_request"
 
@@ -51,23 +48,23 @@ urlpatterns = [
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
-    path("bots/bots.<slug:kind>", bot_tables.bots_files, name="bots-files"),
+    path("bots/bots.<slug:kind>", bots.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
-    path("bots/<slug:slug>/ratings.<slug:kind>", bot_tables.bot_ratings, name="bot-ratings"),
-    path("bots/<slug:slug>/results.<slug:kind>", bot_tables.bot_results, name="bot-results"),
+    path("bots/<slug:slug>/ratings.<slug:kind>", bots.bot_ratings, name="bot-ratings"),
+    path("bots/<slug:slug>/results.<slug:kind>", bots.bot_results, name="bot-results"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
     path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),
     path(
         "bots/<slug:slug>/against/<slug:other>/results.<slug:kind>",
-        bot_tables.comparison_results,
+        comparison.comparison_results,
         name="comparison-results",
     ),
     path(
         "bots/<slug:slug>/against/<slug:other>/estimates.<slug:kind>",
-        bot_tables.comparison_estimates,
+        comparison.comparison_estimates,
         name="comparison-estimates",
     ),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
@@ -99,7 +96,7 @@ urlpatterns = [
     path("version-tests/", version_tests.version_tests, name="version-tests"),
     path(
         "version-tests/version-tests.<slug:kind>",
-        test_tables.version_tests_files,
+        version_tests.version_tests_files,
         name="version-tests-files",
     ),
     path("version-tests/new/", starting.version_test_new, name="version-test-new"),
@@ -107,7 +104,7 @@ urlpatterns = [
     path(
         "version-tests/<slug:slug>/ratios.json", version_tests.version_test_ratios, name="version-test-ratios"
     ),
-    path("version-tests/<slug:slug>/pairs.<slug:kind>", test_tables.pairs, name="version-test-pairs"),
+    path("version-tests/<slug:slug>/pairs.<slug:kind>", version_tests.pairs, name="version-test-pairs"),
     path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
@@ -180,15 +177,15 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("staff/", health.status, name="status"),
-    path("staff/log/", acts.staff_log, name="staff-log"),
+    path("staff/log/", accounts.staff_log, name="staff-log"),
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("api/", api_bots.about, name="api-about"),
     path("api/bots/", api_bots.upload, name="api-upload"),
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
-    path("api/bundles/", api_bundles.bundles, name="api-bundles"),
-    path("api/bundles/<slug:sha256>", api_bundles.bundle, name="api-bundle"),
+    path("api/bundles/", api_workers.bundles, name="api-bundles"),
+    path("api/bundles/<slug:sha256>", api_workers.bundle, name="api-bundle"),
     path("api/workers/", api_workers.heartbeat, name="api-workers"),
     path("api/work/", api_work.ask, name="api-work"),
     path("api/work/<uuid:job>/", api_work.post, name="api-job"),

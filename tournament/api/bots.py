@@ -9,14 +9,14 @@ from django.http import HttpRequest
 
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.forms import TOO_LARGE, UploadForm
-from tournament.models import BotVersion, Exam, Game, GameLog, Token
+from tournament.models import BotVersion, Exam, Game, Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, refund
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import BundleError, submit_bundle
-from tournament.views.bots.versions import at_fault, report_of
+from tournament.views.bots.versions import progress_of, validation_games
 from tournament.views.games.endings import ending_sentence
-from tournament.views.paging import LAST_ID
+from tournament.views.games.logs import at_fault
 
 MAX_LOG = 16 * 1024
 """Characters of a game's log; the game's page offers the whole log for download."""
@@ -53,7 +53,7 @@ def upload(request: HttpRequest, token: Token) -> Answer:
 def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answer:
     """The state of one of the user's versions, and what its validation has found so far."""
     own = BotVersion.objects.select_related("bot", "validation").filter(bot__owner=token.user)
-    found = own.filter(bot__slug=slug, number=number).first() if number <= LAST_ID else None
+    found = own.filter(bot__slug=slug, number=number).first()
     if found is None:
         raise ApiError(404, f"You have no version {number} of a bot {slug!r}.")
     return {"version": _version_values(request, found)}
@@ -70,30 +70,22 @@ def _version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]
         "sha256": version.bundle_id,
         "page": request.build_absolute_uri(version.get_absolute_url()),
         "check": _check(exam) if exam else None,
-        "games": _games(version),
+        "games": [_game(game) for game in reversed(validation_games(version))],
     }
 
 
 def _check(exam: Exam) -> dict[str, Any]:
-    report = report_of(exam)
     return {
-        "progress": report.progress,
+        "progress": progress_of(exam),
         "is_over": exam.ended_at is not None,
         "engine": exam.engine,
-        "findings": [found.to_json() for found in report.found],
+        "findings": [found.to_json() for found in exam.findings],
     }
 
 
-def _games(version: BotVersion) -> list[dict[str, Any]]:
-    if version.validation is None:
-        return []
-    games = list(version.validation.games.with_players().order_by("id"))
-    logs = {(log.game_id, log.side): log for log in GameLog.objects.filter(game__in=games)}
-    return [_game(game, logs.get((game.pk, at_fault(game)))) for game in games]
-
-
-def _game(game: Game, log: GameLog | None) -> dict[str, Any]:
+def _game(game: Game) -> dict[str, Any]:
     """The log is that of the side at fault; empty if the game ended without a fault."""
+    log = next((one for one in game.logs.all() if one.side == at_fault(game)), None)
     return {
         "ladder": game.ladder_id,
         "state": game.state,

@@ -27,7 +27,7 @@ class ApiError(Exception):
     def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status = status
-        self.headers = headers or {}
+        self.headers = headers
 
 
 def api(
@@ -58,17 +58,15 @@ def api(
 
 def answer_of(act: Callable[[], Answer | HttpResponseBase]) -> HttpResponseBase:
     """The response with what a view returns or raises."""
-    response: HttpResponseBase
     try:
         found = act()
-        response = found if isinstance(found, HttpResponseBase) else JsonResponse({"ok": True, **found})
     except ApiError as error:
-        response = _refusal(error.status, str(error), error.headers)
+        return refusal(error.status, str(error), error.headers)
     except TooMuch as error:
-        response = _refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
+        return refusal(429, f"{str(error).capitalize()}.", {"Retry-After": str(error.seconds)})
     except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
-        response = _refusal(400, "The request is incomplete, too large or not a form.", {})
-    return _not_stored(response)
+        return refusal(400, "The request is incomplete, too large or not a form.")
+    return _not_stored(found if isinstance(found, HttpResponseBase) else JsonResponse({"ok": True, **found}))
 
 
 @csrf_exempt
@@ -99,10 +97,7 @@ def find_token_of(request: HttpRequest, method: str, scopes: tuple[str, ...]) ->
     return token
 
 
-def refusal(status: int, sentence: str) -> JsonResponse:
-    """An error response to a request that no view gets."""
-    return _not_stored(_refusal(status, sentence, {}))
-
-
-def _refusal(status: int, sentence: str, headers: dict[str, str]) -> JsonResponse:
-    return JsonResponse({"ok": False, "error": sentence}, status=status, headers=headers)
+def refusal(status: int, sentence: str, headers: dict[str, str] | None = None) -> JsonResponse:
+    """An error response."""
+    answer = JsonResponse({"ok": False, "error": sentence}, status=status, headers=headers)
+    return _not_stored(answer)

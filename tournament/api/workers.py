@@ -1,4 +1,4 @@
-"""Requests of workers: who may send them, in what form, and the heartbeats. Slots ask in `work.py`."""
+"""Requests of workers: who may send them, in what form; heartbeats and bundles. Slots ask in `work.py`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
-from django.http import HttpRequest, UnreadablePostError
+from django.http import FileResponse, HttpRequest, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
 from tournament import access
-from tournament.api.envelope import Answer, ApiError, answer_of, find_token_of
-from tournament.models import Token, Worker
+from tournament.api.envelope import Answer, ApiError, answer_of, api, find_token_of
+from tournament.models import Bundle, Token, Worker
 from tournament.sentences import as_sentence
+from tournament.services.accounts.tokens import REQUEST_COST
 from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work.workers import WorkerNameError, find_own, why_foreign
 from workers.bundles.bundle_site import PROTOCOL_HEADER
@@ -83,6 +84,25 @@ def heartbeat(request: HttpRequest, token: Token) -> Answer:
     except WorkerNameError as error:
         raise ApiError(403, as_sentence(str(error))) from None
     return {"admission": admission.to_json()}
+
+
+@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+def bundles(request: HttpRequest, token: Token) -> Answer:
+    """Check the token; a worker requests this when it starts."""
+    check_worker(request, token)
+    return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
+
+
+@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
+    """The zip of this SHA-256; workers have all."""
+    check_lending(token)
+    try:
+        file = Bundle.objects.get(pk=sha256).path.open("rb")
+    except (Bundle.DoesNotExist, FileNotFoundError):
+        sentence = "There is no bundle with this SHA-256, or it was refused and deleted."
+        raise ApiError(404, sentence) from None
+    return FileResponse(file, content_type="application/zip")
 
 
 def find_sender(token: Token, name: str) -> Worker:

@@ -70,6 +70,14 @@ class GameScore:
         games = self.games + self.given_up
         return self.points / games if games else 0.0
 
+    def __add__(self, other: GameScore) -> GameScore:
+        return GameScore(
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+            self.given_up + other.given_up,
+        )
+
     def add(self, result: Result, *, as_white: bool, count: int = 1) -> None:
         if result is Result.UNDECIDED:
             self.given_up += count

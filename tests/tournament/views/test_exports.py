@@ -12,15 +12,15 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_event, make_test
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.views.bots import tables as bot_tables
+from tournament.views.bots import bots
 from tournament.views.tournaments import tables as tournament_tables
-from tournament.views.version_tests import tables as test_tables
+from tournament.views.version_tests import version_tests
 
 LISTS = {
-    "/bots/bots": ("bots", bot_tables.BOTS),
+    "/bots/bots": ("bots", bots.BOTS),
     "/tournaments/tournaments": ("tournaments", tournament_tables.TOURNAMENTS),
-    "/version-tests/version-tests": ("tests", test_tables.TESTS),
-    "/people/olga/ratings": ("ratings", bot_tables.RATINGS),
+    "/version-tests/version-tests": ("tests", version_tests.TESTS),
+    "/people/olga/ratings": ("ratings", bots.RATINGS),
 }
 
 
@@ -57,7 +57,7 @@ def test_the_page_of_a_list_links_to_its_files(site: Site, client: Client, addre
 @pytest.mark.parametrize(
     ("module", "address", "name"),
     [
-        (bot_tables, "/bots/bots.json", "bots"),
+        (bots, "/bots/bots.json", "bots"),
         (tournament_tables, "/tournaments/tournaments.json", "tournaments"),
     ],
 )

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
-from tournament.services.ladders.queue import NextGame, next_game_of, queue_state
+from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
-from tournament.views.bots.results import asks_for_all, results_of
-from tournament.views.exports import table_links
+from tournament.views.bots.results import RESULTS, result_lines, results_of
+from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.ladders.ratings import RatingRow
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
@@ -36,39 +34,24 @@ from workers.sandbox.runtimes import offered_runtimes
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 25
-
-
-@dataclass(frozen=True, slots=True)
-class BotRow:
-    """A bot in a list, with the newest version that the user may see; None if there is none."""
-
-    bot: Bot
-    newest: BotVersion | None
-
-
-@dataclass(frozen=True, slots=True)
-class BotLadder:
-    """A ladder on a bot's page: the active version (None for none) and the versions that can be chosen."""
-
-    game: Rules
-    plays: BotVersion | None
-    candidates: list[BotVersion]
-    next_game: NextGame | None
-    """None if the bot plays no game there by itself."""
-    trouble: str
-    """What keeps all games from being played."""
+BOTS = ("bot", "owner", "since", "newest_version", "state", "ladders", "page")
+"""``newest_version`` and ``state`` are those of the newest version that the reader may see."""
+RATINGS = ("bot", "ladder", "version", "rating", "mu", "sigma", "games", "won", "drawn", "lost", "page")
 
 
 @require_safe
 def bots(request: HttpRequest) -> HttpResponse:
     """All bots by name."""
-    page = numbered(request, access.visible_bots(request.user).select_related("owner"), PAGE_SIZE)
-    context = {
-        "page": page,
-        "bots": bot_rows(page.rows, request.user),
-        "files": [table_links("Bots", "bots-files")],
-    }
-    return render(request, "bots.html", context)
+    page = numbered(request, _listed(request), PAGE_SIZE)
+    return render(request, "bots.html", {"page": page, "files": [table_links("Bots", "bots-files")]})
+
+
+@require_safe
+def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
+    """The same in parts of ``MOST_EXPORTED``."""
+    page = numbered(request, _listed(request), MOST_EXPORTED)
+    lines = [_line(request, bot, *bot.newest) for bot in page.rows]
+    return with_next(request, served_table(kind, "bots", BOTS, lines, file="bots"), page)
 
 
 @require_safe
@@ -80,24 +63,46 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     for version in versions:
         version.bot = bot
     ratings = ratings_of(versions)
-    rated_ladders = list({row.rating.ladder_id: row.rating.ladder for row in ratings}.values())
+    rated_ladders = list({rating.ladder_id: rating.ladder for rating in ratings}.values())
     context = {
         "bot": bot,
         "manages": access.may_edit_bot(request.user, bot),
-        "places": _ladders(bot, versions),
+        **_active_versions(bot, versions),
         "versions": versions,
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
         "rated_ladders": rated_ladders,
         "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
         "files": [table_links("Ratings", "bot-ratings", slug)] if ratings else [],
-        "results": results_of(request, bot, ratings, all_opponents=asks_for_all(request)),
+        "results": results_of(request, bot, ratings),
         "page": games_of(request, versions),
         "all_games": games_address(bot=bot.slug),
     }
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot)
     return render(request, "bot.html", context)
+
+
+@require_safe
+def bot_ratings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The ratings of a bot's versions on all ladders."""
+    bot = find_bot(request, slug)
+    lines = rating_lines(request, ratings_of(access.visible_versions_of(request.user, bot)))
+    return served_table(kind, "ratings", RATINGS, lines, file=f"{slug}-ratings", bot=bot.name)
+
+
+@require_safe
+def bot_results(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The results on the page of a bot, chosen as there by ``ladder`` and ``version``; all opponents."""
+    bot = find_bot(request, slug)
+    ratings = ratings_of(access.visible_versions_of(request.user, bot))
+    results = results_of(request, bot, ratings, all_opponents=True)
+    if results is None:
+        raise Http404(f"no rated games of {slug!r}")
+    ladder, version = results["ladder"].code, results["version"]
+    about = {"bot": bot.name, "ladder": ladder, "version": version.number if version else None}
+    lines = result_lines(request, results)
+    return served_table(kind, "results", RESULTS, lines, file=f"{slug}-{ladder}-results", **about)
 
 
 @takes_form
@@ -160,13 +165,28 @@ def _submit(user: User, form: UploadForm) -> BotVersion:
         raise
 
 
-def bot_rows(bots: Iterable[Bot], user: access.Visitor) -> list[BotRow]:
-    """The bots with their newest versions that this user may see, in one query."""
-    visible = access.visible_versions(user, BotVersion.objects.filter(bot__in=list(bots)))
+def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
+    """Bots whose list ``newest`` has the newest version that this user may see; it is empty without one."""
+    visible = access.visible_versions(user, BotVersion.objects.all())
     newer = visible.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
-    versions = visible.filter(~Exists(newer)).select_related("bot")
-    newest = {version.bot_id: version for version in versions}
-    return [BotRow(bot, newest.get(bot.pk)) for bot in bots]
+    return bots.prefetch_related(Prefetch("versions", visible.filter(~Exists(newer)), to_attr="newest"))
+
+
+def _listed(request: HttpRequest) -> QuerySet[Bot]:
+    return with_newest(access.visible_bots(request.user).select_related("owner"), request.user)
+
+
+def _line(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
+    """The columns ``BOTS``."""
+    return (
+        bot.name,
+        bot.owner.username if bot.owner else None,
+        as_text(bot.created_at),
+        newest.number if newest else None,
+        newest.state if newest else None,
+        " ".join(newest.games) if newest else "",
+        request.build_absolute_uri(bot.get_absolute_url()),
+    )
 
 
 def find_bot(request: HttpRequest, slug: str) -> Bot:
@@ -174,12 +194,15 @@ def find_bot(request: HttpRequest, slug: str) -> Bot:
     return get_object_or_404(access.visible_bots(request.user).select_related("owner"), slug=slug)
 
 
-def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
-    """Every ladder on which the bot has a valid version or had an active one."""
+def _active_versions(bot: Bot, versions: list[BotVersion]) -> dict[str, Any]:
+    """Every ladder on which the bot has a valid version or had an active one, and what stops all games.
+
+    For each ladder: the version that plays there, the versions to choose from, the next game; None for none.
+    """
     actives = {active.ladder_id: active for active in bot.activities.select_related("version__bot")}
     state = queue_state(timezone.now())
     valid = [version for version in versions if version.state == BotVersion.State.VALID]
-    ladders = []
+    places = []
     for code, game in GAMES.items():
         candidates = [version for version in valid if version.plays(code)]
         active = actives.get(code)
@@ -187,8 +210,8 @@ def _ladders(bot: Bot, versions: list[BotVersion]) -> list[BotLadder]:
             number = active.version_id if active and active.enabled else None
             plays = next((version for version in candidates if version.pk == number), None)
             next_game = next_game_of(state, active) if active else None
-            ladders.append(BotLadder(game, plays, candidates, next_game, state.trouble))
-    return ladders
+            places.append((game, plays, candidates, next_game))
+    return {"places": places, "trouble": state.trouble}
 
 
 def _choose(bot: Bot, ladder: str, chosen: str) -> None:
@@ -203,12 +226,21 @@ def _choose(bot: Bot, ladder: str, chosen: str) -> None:
     activate(version, ladder)
 
 
-def ratings_of(versions: list[BotVersion]) -> list[RatingRow]:
-    """Ratings in the order of the ladders, the newest version first."""
+def ratings_of(versions: Iterable[BotVersion]) -> list[LadderRating]:
+    """In the order of the ladders, the newest version first."""
     ratings = LadderRating.objects.filter(version__in=versions).select_related("ladder", "version__bot")
-    order = {code: place for place, code in enumerate(GAMES)}
-    rows = sorted(ratings, key=lambda rating: (order[rating.ladder_id], -rating.version.number))
-    return [RatingRow(rating) for rating in rows]
+    order = list(GAMES)
+    return sorted(ratings, key=lambda rating: (order.index(rating.ladder_id), -rating.version.number))
+
+
+def rating_lines(request: HttpRequest, ratings: Iterable[LadderRating]) -> Iterator[tuple[object, ...]]:
+    """Lines with the columns ``RATINGS``; reads the versions' bots."""
+    for rating in ratings:
+        version = rating.version
+        score = (rating.games, rating.wins, rating.draws, rating.losses)
+        page = request.build_absolute_uri(version.get_absolute_url())
+        numbers = (rating.conservative, rating.mu, rating.sigma)
+        yield version.bot.name, rating.ladder_id, version.number, *numbers, *score, page
 
 
 def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -18,12 +19,18 @@ from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.services.results.estimates import ladder_estimate
-from tournament.views.exports import TableLinks, table_links
+from tournament.views.exports import served_table, table_links
 from tournament.views.games.filters import comparison_address, games_address
-from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
-from tournament.views.paging import LAST_ID, is_whole
+from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
 from workers.intervals import EloInterval, interval
 from workers.statistics import Wdl
+
+RESULTS = ("ladder", "colour", *COLUMNS, "elo", "elo_low", "elo_high", "superiority", "list")
+"""The first bot's. Lines of both colours together have no colour; only they have Elo and superiority.
+
+``superiority`` is the likelihood that the first bot is the better one, 0 to 1.
+"""
+ESTIMATES = ("ladder", "version", "opponent_version", "elo", "elo_error", "superiority")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +42,9 @@ class LadderComparison:
     colours: list[ScoreRow]
     interval: EloInterval
 
-    @property
-    def superiority(self) -> float:
-        """The likelihood in percent that the first bot is the better one."""
-        return 100 * self.interval.los
-
 
 @dataclass(frozen=True, slots=True)
-class EstimatedGap:
-    """Two versions by the estimate of a ladder, from all its games, whether they have met or not."""
-
-    game: Rules
-    first: int
-    second: int
-    """The numbers of the versions."""
-    gap: Strength
-
-    @property
-    def superiority(self) -> float:
-        """The likelihood in percent that the first version is the stronger one."""
-        return 100 * self.gap.superiority
-
-
-@dataclass(frozen=True, slots=True)
-class _Contestant:
+class Contestant:
     """A bot of the comparison, and the chosen version's number, None for all versions."""
 
     bot: Bot
@@ -73,61 +59,74 @@ class _Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two bots against each other, on one ladder or, without ``ladder``, on all."""
+    """Two bots, and the ladder on which they are compared, empty for all."""
 
-    first: _Contestant
-    second: _Contestant
+    first: Contestant
+    second: Contestant
     ladder: str
-    ladders: list[LadderComparison]
-    gaps: list[EstimatedGap]
-
-    def files(self, title: str, view: str) -> list[TableLinks]:
-        """The files of one of the two tables, with the same filters."""
-        slugs = (self.first.bot.slug, self.second.bot.slug)
-        return [table_links(title, view, *slugs, **self._filters)]
 
     @property
-    def _filters(self) -> dict[str, object]:
-        return {
-            "ladder": self.ladder,
-            "version": self.first.number,
-            "opponent_version": self.second.number,
-        }
+    def filters(self) -> dict[str, object]:
+        """In the address of the comparison."""
+        numbers = {"version": self.first.number, "opponent_version": self.second.number}
+        return {"ladder": self.ladder, **numbers}
+
+    @property
+    def filters_of_games(self) -> dict[str, object]:
+        """In the address of the list of their rated games."""
+        chosen = rated_filters(self.first.bot, self.ladder or None, self.first.number)
+        return {**chosen, "opponent": self.second.bot.slug, "opponent_version": self.second.number}
+
+    @property
+    def ladders(self) -> list[str]:
+        return [self.ladder] if self.ladder else list(GAMES)
 
 
 @require_safe
 def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
     """The results of a bot against another, filtered by ``ladder``, ``version`` and ``opponent_version``."""
-    compared = compare_bots(request, slug, other)
-    first, second, ladder = compared.first, compared.second, compared.ladder
+    asked = _find(request, slug, other)
+    first, second, ladder, filters = asked.first, asked.second, asked.ladder, asked.filters
     context = {
         "first": first,
         "second": second,
         "chosen_ladder": ladder,
         "games": GAMES.values(),
-        "ladders": compared.ladders,
-        "gaps": compared.gaps,
-        "result_files": compared.files("Results", "comparison-results"),
-        "estimate_files": compared.files("Estimates", "comparison-estimates"),
+        "ladders": list(_compare(asked)),
+        "gaps": list(_gaps(asked)),
+        "result_files": [table_links("Results", "comparison-results", slug, other, **filters)],
+        "estimate_files": [table_links("Estimates", "comparison-estimates", slug, other, **filters)],
         "reversed": comparison_address(
             other, slug, ladder=ladder, version=second.number, opponent_version=first.number
         ),
-        "unrated": games_address(**_filters(first, second) | {"ladder": ladder or None, "rated": "no"}),
+        "unrated": games_address(**asked.filters_of_games | {"rated": "no"}),
     }
     return render(request, "comparison.html", context)
 
 
-def compare_bots(request: HttpRequest, slug: str, other: str) -> Comparison:
-    """The comparison with the filters in the address; raises ``Http404`` for filters that fit nothing."""
-    if slug == other:
-        raise Http404("a bot cannot be compared with itself")
-    first = _contestant(request, slug, "version")
-    second = _contestant(request, other, "opponent_version")
-    ladder = request.GET.get("ladder", "")
-    if ladder and ladder not in GAMES:
-        raise Http404(f"no ladder {ladder!r}")
-    codes = [ladder] if ladder else list(GAMES)
-    return Comparison(first, second, ladder, _compare(first, second, codes), _gaps(first, second, codes))
+@require_safe
+def comparison_results(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
+    """The rated games of two bots by ladder and colour, with the filters of their comparison."""
+    asked = _find(request, slug, other)
+    lines = []
+    for one in _compare(asked):
+        of_both = (one.interval.elo, one.interval.low, one.interval.high, one.interval.los)
+        for row in (one.total, *one.colours):
+            found = (None,) * len(of_both) if row.name else of_both
+            address = request.build_absolute_uri(row.games)
+            lines.append((one.game.code, row.name.lower() or None, *row.counts, *found, address))
+    return _served(asked, kind, "results", RESULTS, lines)
+
+
+@require_safe
+def comparison_estimates(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
+    """The differences of two bots by the estimates of ladders, with the filters of their comparison."""
+    asked = _find(request, slug, other)
+    lines = [
+        (game.code, one, another, gap.elo, gap.error, gap.superiority)
+        for game, one, another, gap in _gaps(asked)
+    ]
+    return _served(asked, kind, "estimates", ESTIMATES, lines)
 
 
 @require_safe
@@ -149,67 +148,77 @@ def _named(bots: QuerySet[Bot], name: str) -> Bot | None:
     return bots.filter(slug=name).first() or (bots.filter(pk=named.pk).first() if named else None)
 
 
-def _contestant(request: HttpRequest, slug: str, parameter: str) -> _Contestant:
+def _served(
+    asked: Comparison, kind: str, name: str, columns: tuple[str, ...], lines: Sequence[tuple[object, ...]]
+) -> HttpResponse:
+    first, second = asked.first, asked.second
+    return served_table(
+        kind,
+        name,
+        columns,
+        lines,
+        file=f"{first.bot.slug}-{second.bot.slug}-{name}",
+        bot=first.bot.name,
+        version=first.number,
+        opponent=second.bot.name,
+        opponent_version=second.number,
+    )
+
+
+def _find(request: HttpRequest, slug: str, other: str) -> Comparison:
+    """The comparison with the filters in the address; raises ``Http404`` for filters that fit nothing."""
+    if slug == other:
+        raise Http404("a bot cannot be compared with itself")
+    first = _contestant(request, slug, "version")
+    second = _contestant(request, other, "opponent_version")
+    ladder = request.GET.get("ladder", "")
+    if ladder and ladder not in GAMES:
+        raise Http404(f"no ladder {ladder!r}")
+    return Comparison(first, second, ladder)
+
+
+def _contestant(request: HttpRequest, slug: str, parameter: str) -> Contestant:
     """Raises ``Http404`` for an unknown bot, and for a number that none of its versions has."""
-    bot = get_object_or_404(access.visible_bots(request.user).select_related("owner"), slug=slug)
+    bot = get_object_or_404(access.visible_bots(request.user), slug=slug)
     visible = access.visible_versions(request.user, BotVersion.objects.filter(bot=bot))
     versions = dict(visible.order_by("number").values_list("pk", "number"))
     text = request.GET.get(parameter, "")
-    number = int(text) if is_whole(text, LAST_ID) else None
-    if text and number not in versions.values():
+    number = next((number for number in versions.values() if str(number) == text), None)
+    if text and number is None:
         raise Http404(f"{slug} has no version {text!r}")
-    return _Contestant(bot, versions, number)
+    return Contestant(bot, versions, number)
 
 
-def _filters(first: _Contestant, second: _Contestant) -> dict[str, object]:
-    """The filters of their rated games on all ladders."""
-    return rated_filters(first.bot, None, first.number) | {
-        "opponent": second.bot.slug,
-        "opponent_version": second.number,
-    }
-
-
-def _compare(first: _Contestant, second: _Contestant, ladders: list[str]) -> list[LadderComparison]:
+def _compare(asked: Comparison) -> Iterator[LadderComparison]:
     """The ladders on which they have met, in the site's order."""
     scores = {}
     for side in Side:
-        pairs = PairScore.objects.filter(**{f"{side.other.name.lower()}__in": second.chosen})
-        scores[side] = sum_pairs(pairs, side, first.chosen, "ladder")
-    met = [code for code in ladders if any(code in by_ladder for by_ladder in scores.values())]
-    return [
-        _comparison(
-            code, {side: scores[side].get(code, GameScore()) for side in Side}, _filters(first, second)
-        )
-        for code in met
-    ]
+        pairs = PairScore.objects.filter(**{f"{side.other.name.lower()}__in": asked.second.chosen})
+        scores[side] = sum_pairs(pairs, side, asked.first.chosen, "ladder")
+    for code in asked.ladders:
+        if any(code in by_ladder for by_ladder in scores.values()):
+            on_ladder = {side: scores[side].get(code, GameScore()) for side in Side}
+            total, *colours = total_and_colours(on_ladder, asked.filters_of_games | {"ladder": code})
+            counts = Wdl(total.score.losses, total.score.draws, total.score.wins)
+            yield LadderComparison(GAMES[code], total, colours, interval(counts))
 
 
-def _gaps(first: _Contestant, second: _Contestant, ladders: list[str]) -> list[EstimatedGap]:
-    """The chosen versions, else the latest rated ones, on the ladders on which both have played."""
-    rated = LadderRating.objects.filter(
-        ladder__in=ladders, version__in=[*first.chosen, *second.chosen]
-    ).order_by("version__number")
+def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, Strength]]:
+    """The estimated differences on the ladders on which both have played, with the numbers of the versions.
+
+    They are those of the chosen versions, else of the latest rated ones, whether they have met or not.
+    """
+    first, second = asked.first, asked.second
+    rated = LadderRating.objects.filter(ladder__in=asked.ladders, version__in=[*first.chosen, *second.chosen])
     latest: dict[tuple[str, int], int] = {}
-    for code, bot, version in rated.values_list("ladder", "version__bot", "version"):
+    for code, bot, version in rated.order_by("version__number").values_list(
+        "ladder", "version__bot", "version"
+    ):
         latest[code, bot] = version
-    gaps = []
-    for code in ladders:
+    for code in asked.ladders:
         one, other = latest.get((code, first.bot.pk)), latest.get((code, second.bot.pk))
         if one is None or other is None:
             continue
         estimate = ladder_estimate(code)
         if {one, other} <= estimate.strengths.keys():
-            gap = estimate.difference(one, other)
-            gaps.append(EstimatedGap(GAMES[code], first.versions[one], second.versions[other], gap))
-    return gaps
-
-
-def _comparison(code: str, scores: dict[Side, GameScore], filters: dict[str, object]) -> LadderComparison:
-    filters = filters | {"ladder": code}
-    total = joined(scores[Side.WHITE], scores[Side.BLACK])
-    colours = [
-        ScoreRow(score, filters | {"colour": side.name.lower()}, side.name.title())
-        for side, score in scores.items()
-    ]
-    counts = Wdl(total.losses, total.draws, total.wins)
-    return LadderComparison(GAMES[code], ScoreRow(total, filters), colours, interval(counts))
+            yield GAMES[code], first.versions[one], second.versions[other], estimate.difference(one, other)

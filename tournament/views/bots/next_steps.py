@@ -3,55 +3,33 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
-from tournament import access
-from tournament.models import ActiveVersion, BotVersion, Exam
+from tournament.models import BotVersion, Exam
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.services.ladders.queue import NextGame, next_game_of, queue_state
+from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads.validation import is_delayed
 from tournament.services.work.durations import slots_at_work
 from workers.jobs import Work
 
-
-@dataclass(frozen=True, slots=True)
-class NextSteps:
-    """Sentences about the queue for validation, and what happens on each ladder."""
-
-    sentences: list[str]
-    ladders: Sequence[tuple[Rules, ActiveVersion | None, NextGame | None]] = ()
-    """The bot's active version there, and its next game if it is this one."""
-    trouble: str = ""
-    """What keeps all games from being played."""
-
-    @property
-    def can_activate(self) -> bool:
-        return any(next_game is None for *_, next_game in self.ladders)
+State = BotVersion.State
 
 
 def next_steps_of(
-    version: BotVersion, user: access.Visitor, exam: Exam | None, now: datetime.datetime
-) -> NextSteps | None:
-    """None if nothing follows. Only the owner is told about the queue and about versions active instead."""
-    manages = access.may_edit_bot(user, version.bot)
-    if version.state == BotVersion.State.VALID:
-        state = queue_state(now)
-        rows = {row.ladder_id: row for row in version.bot.activities.select_related("version__bot")}
-        ladders = []
-        for game in (game for game in GAMES.values() if version.plays(game.code)):
-            row = rows.get(game.code)
-            is_active = row and row.enabled and row.version_id == version.pk
-            if manages or is_active:
-                ladders.append((game, row, next_game_of(state, row) if row and is_active else None))
-        return NextSteps([], ladders, state.trouble) if ladders else None
-    if manages and version.state == BotVersion.State.WAITING:
-        return NextSteps(_waiting(version))
-    if manages and exam is not None and version.state == BotVersion.State.VALIDATING:
-        return NextSteps(_delayed(version, now) or _queued(exam))
-    return None
+    version: BotVersion, manages: bool, exam: Exam | None, now: datetime.datetime
+) -> dict[str, Any]:
+    """The values of ``pieces/next_steps.html``; empty if nothing follows.
+
+    Only the owner is told about the queue for validation and about versions that are active instead.
+    """
+    if version.state == State.VALID:
+        return _on_ladders(version, manages, now)
+    if manages and version.state == State.WAITING:
+        return {"sentences": _waiting(version)}
+    if manages and exam is not None and version.state == State.VALIDATING:
+        return {"sentences": _delayed(version, now) or _queued(exam)}
+    return {}
 
 
 def checks_before(exam: Exam) -> int:
@@ -61,8 +39,22 @@ def checks_before(exam: Exam) -> int:
     return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
 
 
+def _on_ladders(version: BotVersion, manages: bool, now: datetime.datetime) -> dict[str, Any]:
+    """On each ladder the active version and, if it is this one, its next game."""
+    state = queue_state(now)
+    rows = {row.ladder_id: row for row in version.bot.activities.select_related("version__bot")}
+    steps = []
+    for game in (game for game in GAMES.values() if version.plays(game.code)):
+        row = rows.get(game.code)
+        is_active = row and row.enabled and row.version_id == version.pk
+        if manages or is_active:
+            steps.append((game, row, next_game_of(state, row) if row and is_active else None))
+    can_activate = any(next_game is None for *_, next_game in steps)
+    return {"ladders": steps, "trouble": state.trouble, "can_activate": can_activate} if steps else {}
+
+
 def _waiting(version: BotVersion) -> list[str]:
-    before = BotVersion.objects.filter(state=BotVersion.State.WAITING, pk__lt=version.pk).count()
+    before = BotVersion.objects.filter(state=State.WAITING, pk__lt=version.pk).count()
     return [
         f"This is number {before + 1} of the versions that wait.",
         "Its validation begins as soon as this site runs uploads, the versions before it first.",

@@ -7,26 +7,23 @@ so. They are found by the index of the rating events, newest first.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.cache import cache
 from django.urls import reverse
 
-from engines.records import Termination, read_times
+from engines.records import read_times
 from engines.rules.base import Result, Side
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
-from tournament.models import BotVersion, GameRecord, RatingEvent
-from tournament.views.games.filters import NO_OPENING, games_address
+from tournament.models import GameRecord, RatingEvent
 from tournament.views.games.replay import format_seconds
-from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import first_of_parts
 
 MOST_COUNTED = 500
-MOST_OPENINGS = 8
 MOST_CHANGES = 8
 MOST_TIMED = 10
 """Games whose records are read for the time used."""
@@ -36,9 +33,9 @@ _COLUMNS = (
     "game__fault", "game__pairing__opening",
 )  # fmt: skip
 _SHOWN = (
-    "mu_before", "sigma_before", "mu_after", "sigma_after", "game__result", "game__white__number",
-    "game__white__bot__name", "game__white__bot__slug", "game__black__number", "game__black__bot__name",
-    "game__black__bot__slug",
+    "mu_before", "sigma_before", "mu_after", "sigma_after", "version__number", "game__result",
+    "game__white__number", "game__white__bot__name", "game__white__bot__slug", "game__black__number",
+    "game__black__bot__name", "game__black__bot__slug",
 )  # fmt: skip
 """Columns of rating changes that pages show."""
 
@@ -57,70 +54,13 @@ class LatestGame:
     opening: str
 
 
-@dataclass(frozen=True, slots=True)
-class Latest:
-    """The latest games, the newest first; ``first`` is the oldest one's sequence, None if these are all."""
-
-    games: list[LatestGame]
-    first: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class FrequentOpenings:
-    """The most frequent openings, and how many others there are."""
-
-    rows: list[ScoreRow]
-    others: int
-
-
-@dataclass(frozen=True, slots=True)
-class ForfeitRow:
-    """How many games were forfeited in one way; ``address`` lists them."""
-
-    termination: Termination
-    games: int
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class RatingChange:
-    """A step of a player's rating with its game."""
-
-    event: RatingEvent
-    side: Side
-
-    @property
-    def player(self) -> BotVersion:
-        game = self.event.game
-        return game.white if self.side is Side.WHITE else game.black
-
-    @property
-    def opponent(self) -> BotVersion:
-        game = self.event.game
-        return game.black if self.side is Side.WHITE else game.white
-
-
-@dataclass(frozen=True, slots=True)
-class TimeUsed:
-    """The time of the bot's own moves in the latest games."""
-
-    games: int
-    moves: int
-    mean: str
-    longest: str
-    address: str
-    """The game with the longest time, at this move."""
-    share: float | None
-    """The part of the clock that was used, in percent; None if no game had a clock."""
-
-
-def latest_games(ladder: str, versions: Sequence[int]) -> Latest:
-    """The latest rated games of these versions."""
+def latest_games(ladder: str, versions: Sequence[int]) -> tuple[list[LatestGame], int | None]:
+    """The latest rated games of these versions, and the oldest one's sequence, None if these are all."""
     # The index orders the events of each version by sequence, but not those of a bot.
     parts = [RatingEvent.objects.filter(version=version, ladder=ladder) for version in versions]
     found = first_of_parts(parts, ["-sequence"], MOST_COUNTED + 1, *_COLUMNS)
     games = [_latest_game(*row) for row in found[:MOST_COUNTED]]
-    return Latest(games, games[-1].sequence if len(found) > MOST_COUNTED else None)
+    return games, games[-1].sequence if len(found) > MOST_COUNTED else None
 
 
 def _latest_game(
@@ -132,48 +72,33 @@ def _latest_game(
     return LatestGame(sequence, event, game, side, Result(result), cause, opening)
 
 
-def openings_of(latest: Latest, filters: Mapping[str, object]) -> FrequentOpenings:
-    """The results by opening."""
+def scores_by_opening(latest: Sequence[LatestGame]) -> list[tuple[str, GameScore]]:
+    """The given moves and the results after them, the most frequent first."""
     scores: dict[str, GameScore] = {}
-    for game in latest.games:
+    for game in latest:
         score = scores.setdefault(game.opening, GameScore())
         score.add(game.result, as_white=game.side is Side.WHITE)
-    ranked = sorted(scores.items(), key=lambda item: (-item[1].games, item[0]))
-    rows = [
-        ScoreRow(score, {**filters, "min_sequence": latest.first, "opening": opening or NO_OPENING}, opening)
-        for opening, score in ranked[:MOST_OPENINGS]
-    ]
-    return FrequentOpenings(rows, len(ranked) - len(rows))
+    return sorted(scores.items(), key=lambda item: (-item[1].games, item[0]))
 
 
-def forfeits_of(latest: Latest, filters: Mapping[str, object]) -> list[ForfeitRow]:
-    """The forfeits by termination, the most frequent first."""
-    causes = Counter(game.cause for game in latest.games if game.cause)
-    chosen = {**filters, "min_sequence": latest.first, "fault": "bot"}
-    return [
-        ForfeitRow(Termination(cause), count, games_address(**chosen, termination=cause))
-        for cause, count in causes.most_common()
-    ]
-
-
-def rating_changes(latest: Latest) -> list[RatingChange]:
+def rating_changes(latest: Sequence[LatestGame]) -> list[RatingEvent]:
     """The latest changes of the rating, with their games."""
-    newest = latest.games[:MOST_CHANGES]
-    events = RatingEvent.objects.select_related("game__white__bot", "game__black__bot")
-    found = events.only(*_SHOWN).in_bulk([one.event for one in newest])
-    return [RatingChange(found[one.event], one.side) for one in newest]
+    newest = [one.event for one in latest[:MOST_CHANGES]]
+    events = RatingEvent.objects.select_related("version", "game__white__bot", "game__black__bot")
+    found = events.only(*_SHOWN).in_bulk(newest)
+    return [found[event] for event in newest]
 
 
-def time_used(latest: Latest, key: str) -> TimeUsed | None:
+def time_used(latest: Sequence[LatestGame], key: str) -> dict[str, Any] | None:
     """The time used in the latest ``MOST_TIMED`` games, cached while these are the same; None if unknown."""
-    timed = latest.games[:MOST_TIMED]
+    timed = latest[:MOST_TIMED]
     if not timed:
         return None
     games = ".".join(str(game.sequence) for game in timed)  # an annulment can take away any of them
     return cache.get_or_set(f"time-used-{key}-{games}", lambda: _time_used(timed))
 
 
-def _time_used(games: Sequence[LatestGame]) -> TimeUsed | None:
+def _time_used(games: Sequence[LatestGame]) -> dict[str, Any] | None:
     sides = {game.pk: game.side for game in games}
     records = GameRecord.objects.filter(game__in=sides).order_by("-game__sequence")
     times: list[tuple[int, int, int]] = []
@@ -188,15 +113,14 @@ def _time_used(games: Sequence[LatestGame]) -> TimeUsed | None:
     if not times:
         return None
     longest, pk, ply = max(times, key=lambda time: time[0])
-    mean = sum(ms for ms, *_ in times) // len(times)
-    return TimeUsed(
-        games=len({pk for _, pk, _ in times}),
-        moves=len(times),
-        mean=format_seconds(mean),
-        longest=format_seconds(longest),
-        address=f"{reverse('game', args=[pk])}?ply={ply}",
-        share=100 * used / clock if clock else None,
-    )
+    return {
+        "games": len({pk for _, pk, _ in times}),
+        "moves": len(times),
+        "mean": format_seconds(sum(ms for ms, *_ in times) // len(times)),
+        "longest": format_seconds(longest),
+        "address": f"{reverse('game', args=[pk])}?ply={ply}",
+        "share": 100 * used / clock if clock else None,  # in percent; None without a game with a clock
+    }
 
 
 def _own_times(text: str, side: Side) -> list[tuple[int, int]]:

@@ -6,72 +6,40 @@ games, summed over the table of pair scores; the rest is of the latest games, se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from django.http import Http404, HttpRequest
 
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.standings import GameScore
-from tournament.models import Bot, BotVersion, PairScore
+from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.views.bots import recent
-from tournament.views.exports import TableLinks, table_links
-from tournament.views.games.filters import games_address
-from tournament.views.games.scores import ScoreRow, joined, rated_filters, sum_pairs
-from tournament.views.ladders.ratings import RatingRow
-from tournament.views.paging import LAST_ID, is_whole
+from tournament.views.exports import table_links
+from tournament.views.games.filters import NO_OPENING, games_address
+from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
 
 MOST_OPPONENTS = 15
 """The most opponents listed, unless all are asked for."""
+MOST_OPENINGS = 8
+RESULTS = ("by", "name", *COLUMNS, "list")
+"""``by`` is all, opponent, colour, opening or forfeit; of a forfeit the name is the termination.
 
-
-@dataclass(frozen=True, slots=True)
-class BotResults:
-    """What the page shows of one ladder; with ``version`` of this version alone."""
-
-    bot: Bot
-    ladder: Rules
-    version: BotVersion | None
-    is_fixed: bool
-    """Whether the page is about this version, so that no other can be chosen."""
-    ladders: list[Rules]
-    """The ladders that can be chosen."""
-    numbers: list[int]
-    """The numbers of the versions that have rated games on the ladder."""
-    total: ScoreRow
-    colours: list[ScoreRow]
-    opponents: list[ScoreRow]
-    more_opponents: int
-    """How many opponents are not listed."""
-    latest: recent.Latest
-    openings: recent.FrequentOpenings
-    forfeits: list[recent.ForfeitRow]
-    changes: list[recent.RatingChange]
-    time: recent.TimeUsed | None
-
-    @property
-    def files(self) -> list[TableLinks]:
-        """The same results as files."""
-        number = self.version.number if self.version else None
-        return [table_links("Results", "bot-results", self.bot.slug, ladder=self.ladder.code, version=number)]
-
-    @property
-    def unrated(self) -> str:
-        """The address of the games that are not counted."""
-        return games_address(**(dict(self.total.filters) | {"rated": "no"}))
+``list`` is the address of the list of games.
+"""
 
 
 def results_of(
     request: HttpRequest,
     bot: Bot,
-    ratings: Sequence[RatingRow],
+    ratings: Sequence[LadderRating],
     fixed: BotVersion | None = None,
     *,
     all_opponents: bool = False,
-) -> BotResults | None:
-    """The results chosen by ``ladder`` and ``version`` in the address, and by ``all_opponents``.
+) -> dict[str, Any] | None:
+    """The results chosen by ``ladder``, ``version`` and ``opponents=all`` in the address, or all opponents.
 
     None without ratings. By default all versions on the ladder with the most games; a version's own page
     gives it as ``fixed``. Raises ``Http404`` for a ladder or a version without rated games.
@@ -79,41 +47,62 @@ def results_of(
     if not ratings:
         return None
     code = _chosen_ladder(request, ratings)
-    on_ladder = [row.rating.version for row in ratings if row.rating.ladder_id == code]
+    on_ladder = [rating.version for rating in ratings if rating.ladder_id == code]
     version = fixed or _chosen_version(request, on_ladder)
+    number = version.number if version else None
     versions = [one.pk for one in on_ladder if version is None or one.pk == version.pk]
-    filters = rated_filters(bot, code, version.number if version else None)
-    colours, opponents = _pair_results(code, versions, filters)
-    shown = len(opponents) if all_opponents else MOST_OPPONENTS
-    latest = recent.latest_games(code, versions)
-    return BotResults(
-        bot=bot,
-        ladder=GAMES[code],
-        version=version,
-        is_fixed=fixed is not None,
-        ladders=[GAMES[each] for each in dict.fromkeys(row.rating.ladder_id for row in ratings)],
-        numbers=[one.number for one in on_ladder],
-        total=ScoreRow(joined(colours[0].score, colours[1].score), filters),
-        colours=colours,
-        opponents=_named(opponents[:shown], filters),
-        more_opponents=len(opponents[shown:]),
-        latest=latest,
-        openings=recent.openings_of(latest, filters),
-        forfeits=recent.forfeits_of(latest, filters),
-        changes=recent.rating_changes(latest),
-        time=recent.time_used(latest, f"{bot.pk}-{version.pk if version else 0}-{code}"),
-    )
+    filters = rated_filters(bot, code, number)
+    (total, *colours), opponents = _pair_results(code, versions, filters)
+    listed = len(opponents) if all_opponents or request.GET.get("opponents") == "all" else MOST_OPPONENTS
+    latest, first = recent.latest_games(code, versions)
+    of_latest = {**filters, "min_sequence": first}
+    openings = recent.scores_by_opening(latest)
+    forfeits = Counter(game.cause for game in latest if game.cause).most_common()
+    return {
+        "bot": bot,
+        "ladder": GAMES[code],
+        "version": version,
+        "is_fixed": fixed is not None,
+        "ladders": [GAMES[each] for each in dict.fromkeys(rating.ladder_id for rating in ratings)],
+        "numbers": [one.number for one in on_ladder],
+        "total": total,
+        "colours": colours,
+        "opponents": _named(opponents[:listed], filters),
+        "more_opponents": len(opponents[listed:]),
+        "latest": len(latest),
+        "since": first,
+        "openings": [
+            ScoreRow(score, {**of_latest, "opening": opening or NO_OPENING}, opening)
+            for opening, score in openings[:MOST_OPENINGS]
+        ],
+        "more_openings": len(openings[MOST_OPENINGS:]),
+        "forfeits": [
+            (cause, count, games_address(**of_latest, fault="bot", termination=cause))
+            for cause, count in forfeits
+        ],
+        "changes": recent.rating_changes(latest),
+        "time": recent.time_used(latest, f"{bot.pk}-{version.pk if version else 0}-{code}"),
+        "unrated": games_address(**filters | {"rated": "no"}),
+        "files": [table_links("Results", "bot-results", bot.slug, ladder=code, version=number)],
+    }
 
 
-def asks_for_all(request: HttpRequest) -> bool:
-    """Whether the address of a page asks for all opponents."""
-    return request.GET.get("opponents") == "all"
+def result_lines(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
+    """The same with the columns ``RESULTS``."""
+    rows = [("all", "", results["total"])]
+    rows += [("opponent", row.opponent.name, row) for row in results["opponents"]]
+    rows += [("colour", row.name.lower(), row) for row in results["colours"]]
+    rows += [("opening", row.name, row) for row in results["openings"]]
+    for by, name, row in rows:
+        yield by, name, *row.counts, request.build_absolute_uri(row.games)
+    for cause, count, address in results["forfeits"]:
+        yield "forfeit", cause, count, None, None, None, None, request.build_absolute_uri(address)
 
 
-def _chosen_ladder(request: HttpRequest, ratings: Sequence[RatingRow]) -> str:
-    games: dict[str, int] = {}
-    for row in ratings:
-        games[row.rating.ladder_id] = games.get(row.rating.ladder_id, 0) + row.rating.games
+def _chosen_ladder(request: HttpRequest, ratings: Sequence[LadderRating]) -> str:
+    games: Counter[str] = Counter()
+    for rating in ratings:
+        games[rating.ladder_id] += rating.games
     chosen = request.GET.get("ladder", "") or max(games, key=lambda code: games[code])
     if chosen not in games or chosen not in GAMES:
         raise Http404(f"no rated games on ladder {chosen!r}")
@@ -122,34 +111,30 @@ def _chosen_ladder(request: HttpRequest, ratings: Sequence[RatingRow]) -> str:
 
 def _chosen_version(request: HttpRequest, versions: Sequence[BotVersion]) -> BotVersion | None:
     text = request.GET.get("version", "")
-    if not text:
-        return None
-    number = int(text) if is_whole(text, LAST_ID) else 0
-    for version in versions:
-        if version.number == number:
-            return version
-    raise Http404(f"no rated games of version {text!r}")
+    found = next((one for one in versions if str(one.number) == text), None)
+    if text and found is None:
+        raise Http404(f"no rated games of version {text!r}")
+    return found
 
 
 def _pair_results(
-    code: str, versions: list[int], filters: dict[str, object]
+    code: str, versions: list[int], filters: Mapping[str, object]
 ) -> tuple[list[ScoreRow], list[tuple[int, GameScore]]]:
-    """The results by colour, White's first, and by the id of the opponent, the most games first."""
+    """The results of all games and by colour, and by the id of the opponent, the most games first."""
     pairs = PairScore.objects.filter(ladder=code)
-    colours, opponents = [], dict[int, GameScore]()
+    colours, opponents = {}, defaultdict[int, GameScore](GameScore)
     for side in Side:
         scores = sum_pairs(pairs, side, versions, f"{side.other.name.lower()}__bot")
-        total = GameScore()
+        colours[side] = sum(scores.values(), GameScore())
         for bot, score in scores.items():
-            total = joined(total, score)
-            opponents[bot] = joined(opponents.get(bot, GameScore()), score)
-        colours.append(ScoreRow(total, filters | {"colour": side.name.lower()}, side.name.title()))
-    return colours, sorted(opponents.items(), key=lambda item: (-item[1].games, item[0]))
+            opponents[bot] += score
+    in_order = sorted(opponents.items(), key=lambda item: (-item[1].games, item[0]))
+    return total_and_colours(colours, filters), in_order
 
 
-def _named(opponents: Sequence[tuple[int, GameScore]], filters: dict[str, object]) -> list[ScoreRow]:
+def _named(opponents: Sequence[tuple[int, GameScore]], filters: Mapping[str, object]) -> list[ScoreRow]:
     bots = Bot.objects.only("name", "slug").in_bulk([bot for bot, _ in opponents])
     return [
-        ScoreRow(score, filters | {"opponent": bots[bot].slug}, opponent=bots[bot])
+        ScoreRow(score, {**filters, "opponent": bots[bot].slug}, opponent=bots[bot])
         for bot, score in opponents
     ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Prefetch
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
@@ -13,9 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines.records import Fault
 from tournament import access
-from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
+from tournament.models import BotVersion, Exam, Game, GameLog
 from tournament.services.accounts.acts import record_act
 from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
 from tournament.services.results.withdrawal import reinstate, withdraw
@@ -24,49 +22,13 @@ from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.validation import begin, is_delayed
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
-from tournament.views.bots.results import asks_for_all, results_of
-from tournament.views.games.endings import ending_sentence
+from tournament.views.bots.results import results_of
 from tournament.views.games.filters import games_address
-from tournament.views.games.logs import LogEnd, ShownLog, end_of, shown_log
 from tournament.views.logged_in import takes_form
-from tournament.views.paging import LAST_ID
 from tournament.views.polling import unchanged
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
-from workers.jobs import Finding
 
 State = BotVersion.State
-
-
-@dataclass(frozen=True, slots=True)
-class ValidationGame:
-    """One validation game, with the logs that help the bot's author to correct it."""
-
-    game: Game
-    verdict: str
-    opened: str
-    """The side at fault, whose log is shown unfolded; empty if the game ended without a fault."""
-    logs: list[ShownLog]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFault:
-    """A fault found by a compliance check, with its heading."""
-
-    title: str
-    found: Finding
-    stderr: LogEnd
-    lines: LogEnd
-
-
-@dataclass(frozen=True, slots=True)
-class ValidationReport:
-    """A compliance check as shown to the bot's author."""
-
-    exam: Exam
-    progress: str
-    found: list[Finding]
-    faults: list[FoundFault]
-    """The faults among ``found``, the grave ones first."""
 
 
 @require_safe
@@ -92,28 +54,30 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     is_fragment = "HX-Request" in request.headers
     if is_fragment and not request.GET.get("seen", "").startswith(f"{version.state}-"):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    validation = version.validation
     context = {
         "version": version,
         "manages": manages,
         "polls": version.state == State.VALIDATING,
         "seen": seen,
-        "report": report_of(exam) if exam else None,
-        "validation": _validation_games(validation) if validation and manages else [],
-        "next_steps": next_steps_of(version, request.user, exam, timezone.now()),
+        "validation": validation_games(version) if manages else [],
+        "next_steps": next_steps_of(version, manages, exam, timezone.now()),
         "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
         "can_test": manages and version.state == State.VALID,
         "can_withdraw": manages and version.state == State.VALID,
         "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
         "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
     }
+    if exam is not None:
+        found = exam.findings
+        faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
+        context |= {"exam": exam, "progress": progress_of(exam), "findings": found, "faults": faults}
     if is_fragment:
         return render(request, "pieces/version_state.html", context)
     ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
         "ratings": ratings,
-        "results": results_of(request, version.bot, ratings, version, all_opponents=asks_for_all(request)),
+        "results": results_of(request, version.bot, ratings, version),
         "page": games_of(request, [version]),
         "all_games": games_address(bot=slug, version=number),
     }
@@ -190,26 +154,16 @@ def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> 
     return redirect(version)
 
 
-def report_of(exam: Exam) -> ValidationReport:
-    found = exam.findings
-    faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
-    titled = [FoundFault(_fault_title(one), one, end_of(one.stderr), end_of(one.lines)) for one in faults]
-    return ValidationReport(exam, _progress(exam, found, len(faults)), found, titled)
-
-
-def _fault_title(found: Finding) -> str:
-    check = found.check[:1].upper() + found.check[1:]
-    return f"{check} on {found.ladder}" if found.ladder else check
-
-
-def _progress(exam: Exam, found: list[Finding], faults: int) -> str:
+def progress_of(exam: Exam) -> str:
+    """How far a compliance check has come, or why it ended without findings."""
     if exam.end in {Exam.End.REFUSED, Exam.End.FAILED, Exam.End.LOST}:
         return exam.why
     if exam.heard_at is None:
         return "waiting for a worker"
     if not exam.unpacked:
         return "unpacking the bundle"
-    tried = sum(one.was_tried for one in found)
+    tried = sum(one.was_tried for one in exam.findings)
+    faults = sum(bool(one.fault) for one in exam.findings)
     checks, wrong = f"{tried} check{pluralize(tried)}", f"{faults or 'no'} fault{pluralize(faults)}"
     return f"{checks}, {wrong}" if exam.ended_at else f"{checks} so far, {wrong}"
 
@@ -229,26 +183,14 @@ def _seen(version: BotVersion, exam: Exam | None) -> str:
 
 def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:
     """The version, if it exists and this user may see it."""
-    if number > LAST_ID:
-        raise Http404(f"no version {number}")
     versions = BotVersion.objects.select_related("bot__owner", "bundle", "validation")
     visible = access.visible_versions(request.user, versions)
     return get_object_or_404(visible, bot__slug=slug, number=number)
 
 
-def _validation_games(validation: Tournament) -> list[ValidationGame]:
-    """The newest first: the log of the latest game is the one to read."""
-    games = list(validation.games.with_players().order_by("-id"))
-    logs: dict[int, list[ShownLog]] = {}
-    for log in GameLog.objects.filter(game__in=games).order_by("game", "-side"):
-        logs.setdefault(log.game_id, []).append(shown_log(log))
-    return [
-        ValidationGame(game, ending_sentence(game), at_fault(game), logs.get(game.pk, [])) for game in games
-    ]
-
-
-def at_fault(game: Game) -> str:
-    """The side whose log shows what went wrong; if neither engine started, White's."""
-    if game.fault in {Fault.WHITE, Fault.BLACK}:
-        return game.fault
-    return GameLog.Side.WHITE if game.state == Game.State.HALTED else ""
+def validation_games(version: BotVersion) -> list[Game]:
+    """With their logs, the newest first: the log of the latest game is the one to read."""
+    if version.validation is None:
+        return []
+    logs = Prefetch("logs", GameLog.objects.order_by("-side"))
+    return list(version.validation.games.with_players().order_by("-id").prefetch_related(logs))

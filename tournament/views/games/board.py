@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,27 +28,28 @@ PICTURE_S = 24 * 3600
 """How long caches may keep the picture of a recorded game."""
 PNG_WIDTH = 600
 """In pixels; enough for previews of links. The time grows with the area."""
+_SIZE = re.compile(r' width="(\d+)" height="(\d+)"')
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerPanel:
-    """One player beside the board. ``tick_ms`` is the time left on a running clock; None if it is stopped."""
+    """One player beside the board."""
 
     side: str
     version: BotVersion
     clock: str
     clock_label: str
     to_move: bool
-    tick_ms: int | None = None
+    tick_ms: int | None
+    """The time left on a running clock; None if it is stopped."""
+    rating: float | None
+    """The published rating, where it is shown."""
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
     """The game, if it exists and this user may see it; raises ``Http404``."""
-    if pk > LAST_ID:
-        raise Http404(f"no game {pk}")
-    game = get_object_or_404(
-        Game.objects.with_players().select_related("pairing", "correction", "live"), pk=pk
-    )
+    games = Game.objects.with_players().select_related("pairing", "correction", "live")
+    game = get_object_or_404(games, pk=pk)
     if not access.may_see_tournament(request.user, game.tournament):
         raise Http404(f"no game {pk}")
     return game
@@ -63,21 +65,27 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
-    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.STYLE)
-    return _cached(HttpResponse(drawn, content_type="image/svg+xml"), pk)
+    game, drawn = _drawn(request, pk, ply, svg.STYLE)
+    return _picture(game, drawn, "image/svg+xml")
 
 
 @require_safe
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
-    drawn = draw_board(_at(request, pk, ply), flip=_is_flipped(request), style=svg.flat_style())
+    game, drawn = _drawn(request, pk, ply, svg.flat_style())
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
-    return _cached(HttpResponse(bytes(png), content_type="image/png"), pk)
+    return _picture(game, bytes(png), "image/png")
 
 
-def _cached(response: HttpResponse, pk: int) -> HttpResponse:
-    """The picture; caches may keep that of a recorded game which everybody may see."""
-    game = Game.objects.select_related("tournament").get(pk=pk)
+def _drawn(request: HttpRequest, pk: int, ply: int, style: str) -> tuple[Game, SafeString]:
+    game = find_game_for(request, pk)
+    replay, *_ = load_replay(game)
+    return game, draw_board(replay.step(min(ply, replay.plies)), flip=_is_flipped(request), style=style)
+
+
+def _picture(game: Game, content: str | bytes, content_type: str) -> HttpResponse:
+    """Caches may keep that of a recorded game which everybody may see."""
+    response = HttpResponse(content, content_type=content_type)
     if game.state == Game.State.DONE and access.may_see_tournament(access.PUBLIC, game.tournament):
         patch_cache_control(response, public=True, max_age=PICTURE_S)
     return response
@@ -90,7 +98,11 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
     flip = _is_flipped(request)
     shown = line[step - 1] if step else replay.step(ply)
-    panels = _panels(game, replay, ply, live)
+    is_last = ply == replay.plies
+    # The game may have ended by a limit or a forfeit, not by the rules.
+    to_move = None if is_last and game.result is not None else replay.positions[ply].side
+    clocks = replay.clocks(ply, parse_time_control(game.tournament.time_control))
+    panels = player_panels(game, clocks, to_move, live if is_last else None)
     return {
         "replay": replay,
         "ply": ply,
@@ -117,45 +129,42 @@ def draw_board(step: BoardStep, *, flip: bool = False, players: bool = True, sty
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
+def drawn_size(board: str) -> tuple[int, int]:
+    """The width and the height of a drawn board."""
+    width, height = _SIZE.findall(board)[0]
+    return int(width), int(height)
+
+
 def _is_flipped(request: HttpRequest) -> bool:
     return request.GET.get("flip") == "1"
 
 
-def _at(request: HttpRequest, pk: int, ply: int) -> BoardStep:
-    replay, *_ = load_replay(find_game_for(request, pk))
-    return replay.step(min(ply, replay.plies))
-
-
-def _is_over(game: Game, replay: Replay, ply: int) -> bool:
-    """Whether neither side is to move; the game may have ended by a limit or a forfeit, not by the rules."""
-    return ply == replay.plies and game.result is not None
-
-
-def _panels(game: Game, replay: Replay, ply: int, live: LiveGame | None) -> dict[Side, PlayerPanel]:
-    to_move = None if _is_over(game, replay, ply) else replay.positions[ply].side
-    running = live if ply == replay.plies else None
-    return player_panels(game, replay.clocks(ply, _control(game)), to_move, running)
-
-
 def player_panels(
-    game: Game, clocks: Mapping[Side, str], to_move: Side | None, live: LiveGame | None
+    game: Game,
+    clocks: Mapping[Side, str],
+    to_move: Side | None,
+    live: LiveGame | None,
+    ratings: Mapping[tuple[str, int], float] | None = None,
 ) -> dict[Side, PlayerPanel]:
-    """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values."""
-    control = _control(game)
+    """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values.
+
+    ``ratings`` to show are by ladder and version.
+    """
+    control = parse_time_control(game.tournament.time_control)
     label = "clock" if control.base_ms is not None else "time of the last move"
-    versions = {Side.WHITE: game.white, Side.BLACK: game.black}
     panels = {}
-    for side, version in versions.items():
+    for side, version in ((Side.WHITE, game.white), (Side.BLACK, game.black)):
         left = _left_ms(live, side, control) if live is not None and side is to_move else None
-        clock = clocks[side] if left is None else format_clock(left)
         panels[side] = PlayerPanel(
-            side.name.lower(), version, clock, f"{side.name.title()}'s {label}", side is to_move, left
+            side=side.name.lower(),
+            version=version,
+            clock=clocks[side] if left is None else format_clock(left),
+            clock_label=f"{side.name.title()}'s {label}",
+            to_move=side is to_move,
+            tick_ms=left,
+            rating=(ratings or {}).get((game.ladder_id, version.pk)),
         )
     return panels
-
-
-def _control(game: Game) -> TimeControl:
-    return parse_time_control(game.tournament.time_control)
 
 
 def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Final, TypedDict
+from typing import Any, Final
 
 from engines.protocol import Score
-from engines.records import MoveNote
 from engines.rules.base import Side
 from tournament.views.games.replay import Replay
 
@@ -17,26 +16,18 @@ DIGITS: Final = 2
 """Of times and node counts: more could not be seen in a chart, and long games have hundreds of them."""
 
 
-class ChartValues(TypedDict):
-    """One value for each ply in ``score``, ``time`` and ``nodes``; None where the engine reported none."""
+def chart_values(replay: Replay, since: int = 0) -> dict[str, Any]:
+    """The values of the plies after ``since``; None where the engine reported none.
 
-    first: str
-    """``white`` or ``black``, who makes the first move of the game; then they take turns."""
-    score: list[int | None]
-    """The score of the engine that moved, as ``squeeze`` draws it."""
-    time: list[float | None]
-    """In seconds, rounded to ``DIGITS`` digits, as ``nodes`` are."""
-    nodes: list[int | None]
-
-
-def chart_values(replay: Replay, since: int = 0) -> ChartValues:
-    """The values of the plies after ``since``."""
+    ``first`` is ``white`` or ``black``, who makes the first move of the game; then they take turns. ``score``
+    has that of the engine that moved, as ``squeeze`` draws it, ``time`` is in seconds.
+    """
     moves = replay.moves[since:]
     return {
         "first": replay.positions[0].side.name.lower(),
-        "score": [None if move.note is None else squeeze(move.note.score, move.side) for move in moves],
-        "time": [_seconds(move.note) for move in moves],
-        "nodes": [_nodes(move.note) for move in moves],
+        "score": [squeeze(move.note.score, move.side) for move in moves],
+        "time": [None if move.note.ms is None else _rounded(move.note.ms / 1000) for move in moves],
+        "nodes": [None if move.note.nodes is None else int(_rounded(move.note.nodes)) for move in moves],
     }
 
 
@@ -51,9 +42,5 @@ def squeeze(score: Score | None, side: Side) -> int | None:
     return round(100 * height if side is Side.WHITE else -100 * height)
 
 
-def _seconds(note: MoveNote | None) -> float | None:
-    return None if note is None or note.ms is None else float(f"{note.ms / 1000:.{DIGITS}g}")
-
-
-def _nodes(note: MoveNote | None) -> int | None:
-    return None if note is None or note.nodes is None else int(float(f"{note.nodes:.{DIGITS}g}"))
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")

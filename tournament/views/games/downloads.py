@@ -11,6 +11,7 @@ from pathlib import Path
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.http import content_disposition_header
 
 from tournament.views.games.record_files import NotWritten, RecordDownload
 
@@ -23,7 +24,8 @@ _WAIT = "This file is being written: try again in some seconds.\n"
 
 def attached(content: str | bytes, name: str, content_type: str) -> HttpResponse:
     """A response that the browser saves as a file."""
-    return HttpResponse(content, content_type=content_type, headers=_attachment(name))
+    headers = {"Content-Disposition": content_disposition_header(True, name)}
+    return HttpResponse(content, content_type=content_type, headers=headers)
 
 
 def served_records(request: HttpRequest, find: Callable[[], RecordDownload], name: str) -> HttpResponseBase:
@@ -82,8 +84,3 @@ class _Part(io.FileIO):
     def read(self, size: int | None = -1, /) -> bytes:
         left = max(0, self._stop - self.tell())
         return super().read(left if size is None or size < 0 else min(size, left)) or b""
-
-
-def _attachment(name: str) -> dict[str, str]:
-    """``name`` must not need quoting: letters, digits, dots and hyphens."""
-    return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -76,6 +76,7 @@ _STATES = {
 }
 
 
+@register.filter
 def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
     if _is_walkover(game):

@@ -7,7 +7,7 @@ import functools
 import itertools
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -33,24 +33,6 @@ MOST_SORTED = 20_000
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
-RESULTS = {
-    "white": Q(result=Result.WHITE_WINS),
-    "black": Q(result=Result.BLACK_WINS),
-    "draw": Q(Drawn()),
-}
-FAULTS = {
-    "none": [Fault.NONE],
-    "either": [Fault.WHITE, Fault.BLACK],
-    "white": [Fault.WHITE],
-    "black": [Fault.BLACK],
-}
-FIELDS = {
-    "min_plies": "plies__gte",
-    "max_plies": "plies__lte",
-    "min_sequence": "sequence__gte",
-    "round": "pairing__round",
-}
-"""Filters that compare one column."""
 COUNTED = "counted"
 PAIR_POINTS = ("0 points", "½ point", "1 point", "1½ points", "2 points")
 """What the candidate of a version test can score in a pair, by the number of half points."""
@@ -65,6 +47,13 @@ SORTS = {
 
 def _choices(values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [("", "any"), *values]
+
+
+def _yes_or_no() -> forms.TypedChoiceField:
+    choices = _choices([("yes", "yes"), ("no", "no")])
+    return forms.TypedChoiceField(
+        required=False, choices=choices, coerce=lambda word: word == "yes", empty_value=None
+    )
 
 
 class GameSearchForm(forms.Form):
@@ -135,8 +124,8 @@ class GameSearchForm(forms.Form):
         ),
         help_text="Of a version test, named as the tournament.",
     )
-    rated = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
-    annulled = forms.ChoiceField(required=False, choices=_choices([("yes", "yes"), ("no", "no")]))
+    rated = _yes_or_no()
+    annulled = _yes_or_no()
     min_sequence = forms.IntegerField(
         required=False,
         label="From number",
@@ -191,33 +180,17 @@ class GameSearchForm(forms.Form):
         """Those that match all filters but that of the bot, or of the owner if no bot is named."""
         values = self.cleaned_data
         if values["bot"] and values["owner"]:
-            own = _versions_of(values["owner"])
+            own = _versions(bot__owner__username=values["owner"])
             games = games.filter(Q(white__in=own) | Q(black__in=own))
-        for name, field in FIELDS.items():
+        for name, condition in CONDITIONS.items():
             if values[name] not in {"", None}:
-                games = games.filter(**{field: values[name]})
+                games = games.filter(condition(values[name]))
         if values["ladder"]:
             games = games.filter(self._on_ladder())
         if values["tournament"]:
             games = games.filter(tournament=self._tournament[0])
-        if values["until"]:
-            games = games.filter(finished_at__lt=_midnight(values["until"] + datetime.timedelta(days=1)))
-        if values["since"]:
-            games = games.filter(finished_at__gte=_midnight(values["since"]))
-        if values["result"] in RESULTS:
-            games = games.filter(RESULTS[values["result"]])
-        if values["termination"]:
-            games = games.filter(_ended(values["termination"]))
-        if values["fault"] in FAULTS:
-            games = games.filter(fault__in=FAULTS[values["fault"]])
-        if self._is_of_forfeits():
+        if values["fault"] in {"either", *SIDES, "bot"} or values["termination"] in FORFEIT_WORDS:
             games = games.filter(Forfeited())
-        if values["rated"]:
-            games = games.filter(rated=values["rated"] == "yes")
-        if values["annulled"]:
-            games = games.filter(annulled=values["annulled"] == "yes")
-        if values["opening"]:
-            games = games.filter(pairing__in=_pairings(values["opening"]))
         if values["pair"]:
             games = games.filter(pairing__in=_counted_pairs(values["tournament"], values["pair"]))
         return games
@@ -259,16 +232,7 @@ class GameSearchForm(forms.Form):
 
     def _is_of_some_days(self) -> bool:
         """Whether an index of times has the games that match, and few others."""
-        return bool(self.cleaned_data["until"] or self.cleaned_data["annulled"] == "yes")
-
-    def _is_of_forfeits(self) -> bool:
-        values = self.cleaned_data
-        return values["termination"] in FORFEIT_WORDS or values["fault"] in {
-            "either",
-            "white",
-            "black",
-            "bot",
-        }
+        return bool(self.cleaned_data["until"] or self.cleaned_data["annulled"])
 
     def _players(self, *, split: bool) -> list[Q]:
         """Conditions; a game must match one of them: the bot, or else an owner's bot, played White or Black.
@@ -279,14 +243,20 @@ class GameSearchForm(forms.Form):
         values = self.cleaned_data
         if not (values["bot"] or values["owner"]):
             return [Q()]
-        own = _versions(values["bot"], values["version"]) if values["bot"] else _versions_of(values["owner"])
-        other = _versions(values["opponent"], values["opponent_version"]) if values["opponent"] else None
+        if values["bot"]:
+            own = _versions(bot__slug=values["bot"], number=values["version"])
+        else:
+            own = _versions(bot__owner__username=values["owner"])
+        others: list[int] | None = None
+        if values["opponent"]:
+            others = _versions(bot__slug=values["opponent"], number=values["opponent_version"])
+        pairs = [(own, others)]
+        if split:
+            pairs = [
+                ([one], None if other is None else [other])
+                for one, other in itertools.product(own, [None] if others is None else others)
+            ]
         sides = [side for side in Side if values["colour"] in {"", side.name.lower()}]
-        pairs = (
-            itertools.product(_each(own), [None] if other is None else _each(other))
-            if split
-            else [(own, other)]
-        )
         return [self._as(side, *pair) for pair in pairs for side in sides] or [Q(pk__in=[])]
 
     def _as(self, side: Side, versions: list[int], opponents: list[int] | None) -> Q:
@@ -304,28 +274,10 @@ class GameSearchForm(forms.Form):
         return found
 
 
-def _each(values: list[int]) -> list[list[int]]:
-    return [[value] for value in values]
-
-
-def _versions(slug: str, number: int | None) -> list[int]:
-    versions = BotVersion.objects.filter(bot__slug=slug)
-    return _ids(versions.filter(number=number) if number else versions)
-
-
-def _versions_of(owner: str) -> list[int]:
-    return _ids(BotVersion.objects.filter(bot__owner__username=owner))
-
-
-def _ids(versions: QuerySet[BotVersion]) -> list[int]:
-    return list(versions.values_list("pk", flat=True))
-
-
-def _ended(code: str) -> Q:
-    """The condition for games with this ending, a ``Termination`` or a ``Reason`` of the rules."""
-    if code in RULES_WORDS:
-        return Q(termination=Termination.RULES, reason=code)
-    return Q(termination=code)
+def _versions(**filters: object) -> list[int]:
+    """The ids of the versions; None leaves a filter out."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    return list(BotVersion.objects.filter(**given).values_list("pk", flat=True))
 
 
 def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
@@ -355,6 +307,32 @@ def _ids_if_few(found: QuerySet[Pairing]) -> QuerySet[Pairing] | list[int]:
 
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
+
+
+RESULTS = {
+    "white": Q(result=Result.WHITE_WINS),
+    "black": Q(result=Result.BLACK_WINS),
+    "draw": Q(Drawn()),
+}
+SIDES = (Fault.WHITE, Fault.BLACK)
+FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black": [Fault.BLACK]}
+CONDITIONS: dict[str, Callable[[Any], Q]] = {
+    "min_plies": lambda plies: Q(plies__gte=plies),
+    "max_plies": lambda plies: Q(plies__lte=plies),
+    "min_sequence": lambda number: Q(sequence__gte=number),
+    "round": lambda number: Q(pairing__round=number),
+    "until": lambda day: Q(finished_at__lt=_midnight(day + datetime.timedelta(days=1))),
+    "since": lambda day: Q(finished_at__gte=_midnight(day)),
+    "result": lambda word: RESULTS.get(word, Q()),
+    "termination": lambda code: (
+        Q(termination=Termination.RULES, reason=code) if code in RULES_WORDS else Q(termination=code)
+    ),
+    "fault": lambda word: Q(fault__in=FAULTS[word]) if word in FAULTS else Q(),
+    "rated": lambda is_rated: Q(rated=is_rated),
+    "annulled": lambda is_annulled: Q(annulled=is_annulled),
+    "opening": lambda moves: Q(pairing__in=_pairings(moves)),
+}
+"""Filters whose condition depends on nothing but their value."""
 
 
 def comparison_address(bot: str, other: str, **filters: object) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
@@ -27,11 +25,10 @@ from tournament.models import (
 )
 from tournament.models.compressed import days_kept, is_kept_long
 from tournament.security import FRAMABLE_POLICY
-from tournament.views.games.board import board_context, find_game_for, load_replay
+from tournament.views.games.board import board_context, drawn_size, find_game_for, load_replay
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
-from tournament.views.games.logs import shown_log
 from tournament.views.games.replay import Replay
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
@@ -40,7 +37,6 @@ EMBED_WIDTH = 640
 """Pixels of a frame that other sites show; its page is no wider."""
 EMBED_TEXTS = 240
 """Pixels of the texts and buttons above and below its board; the board gets smaller if they need more."""
-_DRAWN_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 
 
 @require_safe
@@ -84,7 +80,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "rating_changes": _rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
-        "logs": [shown_log(log) for log in _logs(request, game)],
+        "logs": _logs(request, game),
         "logs_kept": _logs_kept(request, game),
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
@@ -111,7 +107,7 @@ def _snippet(request: HttpRequest, game: Game, board: str) -> SafeString:
     """The element with which other sites show the game, of a size at which its page need not scroll."""
     address = request.build_absolute_uri(reverse("game-embed", args=[game.pk]))
     title = f"{game.white.bot.name} – {game.black.bot.name}, {game.ladder.name}"
-    width, height = map(int, _DRAWN_SIZE.findall(board)[0])
+    width, height = drawn_size(board)
     return format_html(
         '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy"></iframe>',
         address,

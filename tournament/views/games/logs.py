@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from django import template
 
-from tournament.models import GameLog
+from engines.terminations import Fault
+from tournament.models import Game, GameLog
+
+register = template.Library()
 
 MOST_SHOWN = 3000
 """Characters; the download of a log has all."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnd:
-    """The last lines of a text, or the whole text if it is short."""
-
-    text: str
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ShownLog:
-    """What a page shows of one engine's log."""
-
-    side: str
-    stderr: LogEnd
-    lines: LogEnd
-
-
-def shown_log(log: GameLog) -> ShownLog:
-    return ShownLog(log.side, end_of(log.stderr), end_of(log.lines))
-
-
-def end_of(text: str) -> LogEnd:
+@register.filter
+def log_end(text: str) -> str:
     """At most ``MOST_SHOWN`` characters, from the beginning of a line unless the last line is longer."""
     if len(text) <= MOST_SHOWN:
-        return LogEnd(text, is_whole=True)
+        return text
     end = text[-MOST_SHOWN:]
-    return LogEnd(end.partition("\n")[2] or end, is_whole=False)
+    return end.partition("\n")[2] or end
+
+
+@register.filter
+def at_fault(game: Game) -> str:
+    """The side whose log shows what went wrong, White's if neither engine started; empty without a fault."""
+    if game.fault in {Fault.WHITE, Fault.BLACK}:
+        return game.fault
+    return GameLog.Side.WHITE if game.state == Game.State.HALTED else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl
 from tournament import models
 
+_NO_NOTE = MoveNote()
 _CACHED_RECORDS = 32
 """A record of 400 plies takes 40 KB with its positions; a key held down requests it ten times a second."""
 
@@ -25,14 +26,12 @@ class ShownMove:
     ply: int
     side: Side
     token: str
-    note: MoveNote | None
+    note: MoveNote
     book: bool
 
     @property
     def brief(self) -> str:
         """Score, depth and time, as shown beside a move in the list."""
-        if self.note is None:
-            return ""
         score = format_note(MoveNote(score=self.note.score, depth=self.note.depth))
         time = "" if self.note.ms is None else f"{format_seconds(self.note.ms)} s"
         return " ".join(part for part in (score, time) if part)
@@ -42,8 +41,6 @@ class ShownMove:
         """Score, depth, time and nodes as text; see ``Replay.line`` for the expected line."""
         if self.book:
             return "a given move of the opening"
-        if self.note is None:
-            return ""
         note = self.note
         parts = (
             format_note(MoveNote(score=note.score)),
@@ -94,9 +91,8 @@ class Replay:
 
         It ends before a move that is not legal.
         """
-        note = self.moves[ply - 1].note if ply else None
         position, found = self.positions[max(0, ply - 1)], []
-        for token in note.pv if note else ():
+        for token in self.moves[ply - 1].note.pv if ply else ():
             before = position
             try:
                 position = position.play(token)
@@ -128,17 +124,13 @@ class Replay:
             return {side: self._last_time(side, ply) for side in Side}
         left = dict.fromkeys(Side, control.base_ms)
         for move in self.moves[:ply]:
-            if move.note is not None and move.note.ms is not None:
+            if move.note.ms is not None:
                 left[move.side] = max(0, left[move.side] - move.note.ms) + control.increment_ms
         return {side: format_clock(ms) for side, ms in left.items()}
 
     def _last_time(self, side: Side, ply: int) -> str:
         last = next((move for move in reversed(self.moves[:ply]) if move.side is side), None)
-        return (
-            ""
-            if last is None or last.note is None or last.note.ms is None
-            else f"{format_seconds(last.note.ms)} s"
-        )
+        return "" if last is None or last.note.ms is None else f"{format_seconds(last.note.ms)} s"
 
 
 def replay_of(game: models.Game, record: str | None, live: models.LiveGame | None) -> Replay:
@@ -147,10 +139,10 @@ def replay_of(game: models.Game, record: str | None, live: models.LiveGame | Non
         return _recorded(game.ladder_id, record)
     rules = find_game(game.ladder_id)
     if live is not None:
-        return build_replay(rules, game.pairing.fen, _live_moves(live.moves))
-    return build_replay(
-        rules, game.pairing.fen, [Move(token, book=True) for token in game.pairing.opening_moves]
-    )
+        moves = [Move(token, parse_note(comment), book=comment == "book") for token, comment in live.moves]
+    else:
+        moves = [Move(token, book=True) for token in game.pairing.opening_moves]
+    return build_replay(rules, game.pairing.fen, moves)
 
 
 @lru_cache(maxsize=_CACHED_RECORDS)
@@ -161,10 +153,6 @@ def _recorded(code: str, text: str) -> Replay:
     if not isinstance(record, Record):
         return build_replay(rules, "", [])
     return build_replay(rules, record.header("FEN"), record.moves)
-
-
-def _live_moves(pairs: Iterable[Sequence[str]]) -> list[Move]:
-    return [Move(token, parse_note(comment), book=comment == "book") for token, comment in pairs]
 
 
 def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
@@ -181,7 +169,7 @@ def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
             position = position.play(move.token)
         except IllegalMove:
             break
-        shown.append(ShownMove(ply, side, move.token, move.note, move.book))
+        shown.append(ShownMove(ply, side, move.token, move.note or _NO_NOTE, move.book))
         positions.append(position)
     return Replay(rules, tuple(shown), tuple(positions))
 

@@ -1,4 +1,4 @@
-"""Counts of a bot's rated games, with the addresses of the lists of exactly these games."""
+"""Counts of a bot's games, with the addresses of the lists of exactly these games."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django import template
 from django.db.models import QuerySet, Sum
 from django.urls import reverse
 from django.utils.html import escape
@@ -17,7 +18,10 @@ from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, LadderRating, PairScore
 from tournament.views.games.filters import comparison_address, games_address
 
-_WON, _DRAWN, _LOST = "&result=won", "&result=draw", "&result=lost"
+register = template.Library()
+
+COLUMNS = ("games", "won", "drawn", "lost", "score")
+"""Of tables as files; ``score`` is the share of points, 0 to 1, and None without games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +34,14 @@ class ScoreRow:
     opponent: Bot | None = None
 
     @property
-    def percent(self) -> float:
-        return 100 * self.score.share
-
-    @property
-    def comparison(self) -> str:
-        """The comparison with the opponent; only for rows with one."""
-        chosen = {name: self.filters[name] for name in ("ladder", "version")}
-        return comparison_address(str(self.filters["bot"]), str(self.filters["opponent"]), **chosen)
-
-    @property
     def games(self) -> str:
         return games_address(**self.filters)
 
     @property
-    def won(self) -> str:
-        return self.games + _WON
-
-    @property
-    def drawn(self) -> str:
-        return self.games + _DRAWN
-
-    @property
-    def lost(self) -> str:
-        return self.games + _LOST
+    def counts(self) -> tuple[int | float | None, ...]:
+        """The values of ``COLUMNS``."""
+        score = self.score
+        return score.games, score.wins, score.draws, score.losses, score.share if score.games else None
 
     @property
     def cells(self) -> SafeString:
@@ -70,11 +58,12 @@ class ScoreRow:
         if opponent is None:
             raise ValueError("a row without an opponent")
         name, page = escape(opponent.name), _bot_page(opponent.slug)
-        compared = self.comparison.replace("&", "&amp;")
+        chosen = {key: self.filters[key] for key in ("ladder", "version")}
+        compared = comparison_address(str(self.filters["bot"]), opponent.slug, **chosen)
         return mark_safe(  # safe: the name is escaped, the rest are numbers and our addresses
             f'<td><a class="bot" href="{page}">{name}</a></td>\n{self.cells}\n'
-            f'<td class="num">{int(self.percent + 0.5)} %</td>\n'
-            f'<td class="tight"><a href="{compared}">Compare'
+            f'<td class="num">{int(percent(self.score.share) + 0.5)} %</td>\n'
+            f'<td class="tight"><a href="{compared.replace("&", "&amp;")}">Compare'
             f'<span class="unseen"> with <bdi>{name}</bdi></span></a></td>'
         )
 
@@ -91,9 +80,9 @@ class ScoreRow:
 
     def _linked(self, games: str) -> Iterator[tuple[str, SafeString]]:
         """The class and the linked number of games won, drawn and lost; ``games`` is the address of all."""
-        yield "win", _link(self.score.wins, games + _WON)
-        yield "draw", _link(self.score.draws, games + _DRAWN)
-        yield "loss", _link(self.score.losses, games + _LOST)
+        yield "win", _link(self.score.wins, f"{games}&result=won")
+        yield "draw", _link(self.score.draws, f"{games}&result=draw")
+        yield "loss", _link(self.score.losses, f"{games}&result=lost")
 
 
 @lru_cache(4096)
@@ -106,15 +95,27 @@ def _link(count: int, address: str) -> SafeString:
     return mark_safe(f'<a href="{address.replace("&", "&amp;")}">{count}</a>' if count else "0")
 
 
+@register.filter
+def percent(share: float) -> float:
+    return 100 * share
+
+
 def rated_filters(bot: Bot, ladder: str | None, version: int | None = None) -> dict[str, object]:
     """The filters of the rated games of a bot, or of its version with this number, on one ladder or all."""
     return {"ladder": ladder, "bot": bot.slug, "version": version, "rated": "yes"}
 
 
-def score_of_rating(rating: LadderRating) -> ScoreRow:
-    """All rated games of a version on a ladder."""
+@register.filter
+def rated_games(rating: LadderRating) -> ScoreRow:
+    """The games that a rating comes from; reads the version's bot."""
     score = GameScore(rating.wins, rating.draws, rating.losses)
     return ScoreRow(score, rated_filters(rating.version.bot, rating.ladder_id, rating.version.number))
+
+
+@register.filter
+def uncertainty(rating: LadderRating) -> float:
+    """Three sigma: subtracted from the mean for the published number, and shown after ±."""
+    return 3 * rating.sigma
 
 
 def sum_pairs(
@@ -128,6 +129,9 @@ def sum_pairs(
     return {key: GameScore(losses, draws, wins) for key, wins, draws, losses in rows}
 
 
-def joined(one: GameScore, other: GameScore) -> GameScore:
-    """The sum of two scores."""
-    return GameScore(one.wins + other.wins, one.draws + other.draws, one.losses + other.losses)
+def total_and_colours(scores: Mapping[Side, GameScore], filters: Mapping[str, object]) -> list[ScoreRow]:
+    """The row of all games with these filters, then those of the games with each colour, White's first."""
+    colours = [
+        ScoreRow(scores[side], {**filters, "colour": side.name.lower()}, side.name.title()) for side in Side
+    ]
+    return [ScoreRow(sum(scores.values(), GameScore()), filters), *colours]

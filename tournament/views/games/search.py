@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,6 +34,8 @@ LONGEST_S = 5.0
 """The time of one search: filters that few games match may have all games read."""
 TOO_LONG = "This search takes too long. Name a bot, a tournament or a ladder too, or sort by date."
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_Row = tuple[Any, int]
+"""The value by which games are sorted, and the id of a game."""
 
 COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
@@ -47,7 +49,7 @@ def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
     found = _found_in_time(request, form, PAGE_SIZE)
-    page = _games_of(found.page()) if found else Page([], "", "")
+    page = Page([], "", "") if found is None else _games_of(_page(request, found, PAGE_SIZE))
     filters = _filters(request)
     context = {
         "form": form,
@@ -90,32 +92,7 @@ def _took_too_long(form: GameSearchForm) -> bool:
     return bool(form.has_error(NON_FIELD_ERRORS))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The ids of games in the order asked for, after the values that order them; one more than fit a page."""
-
-    rows: list[tuple[Any, int]]
-    size: int
-    """The most games of a page."""
-    filters: dict[str, str]
-    is_first: bool
-
-    @property
-    def keys(self) -> list[int]:
-        return [pk for _, pk in self.rows[: self.size]]
-
-    def page(self, count: int | None = None) -> Page:
-        """The first ``count`` ids, None for all that fit; its previous page is the first one."""
-        count = self.size if count is None else count
-        first = "" if self.is_first else _query(self.filters)
-        if len(self.rows) <= count:
-            return Page(self.keys, first, "")
-        value, pk = self.rows[count - 1]
-        number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
-        return Page(self.keys[:count], first, _query(self.filters | {"after": f"{number}.{pk}"}))
-
-
-def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> _Found | None:
+def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> list[_Row] | None:
     """The games that match; None, with errors in the form, if it is wrong or the search takes too long."""
     if not form.is_valid():
         return None
@@ -127,7 +104,8 @@ def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> _Fo
         return None
 
 
-def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
+def _found(request: HttpRequest, form: GameSearchForm, size: int) -> list[_Row]:
+    """The first ``size`` games in the order asked for, and one more if there are more."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
     sign, than = ("-", "lt") if descends else ("", "gt")
@@ -137,13 +115,11 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> _Found:
     recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False).filter(after))
     # Sorting ids alone is ten times as fast as sorting whole rows; a bot may have 100,000.
     if form.is_in_parts and len(parts := form.find_in_parts(recorded)) <= MOST_PARTS:
-        found = [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
-    else:
-        # An index of times or lengths has few games of an old tournament among all that it would be read for.
-        key = Coalesce(field, Value(EPOCH if form.is_by_time else 0)) if form.is_of_few else F(field)
-        rows = form.find(recorded).order_by(key.desc() if descends else key.asc(), order[1])
-        found = list(rows.values_list(field, "pk")[: size + 1])
-    return _Found(found, size, _filters(request), "after" not in request.GET)
+        return [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
+    # An index of times or lengths has few games of an old tournament among all that it would be read for.
+    key = Coalesce(field, Value(EPOCH if form.is_by_time else 0)) if form.is_of_few else F(field)
+    rows = form.find(recorded).order_by(key.desc() if descends else key.asc(), order[1])
+    return list(rows.values_list(field, "pk")[: size + 1])
 
 
 def _zoned(value: Any) -> Any:
@@ -151,6 +127,17 @@ def _zoned(value: Any) -> Any:
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
         return value.replace(tzinfo=datetime.UTC)
     return value
+
+
+def _page(request: HttpRequest, found: Sequence[_Row], count: int) -> Page:
+    """The ids of the first ``count`` games; the page before it is the first one."""
+    filters, shown = _filters(request), [pk for _, pk in found[:count]]
+    first = _query(filters) if "after" in request.GET else ""
+    if len(found) <= count:
+        return Page(shown, first, "")
+    value, pk = found[count - 1]
+    number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
+    return Page(shown, first, _query(filters | {"after": f"{number}.{pk}"}))
 
 
 def _games_of(page: Page) -> Page:
@@ -226,13 +213,13 @@ def _rows(request: HttpRequest, page: Page) -> Iterator[tuple[object, ...]]:
     return (_values(address, game) for game in _games_of(page).rows)
 
 
-def _csv(request: HttpRequest, found: _Found) -> HttpResponse:
-    page = found.page()
+def _csv(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
+    page = _page(request, found, MOST_EXPORTED)
     return with_next(request, attached_csv(COLUMNS, _rows(request, page), "games.csv"), page)
 
 
-def _json_lines(request: HttpRequest, found: _Found) -> HttpResponse:
-    page = found.page()
+def _json_lines(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
+    page = _page(request, found, MOST_EXPORTED)
     lines = (
         f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
         for row in _rows(request, page)
@@ -241,10 +228,10 @@ def _json_lines(request: HttpRequest, found: _Found) -> HttpResponse:
     return with_next(request, response, page)
 
 
-def _pgn(request: HttpRequest, found: _Found) -> HttpResponse:
-    texts = _texts_of(found.keys)
+def _pgn(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
+    texts = _texts_of([pk for _, pk in found[:MOST_EXPORTED]])
     response = attached("\n".join(filter(None, texts)), "games.pgn", PGN_TYPE)
-    return with_next(request, response, found.page(len(texts)))
+    return with_next(request, response, _page(request, found, len(texts)))
 
 
 def _texts_of(keys: Sequence[int]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -12,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from engines.rules.base import Side
@@ -41,31 +39,12 @@ EXPORTED = (
 """Columns of the CSV, and the keys of a row in the JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class LadderTop:
-    """The best bots of a ladder, each with its best version, for pages that show all ladders."""
+def ladder_tops(size: int = TOP) -> list[tuple[Rules, list[LadderRating]]]:
+    """The best ``size`` bots of each ladder, each with its best version; one query per ladder.
 
-    game: Rules
-    top: list[LadderRating]
-
-
-def ladder_tops(size: int = TOP) -> list[LadderTop]:
-    """The best ``size`` bots of each ladder, with the places of the ladder's page; one query per ladder."""
-    return [
-        LadderTop(game, list(LadderRating.objects.best_of_bots(code)[:size])) for code, game in GAMES.items()
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class LadderCard:
-    """A ladder on the page of all ladders."""
-
-    ladder: LadderTop
-    bots: int
-    """Bots with a rating; several versions of a bot count once."""
-    games: int
-    """Rated games."""
-    board: SafeString
+    Their places are those of the ladder's page.
+    """
+    return [(game, list(LadderRating.objects.best_of_bots(code)[:size])) for code, game in GAMES.items()]
 
 
 @require_safe
@@ -73,8 +52,7 @@ def ladders(request: HttpRequest) -> HttpResponse:
     """All ladders with their best versions, their sizes, and their boards."""
     sizes = _sizes()
     cards = [
-        LadderCard(top, *sizes.get(top.game.code, (0, 0)), start_board(top.game.code))
-        for top in ladder_tops()
+        (game, top, *sizes.get(game.code, (0, 0)), start_board(game.code)) for game, top in ladder_tops()
     ]
     return render(request, "ladders.html", {"cards": cards})
 
@@ -162,7 +140,10 @@ def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
-    """The numbers of rated bots and of rated games by ladder; one query, which reads ratings, not games."""
+    """The numbers of rated bots and of rated games by ladder; one query, which reads ratings, not games.
+
+    Several versions of a bot count once.
+    """
     counted = (
         LadderRating.objects.order_by()
         .values_list("ladder")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,20 +16,6 @@ from tournament.views.exports import served_table, table_links
 MOST_SHOWN = 200
 EXPORTED = ("place", "bot", "owner", "score", "ladders", *GAMES, "page")
 """Columns of the files. ``ladders`` counts the bot's ladders; the columns named by codes have the scores."""
-
-
-@dataclass(frozen=True, slots=True)
-class OverallRow:
-    """A bot of the table."""
-
-    place: int
-    bot: Bot
-    score: OverallScore
-
-    @property
-    def columns(self) -> list[float | None]:
-        """Its standardised ratings in the site's order of ladders; None where it has none."""
-        return [self.score.by_ladder.get(code) for code in GAMES]
 
 
 @require_safe
@@ -53,18 +38,18 @@ def overall_files(request: HttpRequest, kind: str) -> HttpResponse:
 
 
 def _exported(request: HttpRequest) -> Iterator[tuple[object, ...]]:
-    for row in _rows():
-        owner = row.bot.owner.username if row.bot.owner else None
-        page = request.build_absolute_uri(row.bot.get_absolute_url())
-        yield row.place, row.bot.name, owner, row.score.score, row.score.coverage, *row.columns, page
+    for place, (bot, score, columns) in enumerate(_rows(), start=1):
+        owner = bot.owner.username if bot.owner else None
+        page = request.build_absolute_uri(bot.get_absolute_url())
+        yield place, bot.name, owner, score.score, score.coverage, *columns, page
 
 
-def _rows(most: int | None = None) -> list[OverallRow]:
-    """The best ``most`` bots; None for all."""
+def _rows(most: int | None = None) -> list[tuple[Bot, OverallScore, list[float | None]]]:
+    """The best ``most`` bots; None for all. Each with its standardised ratings on the site's ladders."""
     best: dict[str, dict[int, float]] = {code: {} for code in GAMES}
     settled = LadderRating.objects.settled().filter(ladder__in=GAMES).order_by("conservative")
     for code, bot, rating in settled.values_list("ladder", "version__bot", "conservative"):
         best[code][bot] = rating  # the last one is the bot's best version
     scores = overall_scores(best)[:most]
     bots = Bot.objects.select_related("owner").in_bulk([score.bot for score in scores])
-    return [OverallRow(place, bots[score.bot], score) for place, score in enumerate(scores, start=1)]
+    return [(bots[score.bot], score, [score.by_ladder.get(code) for code in GAMES]) for score in scores]

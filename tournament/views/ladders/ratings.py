@@ -1,4 +1,4 @@
-"""Rows of the rating tables on pages."""
+"""Rows of the ladders' tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.utils.safestring import SafeString
 
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
-from tournament.views.games.scores import ScoreRow, score_of_rating
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
 from tournament.views.paging import MOST_PARTS
 
@@ -19,26 +18,10 @@ RECENT = 24
 
 
 @dataclass(frozen=True, slots=True)
-class RatingRow:
-    """A row of a rating table."""
-
-    rating: LadderRating
-
-    @property
-    def uncertainty(self) -> float:
-        """Three sigma: subtracted from the mean for the published number, and shown after ±."""
-        return 3 * self.rating.sigma
-
-    @property
-    def results(self) -> ScoreRow:
-        """The games that the rating comes from; reads the version's bot."""
-        return score_of_rating(self.rating)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnRow(RatingRow):
+class DrawnRow:
     """A row of a ladder's table with its drawings."""
 
+    rating: LadderRating
     agreement: Agreement | None
     """Beside the estimate that does not depend on the order of the games; None if there is none."""
     interval: SafeString
@@ -55,10 +38,10 @@ def drawn_rows(
     return [
         DrawnRow(
             rating,
-            agreement=agreements.get(rating.version_id),
-            interval=draw_interval(rating, scale),
-            recent=draw_line(recent.get(rating.version_id, [])),
-            shares=draw_results(rating),
+            agreements.get(rating.version_id),
+            draw_interval(rating, scale),
+            draw_line(recent.get(rating.version_id, [])),
+            draw_results(rating),
         )
         for rating in ratings
     ]

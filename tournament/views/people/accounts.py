@@ -9,14 +9,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.models import Bot, Tournament, User
+from tournament.models import Act, Bot, Tournament, User
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.views.bots.bots import bot_rows
+from tournament.views.bots.bots import with_newest
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 25
+ACTS_A_PAGE = 50
 LATEST_TESTS = 10
 
 
@@ -25,7 +26,7 @@ LATEST_TESTS = 10
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""
-    bots = bot_rows(Bot.objects.filter(owner=request.user), request.user)
+    bots = with_newest(Bot.objects.filter(owner=request.user), request.user)
     tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
     context = {
@@ -52,7 +53,7 @@ def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | Non
 @takes_form
 def notice_read(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Mark a notice of the user as read."""
-    if pk > LAST_ID or not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
+    if not request.user.notices.filter(pk=pk).update(read_at=timezone.now()):
         raise Http404(f"no notice {pk}")
     return redirect("account")
 
@@ -65,3 +66,13 @@ def notices_read(request: AuthenticatedRequest) -> HttpResponse:
         unread = unread.filter(pk__lte=int(last))
     unread.update(read_at=timezone.now())
     return redirect("account")
+
+
+@require_safe
+@login_required
+def staff_log(request: AuthenticatedRequest) -> HttpResponse:
+    """What staff did with the rights of staff, the newest first; only for staff."""
+    if not access.may_run_site(request.user):
+        raise Http404("staff only")
+    page = by_id(request, Act.objects.select_related("actor"), ACTS_A_PAGE)
+    return render(request, "staff_log.html", {"page": page})

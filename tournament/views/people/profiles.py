@@ -6,7 +6,6 @@ It shows nothing that only its owner may see, whoever asks: neither notices and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,8 +15,7 @@ from django.views.decorators.http import require_safe
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
-from tournament.views.bots.bots import games_in_parts
-from tournament.views.bots.tables import RATINGS, rating_lines
+from tournament.views.bots.bots import RATINGS, games_in_parts, rating_lines
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
@@ -28,14 +26,6 @@ TOURNAMENTS_A_PAGE = 20
 MOST_GAMES = 15
 MOST_VERSIONS = 20
 """The newest versions, whose games are listed as recent."""
-
-
-@dataclass(frozen=True, slots=True)
-class RatedBot:
-    """A bot and its best rating on each of the page's ladders, None where it has none."""
-
-    bot: Bot
-    best: list[LadderRating | None]
 
 
 @require_safe
@@ -50,7 +40,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         "person": person,
         "page": page,
         "ladders": [GAMES[code] for code in codes],
-        "bots": [RatedBot(bot, [best.get((bot.pk, code)) for code in codes]) for bot in page.rows],
+        "bots": [(bot, [best.get((bot.pk, code)) for code in codes]) for bot in page.rows],
         "tournaments": by_id(request, tournaments, TOURNAMENTS_A_PAGE),
         "games": _recent_games(request, person),
         "most_versions": MOST_VERSIONS,

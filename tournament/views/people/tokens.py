@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from tournament.forms import TokenForm
-from tournament.models import Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import TokenError, create_token, own_token, revoke
 from tournament.views.logged_in import login_required, takes_form
-from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest
 
 MOST_SHOWN = 100
@@ -72,9 +70,7 @@ def _shown_next(response: HttpResponse, text: str) -> HttpResponse:
 @takes_form
 def token_revoke(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Revoke a token of the user."""
-    token = Token.objects.filter(user=request.user, pk=pk).first() if pk <= LAST_ID else None
-    if token is None:
-        raise Http404(f"no token {pk}")
+    token = get_object_or_404(request.user.tokens, pk=pk)
     revoke(token)
     messages.success(request, f"The token {token} is revoked.")
     return redirect("tokens")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
@@ -25,11 +25,6 @@ from tournament.views.exports import served_table
 from tournament.views.logged_in import login_required
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest, takes_get_and_post
-
-if TYPE_CHECKING:
-    _WorkerField = forms.ModelChoiceField[WorkerName]
-else:  # generic only for the type checker
-    _WorkerField = forms.ModelChoiceField
 
 MOST_AT_ONCE = 20_000
 """Games that the page changes at once; about ten seconds."""
@@ -50,7 +45,7 @@ class AnnulmentForm(forms.Form):
     game = forms.IntegerField(
         required=False, min_value=1, max_value=LAST_ID, label="Game", help_text="The number in its address."
     )
-    worker = _WorkerField(
+    worker = forms.ModelChoiceField(
         WorkerName.objects.all(),
         required=False,
         label="Or all games of the worker",
@@ -83,7 +78,7 @@ class AnnulmentForm(forms.Form):
     def _find(number: int) -> Game | None:
         return Selection(Game(pk=number)).games().select_related("pairing").first()
 
-    @property
+    @cached_property
     def selection(self) -> Selection:
         """The games of a valid form."""
         values = self.cleaned_data
@@ -91,39 +86,14 @@ class AnnulmentForm(forms.Form):
             return Selection(self._find(values["game"]))
         return Selection(None, values["worker"], values["since"], values["until"])
 
-
-@dataclass(frozen=True, slots=True)
-class AnnulmentPreview:
-    """What a form will do; ``games`` is the number that changes."""
-
-    action: str
-    selection: Selection
-    games: int
-
-    @classmethod
-    def of(cls, form: AnnulmentForm) -> AnnulmentPreview:
-        action, selection = form.cleaned_data["action"], form.selection
-        chosen = selection.to_annul() if action == ANNUL else selection.to_count_again()
-        return cls(action, selection, chosen.count())
+    @property
+    def is_annulment(self) -> bool:
+        return bool(self.cleaned_data["action"] == ANNUL)
 
     @property
-    def sentence(self) -> str:
-        games = f"{self.games} game{pluralize(self.games)}"
-        if not self.games:
-            state = "annulled already" if self.action == ANNUL else "not annulled"
-            return f"Nothing to do: of {self.selection} there are none, or they are {state}."
-        if self.games > MOST_AT_ONCE:
-            return f"{games} are more than this page changes at once: choose a shorter period."
-        what = "will be annulled" if self.action == ANNUL else "will count again"
-        return f"{games} {what}: {self.selection}."
-
-    @property
-    def button(self) -> str:
-        """Empty if there is nothing to do."""
-        games = f"{self.games} game{pluralize(self.games)}"
-        if not 0 < self.games <= MOST_AT_ONCE:
-            return ""
-        return f"Annul {games}" if self.action == ANNUL else f"Let {games} count again"
+    def chosen(self) -> QuerySet[Game]:
+        """The games that the form will change."""
+        return self.selection.to_annul() if self.is_annulment else self.selection.to_count_again()
 
 
 @takes_get_and_post
@@ -132,36 +102,55 @@ def annulments(request: AuthenticatedRequest) -> HttpResponse:
     """The form; a first POST shows how many games it concerns, a second one with that number does it."""
     if not access.may_run_site(request.user):
         raise Http404("staff only")
-    values = request.POST if request.method == "POST" else None
     initial = {name: request.GET.get(name) for name in ("game", "worker", "action")}
-    form = AnnulmentForm(values, initial=initial)
-    preview = AnnulmentPreview.of(form) if values is not None and form.is_valid() else None
-    if preview and request.method == "POST" and request.POST.get("games") == str(preview.games):
-        _do(request, preview, form.cleaned_data["reason"], timezone.now())
-        game = preview.selection.game
-        return redirect(game.get_absolute_url() if game else "annulments")
-    return render(request, "annulments.html", {"form": form, "preview": preview})
+    form = AnnulmentForm(request.POST if request.method == "POST" else None, initial=initial)
+    context: dict[str, object] = {"form": form}
+    if form.is_valid():
+        count = form.chosen.count()
+        if request.POST.get("games") == str(count):
+            _do(request, form, count)
+            game = form.selection.game
+            return redirect(game.get_absolute_url() if game else "annulments")
+        context |= {"preview": _preview(form, count), "games": count, "button": _button(form, count)}
+    return render(request, "annulments.html", context)
 
 
-def _do(
-    request: AuthenticatedRequest, preview: AnnulmentPreview, reason: str, now: datetime.datetime
-) -> None:
-    if not preview.button:
-        messages.error(request, preview.sentence)
-        return
-    games = f"{preview.games} game{pluralize(preview.games)}"
-    is_annulment = preview.action == ANNUL
-    deed = f"annulled {games}: {reason}" if is_annulment else f"took the annulment of {games} back"
-    path = preview.selection.game.get_absolute_url() if preview.selection.game else ""
-    record_act(request.user, deed, str(preview.selection), path)
-    if is_annulment:
-        done = annul(preview.selection.games(), reason, now)
-    else:
-        done = count_again(preview.selection.games(), now)
-    what = "annulled" if is_annulment else "counted again"
-    messages.success(
-        request, f"{done} game{pluralize(done)} {what}. Ratings are computed again in the background."
+def _counted(games: int) -> str:
+    return f"{games} game{pluralize(games)}"
+
+
+def _preview(form: AnnulmentForm, count: int) -> str:
+    """What the form will do, with the number of games that change, or why it does nothing."""
+    if not count:
+        state = "annulled already" if form.is_annulment else "not annulled"
+        return f"Nothing to do: of {form.selection} there are none, or they are {state}."
+    if count > MOST_AT_ONCE:
+        return f"{_counted(count)} are more than this page changes at once: choose a shorter period."
+    return (
+        f"{_counted(count)} will {'be annulled' if form.is_annulment else 'count again'}: {form.selection}."
     )
+
+
+def _button(form: AnnulmentForm, count: int) -> str:
+    """Empty if there is nothing to do."""
+    if not 0 < count <= MOST_AT_ONCE:
+        return ""
+    return f"Annul {_counted(count)}" if form.is_annulment else f"Let {_counted(count)} count again"
+
+
+def _do(request: AuthenticatedRequest, form: AnnulmentForm, count: int) -> None:
+    if not _button(form, count):
+        messages.error(request, _preview(form, count))
+        return
+    selection, reason = form.selection, form.cleaned_data["reason"]
+    path = selection.game.get_absolute_url() if selection.game else ""
+    if form.is_annulment:
+        record_act(request.user, f"annulled {_counted(count)}: {reason}", str(selection), path)
+        done = f"{_counted(annul(selection.games(), reason, timezone.now()))} annulled"
+    else:
+        record_act(request.user, f"took the annulment of {_counted(count)} back", str(selection), path)
+        done = f"{_counted(count_again(selection.games(), timezone.now()))} counted again"
+    messages.success(request, f"{done}. Ratings are computed again in the background.")
 
 
 @require_safe

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -77,20 +77,14 @@ def render_markdown(text: str) -> SafeString:
 
 
 @cache
-def _document(name: str) -> SafeString:
-    return render_markdown((_DOCUMENTS / name).read_text(encoding="utf-8"))
-
-
-@cache
-def _formats() -> SafeString:
-    path = settings.ROOT / "docs" / "tournaments.md"
+def _document(path: Path) -> SafeString:
     return render_markdown(path.read_text(encoding="utf-8"))
 
 
 @require_safe
 def kit(request: HttpRequest) -> HttpResponse:
     """How to write a bot."""
-    return render(request, "kit.html", {"body": _document("README.md"), "size": len(kits.kit())})
+    return render(request, "kit.html", {"body": _document(_DOCUMENTS / "README.md"), "size": len(kits.kit())})
 
 
 @require_safe
@@ -105,19 +99,16 @@ def kit_example(request: HttpRequest) -> HttpResponse:
     return attached(kits.example(), kits.EXAMPLE, ZIP_TYPE)
 
 
-@require_safe
-def protocol(request: HttpRequest) -> HttpResponse:
-    """The engine protocol."""
-    return render(request, "document.html", {"title": "Engine protocol", "body": _document("PROTOCOL.md")})
+def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:
+    """The view of a document."""
+
+    @require_safe
+    def page(request: HttpRequest) -> HttpResponse:
+        return render(request, "document.html", {"title": title, "body": _document(path)})
+
+    return page
 
 
-@require_safe
-def records(request: HttpRequest) -> HttpResponse:
-    """The format of game records."""
-    return render(request, "document.html", {"title": "Game records", "body": _document("RECORDS.md")})
-
-
-@require_safe
-def formats(request: HttpRequest) -> HttpResponse:
-    """The formats of tournaments and their tie-breaks."""
-    return render(request, "document.html", {"title": "Tournaments", "body": _formats()})
+protocol = _page("Engine protocol", _DOCUMENTS / "PROTOCOL.md")
+records = _page("Game records", _DOCUMENTS / "RECORDS.md")
+formats = _page("Tournaments", settings.ROOT / "docs" / "tournaments.md")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 from django.utils.safestring import SafeString
 
@@ -15,8 +14,7 @@ from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import Game, LadderRating, LiveGame
 from tournament.views.games.board import PlayerPanel, draw_board, load_replay, player_panels
-from tournament.views.games.endings import ending_sentence
-from tournament.views.games.replay import BoardStep, Replay, replay_of
+from tournament.views.games.replay import replay_of
 from tournament.views.paging import LAST_ID, is_whole
 
 BOARDS = 2
@@ -26,59 +24,27 @@ _KEPT_S = 600
 
 
 @dataclass(frozen=True, slots=True)
-class RunningGame:
-    """One running game, without its moves."""
-
-    pk: int
-    ladder: str
-    tournament: int
-    white: int
-    black: int
-
-
-@dataclass(frozen=True, slots=True)
-class FeaturedSide:
-    """A player beside a board, with the published rating; None before the first rated game."""
-
-    panel: PlayerPanel
-    rating: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class FeaturedGame:
     """A game on a board of the home page."""
 
     game: Game
     plies: int
+    key: str
+    """Changes with every move, and when the game is begun again."""
     board: SafeString
     is_wide: bool
-    top: FeaturedSide
-    bottom: FeaturedSide
-    ending: str
-    """How the game ended; empty while it is played."""
-
-    @property
-    def key(self) -> str:
-        """Changes with every move, and when the game is begun again."""
-        return _key(self.game, self.plies)
+    top: PlayerPanel
+    bottom: PlayerPanel
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """What does not change until the next move."""
+def list_running() -> list[Game]:
+    """The games being played that everybody may see; one query, which starts at the few live games.
 
-    board: SafeString
-    is_wide: bool
-    clocks: dict[Side, str]
-    side: Side
-
-
-def list_running() -> list[RunningGame]:
-    """The games being played that everybody may see; one query, which starts at the few live games."""
+    They have their ladder, tournament and players alone.
+    """
     live = Game.objects.filter(pk__in=LiveGame.objects.values("game"))
-    rows = access.visible_games(AnonymousUser(), live).order_by("pk")
-    fields = ("pk", "ladder", "tournament", "white", "black")
-    return [RunningGame(*row) for row in rows.values_list(*fields)[:MOST_RUNNING]]
+    rows = access.visible_games(access.PUBLIC, live).order_by("pk")
+    return list(rows.only("ladder", "tournament", "white", "black")[:MOST_RUNNING])
 
 
 def shown_boards(text: str) -> list[int]:
@@ -87,7 +53,7 @@ def shown_boards(text: str) -> list[int]:
     return [int(part) for part in parts if is_whole(part, LAST_ID)]
 
 
-def feature(running: Sequence[RunningGame], shown: Sequence[int]) -> list[FeaturedGame]:
+def feature(running: Sequence[Game], shown: Sequence[int]) -> list[FeaturedGame]:
     """The featured games in the order of the boards; three queries, whatever is running.
 
     A game of ``shown`` keeps its board until it ends. A free board gets the game whose players have the
@@ -100,19 +66,19 @@ def feature(running: Sequence[RunningGame], shown: Sequence[int]) -> list[Featur
     live = LiveGame.objects.filter(game__in=chosen).in_bulk()
     games = Game.objects.with_players().select_related("pairing").in_bulk(chosen)
     # A game that has just ended has no moves here; the next poll replaces it.
-    return [_live(games[pk], live[pk], ratings) for pk in chosen if pk in live and pk in games]
+    return [_featured(games[pk], live[pk], ratings) for pk in chosen if pk in live and pk in games]
 
 
 def choose(
-    running: Sequence[RunningGame], shown: Sequence[int], ratings: Mapping[tuple[str, int], float]
+    running: Sequence[Game], shown: Sequence[int], ratings: Mapping[tuple[str, int], float]
 ) -> list[int]:
     """The games of the boards, at most ``BOARDS``; of equal games the one that was scheduled first.
 
     A ladder that is on no board comes first, because ratings of different ladders do not compare.
     """
 
-    def strength(game: RunningGame) -> float:
-        return sum(ratings.get((game.ladder, version), 0.0) for version in (game.white, game.black))
+    def strength(game: Game) -> float:
+        return sum(ratings.get((game.ladder_id, version), 0.0) for version in (game.white_id, game.black_id))
 
     best = sorted(running, key=lambda game: (-strength(game), game.pk))
     by_pk = {game.pk: game for game in best}
@@ -122,65 +88,40 @@ def choose(
             boards.append(None)
         if boards[at] is None:
             free = [game for game in best if game not in boards]
-            ladders = {game.ladder for game in boards if game}
-            boards[at] = next((game for game in free if game.ladder not in ladders), next(iter(free), None))
+            ladders = {game.ladder_id for game in boards if game}
+            others = (game for game in free if game.ladder_id not in ladders)
+            boards[at] = next(others, next(iter(free), None))
     return [game.pk for game in boards if game]
 
 
 def feature_finished(game: Game) -> FeaturedGame:
     """A finished game with its final board; ``game`` has its players and its pairing loaded."""
-    drawn: _Drawn | None = cache.get(f"final-board-{game.pk}")
-    if drawn is None:
-        drawn = _draw(game, load_replay(game)[0])
-        cache.set(f"final-board-{game.pk}", drawn, _KEPT_S)
-    panels = player_panels(game, drawn.clocks, None, None)
-    ratings = _ratings([RunningGame(game.pk, game.ladder_id, 0, game.white_id, game.black_id)])
-    return _featured(game, game.plies, drawn, panels, ratings, ending_sentence(game))
+    return _featured(game, None, _ratings([game]))
 
 
-def _ratings(games: Iterable[RunningGame]) -> dict[tuple[str, int], float]:
+def _ratings(games: Iterable[Game]) -> dict[tuple[str, int], float]:
     """Published ratings by ladder and version."""
-    versions = {version for game in games for version in (game.white, game.black)}
-    rows = LadderRating.objects.filter(version__in=versions)
-    return {
-        (ladder, version): rating
-        for ladder, version, rating in rows.values_list("ladder", "version", "conservative")
-    }
+    versions = {version for game in games for version in (game.white_id, game.black_id)}
+    rows = LadderRating.objects.filter(version__in=versions).values_list("ladder", "version", "conservative")
+    return {(ladder, version): rating for ladder, version, rating in rows}
 
 
-def _live(game: Game, live: LiveGame, ratings: dict[tuple[str, int], float]) -> FeaturedGame:
-    plies = len(live.moves)
-    key, place = _key(game, plies), f"live-board-{game.pk}"  # one entry a game: the cache holds 300
-    known, drawn = cache.get(place, ("", None))
-    if drawn is None or known != key:
-        drawn = _draw(game, replay_of(game, None, live))
-        cache.set(place, (key, drawn), _KEPT_S)
-    panels = player_panels(game, drawn.clocks, drawn.side, live)
-    return _featured(game, plies, drawn, panels, ratings, "")
+def _featured(game: Game, live: LiveGame | None, ratings: Mapping[tuple[str, int], float]) -> FeaturedGame:
+    """The board is drawn once for each move: the cache has one entry a game, because it holds 300."""
+    plies = len(live.moves) if live else game.plies
+    key = f"{game.pk}-{game.attempt or ''}-{plies}"
+    known, drawn = cache.get(f"featured-{game.pk}", ("", None))
+    if known != key:
+        drawn = _draw(game, live)
+        cache.set(f"featured-{game.pk}", (key, drawn), _KEPT_S)
+    board, is_wide, clocks, side = drawn
+    panels = player_panels(game, clocks, side if live else None, live, ratings)
+    return FeaturedGame(game, plies, key, board, is_wide, panels[Side.BLACK], panels[Side.WHITE])
 
 
-def _draw(game: Game, replay: Replay) -> _Drawn:
-    position, moves = replay.positions[-1], replay.moves
-    before = replay.positions[-2] if moves else None
-    board = draw_board(BoardStep(moves[-1].token if moves else "", before, position), players=False)
+def _draw(game: Game, live: LiveGame | None) -> tuple[SafeString, bool, dict[Side, str], Side]:
+    """What does not change until the next move: the board, whether it is wide, the clocks, who is to move."""
+    replay = replay_of(game, None, live) if live else load_replay(game)[0]
+    last = replay.step(replay.plies)
     clocks = replay.clocks(replay.plies, parse_time_control(game.tournament.time_control))
-    return _Drawn(board, svg.is_wide(position), clocks, position.side)
-
-
-def _featured(
-    game: Game,
-    plies: int,
-    drawn: _Drawn,
-    panels: dict[Side, PlayerPanel],
-    ratings: dict[tuple[str, int], float],
-    ending: str,
-) -> FeaturedGame:
-    top, bottom = (
-        FeaturedSide(panels[side], ratings.get((game.ladder_id, panels[side].version.pk)))
-        for side in (Side.BLACK, Side.WHITE)
-    )
-    return FeaturedGame(game, plies, drawn.board, drawn.is_wide, top, bottom, ending)
-
-
-def _key(game: Game, plies: int) -> str:
-    return f"{game.pk}-{game.attempt or ''}-{plies}"
+    return draw_board(last, players=False), svg.is_wide(last.after), clocks, last.after.side

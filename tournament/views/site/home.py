@@ -8,9 +8,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -24,64 +23,15 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.formats import kinds
-from tournament.models import Tournament
+from tournament.models import Game, Tournament
 from tournament.services.uploads import availability as uploads
 from tournament.views.polling import unchanged
-from tournament.views.site.featured import (
-    FeaturedGame,
-    RunningGame,
-    feature,
-    feature_finished,
-    list_running,
-    shown_boards,
-)
+from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
 
 TOURNAMENTS = 6
 KEPT_S = 1
 """Seconds for which what is played is not looked up again for pages with the same boards, or without any."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedTournament:
-    """A running tournament and how many of its games are being played now."""
-
-    tournament: Tournament
-    playing: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedLadder:
-    """A ladder and how many of its games are being played now."""
-
-    game: Rules
-    playing: int
-
-
-@dataclass(frozen=True, slots=True)
-class Playing:
-    """What is being played; without a running game, ``final_title`` says which finished game is shown."""
-
-    count: int
-    boards: list[FeaturedGame]
-    ladders: list[PlayedLadder]
-    tournaments: list[PlayedTournament]
-    final_title: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The games on the boards, for the address of the next poll."""
-        return _joined([board.game.pk for board in self.boards])
-
-    @property
-    def seen(self) -> str:
-        """Changes whenever this looks different, the clocks aside."""
-        shown = (
-            [board.key for board in self.boards],
-            [(one.game.code, one.playing) for one in self.ladders],
-            [(one.tournament.pk, one.tournament.games_done, one.playing) for one in self.tournaments],
-        )
-        return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
 @require_safe
@@ -96,8 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
     news = look_up_news()
     part: str | None = cache.get("home-playing")
     if part is None:
-        playing = _playing([], news)
-        part = render_to_string("pieces/playing.html", {"playing": playing})
+        part = render_to_string("pieces/playing.html", {"playing": _playing([], news)})
         cache.set("home-playing", part, KEPT_S)
     context = {
         "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
@@ -114,29 +63,48 @@ def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
     if known is not None and unchanged(request, known):
         return HttpResponse(status=204)
     playing = _playing(shown, look_up_news())
-    if playing.shown == _joined(shown):  # not for every text that somebody writes into the address
-        cache.set(key, playing.seen, KEPT_S)
-    if unchanged(request, playing.seen):
+    if playing["shown"] == _joined(shown):  # not for every text that somebody writes into the address
+        cache.set(key, playing["seen"], KEPT_S)
+    if unchanged(request, playing["seen"]):
         return HttpResponse(status=204)
     return render(request, "pieces/playing.html", {"playing": playing})
 
 
-def _playing(shown: Sequence[int], news: News) -> Playing:
+def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:
+    """What is being played; without a running game, ``final_title`` says which finished game is shown."""
     running = list_running()
-    by_ladder = Counter(game.ladder for game in running)
-    ladders = [PlayedLadder(game, by_ladder[code]) for code, game in GAMES.items() if by_ladder[code]]
+    by_ladder = Counter(game.ladder_id for game in running)
+    ladders = [(game, by_ladder[code]) for code, game in GAMES.items() if by_ladder[code]]
+    tournaments = _tournaments(running)
     boards, title = feature(running, shown), ""
     if not boards and news.final is not None:
         boards, title = [feature_finished(news.final)], news.final_title
-    return Playing(len(running), boards, ladders, _tournaments(running), title)
+    # Changes whenever this looks different, the clocks aside.
+    state = (
+        [board.key for board in boards],
+        [(game.code, count) for game, count in ladders],
+        [(one.pk, one.games_done, count) for one, count in tournaments],
+    )
+    return {
+        "count": len(running),
+        "boards": boards,
+        "ladders": ladders,
+        "tournaments": tournaments,
+        "final_title": title,
+        "shown": _joined([board.game.pk for board in boards]),
+        "seen": hashlib.sha256(repr(state).encode()).hexdigest()[:16],
+    }
 
 
-def _tournaments(running: Sequence[RunningGame]) -> list[PlayedTournament]:
-    """The newest running tournaments; those of ladders, which always run, only during a game."""
-    playing = Counter(game.tournament for game in running)
-    found = access.visible_tournaments(AnonymousUser()).running()
+def _tournaments(running: Sequence[Game]) -> list[tuple[Tournament, int]]:
+    """The newest running tournaments; those of ladders, which always run, only during a game.
+
+    Each with the number of its games that are being played.
+    """
+    playing = Counter(game.tournament_id for game in running)
+    found = access.visible_tournaments(access.PUBLIC).running()
     found = found.filter(~Q(kind__in=kinds(lambda one: one.is_endless)) | Q(pk__in=list(playing)))
-    return [PlayedTournament(one, playing[one.pk]) for one in found.order_by("-id")[:TOURNAMENTS]]
+    return [(one, playing[one.pk]) for one in found.order_by("-id")[:TOURNAMENTS]]
 
 
 def _joined(games: Sequence[int]) -> str:

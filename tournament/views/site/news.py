@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 from django.db.models import Sum
 from django.template.loader import render_to_string
@@ -13,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from tournament import access
 from tournament.models import BotVersion, Game, Ladder
 from tournament.views.ladders.ladders import ladder_tops
-from tournament.views.site.notable import DAYS, NotableGame, find_notable
+from tournament.views.site.notable import DAYS, find_notable
 
 LATEST_GAMES = 10
 NEW_VERSIONS = 5
@@ -53,10 +52,8 @@ def _version() -> str:
 
 def _make() -> News:
     notable = find_notable()
-    done = access.visible_games(
-        AnonymousUser(), Game.objects.counted().with_players().select_related("pairing")
-    )
-    games = list(done.order_by("-id")[:LATEST_GAMES])
+    done = Game.objects.counted().with_players().select_related("pairing")
+    games = list(access.visible_games(access.PUBLIC, done).order_by("-id")[:LATEST_GAMES])
     context = {
         "ladders": ladder_tops(),
         "games": games,
@@ -64,11 +61,13 @@ def _make() -> News:
         "days": DAYS,
         "versions": BotVersion.objects.valid().select_related("bot__owner").order_by("-pk")[:NEW_VERSIONS],
     }
-    latest = max(notable, key=_finished, default=None)
-    final = latest.game if latest else next(iter(games), None)
-    title = f"the {latest.title.lower()} of the last {DAYS} days" if latest else "the latest game"
-    return News(mark_safe(render_to_string("pieces/news.html", context)), final, title)
+    html = mark_safe(render_to_string("pieces/news.html", context))
+    if not notable:
+        return News(html, next(iter(games), None), "the latest game")
+    title, latest, _ = max(notable, key=_finished)
+    return News(html, latest, f"the {title.lower()} of the last {DAYS} days")
 
 
-def _finished(notable: NotableGame) -> float:
-    return notable.game.finished_at.timestamp() if notable.game.finished_at else 0.0
+def _finished(notable: tuple[str, Game, str]) -> float:
+    finished_at = notable[1].finished_at
+    return finished_at.timestamp() if finished_at else 0.0

@@ -36,9 +36,14 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def boards_css(request: HttpRequest, digest: str = "") -> HttpResponse:
-    """The style sheet of the boards, defined in ``engines.svg``; with its digest it never changes."""
+    """The style sheet of the boards, defined in ``engines.svg``."""
     response = HttpResponse(svg.STYLE, content_type="text/css; charset=utf-8")
-    if digest == BOARDS_DIGEST:
+    return cached_by_digest(response, is_current=digest == BOARDS_DIGEST)
+
+
+def cached_by_digest(response: HttpResponse, *, is_current: bool) -> HttpResponse:
+    """Let caches keep a response: for a year if its address has the digest of this content, else an hour."""
+    if is_current:
         patch_cache_control(response, public=True, max_age=YEAR_S, immutable=True)
     else:
         patch_cache_control(response, public=True, max_age=3600)

@@ -8,7 +8,7 @@ from collections import Counter
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
@@ -23,7 +23,6 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
-from tournament.views.paging import LAST_ID
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
@@ -124,11 +123,9 @@ def _load(workers: list[Worker]) -> str:
 
 
 def _find(request: AuthenticatedRequest, pk: int) -> Worker:
-    may = access.may_run_site(request.user)
-    worker = Worker.objects.filter(pk=pk).first() if may and pk <= LAST_ID else None
-    if worker is None:
-        raise Http404(f"no worker {pk}")
-    return worker
+    if not access.may_run_site(request.user):
+        raise Http404("staff only")
+    return get_object_or_404(Worker, pk=pk)
 
 
 def _mark(rows: list[Worker], manages: bool, is_away: bool) -> str:

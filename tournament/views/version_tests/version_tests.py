@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -17,7 +16,7 @@ from tournament.arithmetic.standings import GameScore, format_points
 from tournament.models import BotVersion, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.pairings import entered_versions
-from tournament.views.exports import table_links
+from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
@@ -30,33 +29,20 @@ POINTS = 400
 """The most points of a chart; more pairs are thinned out evenly, the last one stays."""
 MOST_OWNER = 150
 """The longest name of an account."""
+TESTS = (
+    "test", "ladder", "state", "elo0", "elo1", "ratio", "pairs", "won", "drawn", "lost", "elo",
+    "elo_low", "elo_high", "games", "owner", "started", "finished", "page",
+)  # fmt: skip
+"""``ratio`` is the log-likelihood ratio; ``games`` also counts games of pairs that are not counted."""
+PAIRS = ("pair", "points", "ratio", "list")
+"""``points`` are the candidate's; ``ratio`` is the one after the pair; ``list`` is that of its games."""
 Outcome = VersionTest.Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class RatioBar:
-    """The ratio as a bar between the bounds, which starts at 0; positions are percents of the width."""
-
-    zero: float
-    start: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairCell:
-    """How many pairs had one score, and their share of all counted pairs in percent."""
-
-    points: str
-    count: int
-    share: float
-    games: str
-    """The address of the list of their games."""
 
 
 @require_safe
 def version_tests(request: HttpRequest) -> HttpResponse:
     """All version tests, newest first; with ``?owner=`` those of one account."""
-    rows, owner = chosen_tests(request)
+    rows, owner = _chosen(request)
     context = {
         "page": by_id(request, rows, PAGE_SIZE),
         "owner": owner,
@@ -65,7 +51,42 @@ def version_tests(request: HttpRequest) -> HttpResponse:
     return render(request, "version_tests.html", context)
 
 
-def chosen_tests(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
+@require_safe
+def version_tests_files(request: HttpRequest, kind: str) -> HttpResponse:
+    """All version tests, newest first, in parts of ``MOST_EXPORTED``; ``?owner=`` as on their page."""
+    rows, _ = _chosen(request)
+    page = by_id(request, rows, MOST_EXPORTED)
+    lines = [_line(request, one) for one in page.rows]
+    return with_next(request, served_table(kind, "tests", TESTS, lines, file="version-tests"), page)
+
+
+def _line(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
+    """The columns ``TESTS``."""
+    test = tournament.version_test
+    found = test.interval if test.looked_at else None
+    return (
+        tournament.name,
+        *tournament.ladders,
+        test.get_outcome_display(),
+        test.elo0,
+        test.elo1,
+        test.ratio,
+        sum(test.pairs.cells),
+        test.wins,
+        test.draws,
+        test.losses,
+        found.elo if found else None,
+        found.low if found else None,
+        found.high if found else None,
+        tournament.games_done,
+        tournament.owner.username if tournament.owner else None,
+        as_text(tournament.started_at),
+        as_text(tournament.finished_at),
+        request.build_absolute_uri(tournament.get_absolute_url()),
+    )
+
+
+def _chosen(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
     """The tests of the account named by ``?owner=``, and that name; without one, all tests."""
     rows = access.visible_version_tests().select_related("owner", "version_test")
     owner = request.GET.get("owner", "")[:MOST_OWNER]
@@ -93,8 +114,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "test": test,
         "seen": seen,
         "files": [table_links("Pairs", "version-test-pairs", slug)],
-        "games": counted_games(tournament, versions[0]),
-        **_course(test, tournament),
+        **_course(test, versions[0]),
     }
     if is_fragment:
         return render(request, "pieces/version_test_live.html", context)
@@ -124,6 +144,23 @@ def version_test_ratios(request: HttpRequest, slug: str) -> JsonResponse:
     return JsonResponse({"lower": lower, "upper": upper, "points": [(0, 0.0), *games]})
 
 
+@require_safe
+def pairs(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The counted pairs of a test, in their order; at most as many as a test may have."""
+    tournament = find_version_test(request, slug)
+    counted = tournament.version_test.counted.order_by("number")
+    rows = [
+        (
+            number,
+            half_points / 2,
+            ratio,
+            request.build_absolute_uri(games_address(tournament=slug, round=number)),
+        )
+        for number, half_points, ratio in counted.values_list("number", "half_points", "ratio")
+    ]
+    return served_table(kind, "pairs", PAIRS, rows, file=f"{slug}-pairs", test=slug, state=tournament.state)
+
+
 def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     """The tournament of a version test that this user may see."""
     tournament = find_tournament(request, slug)
@@ -132,35 +169,30 @@ def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def counted_games(tournament: Tournament, candidate: BotVersion) -> ScoreRow:
-    """The score of the candidate, with the addresses of the lists of the counted games."""
-    counted, named = tournament.version_test.games, {"bot": candidate.bot.slug, "version": candidate.number}
-    score = GameScore(counted.wins, counted.draws, counted.losses)
-    return ScoreRow(score, {"tournament": tournament.slug, "pair": COUNTED, **named})
-
-
 def format_elo(elo: float) -> str:
     """``+20``, ``0``, ``-3.5``."""
     return f"{elo:+g}" if elo else "0"
 
 
-def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
-    """What the test has shown so far."""
-    pairs, lower_upper, found = test.pairs, test.bounds, test.interval
+def _course(test: VersionTest, candidate: BotVersion) -> dict[str, Any]:
+    """What the test has shown so far, with the addresses of the lists of the counted games."""
+    tournament, pairs, (lower, upper) = test.tournament, test.pairs, test.bounds
     total = sum(pairs.cells)
+    score = GameScore(test.wins, test.draws, test.losses)
+    named = {"bot": candidate.bot.slug, "version": candidate.number}
     return {
-        "bar": _bar(test.ratio, *lower_upper),
-        "lower": lower_upper[0],
-        "upper": lower_upper[1],
-        "interval": found if total else None,
-        "los": 100.0 * found.los,
+        "bar": _bar(test.ratio, lower, upper),
+        "lower": lower,
+        "upper": upper,
+        "interval": test.interval if total else None,
+        "games": ScoreRow(score, {"tournament": tournament.slug, "pair": COUNTED, **named}),
         "pairs": [
-            PairCell(
-                format_points(place / 2),
-                count,
-                100.0 * count / (total or 1),
-                games_address(tournament=tournament.slug, pair=place),
-            )
+            {
+                "points": format_points(place / 2),
+                "count": count,
+                "share": 100.0 * count / (total or 1),
+                "games": games_address(tournament=tournament.slug, pair=place),
+            }
             for place, count in enumerate(pairs.cells)
         ],
         "counted": total,
@@ -169,12 +201,14 @@ def _course(test: VersionTest, tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def _bar(ratio: float, lower: float, upper: float) -> RatioBar:
+def _bar(ratio: float, lower: float, upper: float) -> dict[str, float]:
+    """The ratio as a bar between the bounds, which starts at 0; positions are percents of the width."""
+
     def place(value: float) -> float:
         return 100.0 * (min(max(value, lower), upper) - lower) / (upper - lower)
 
     zero, end = place(0.0), place(ratio)
-    return RatioBar(zero, min(zero, end), abs(end - zero))
+    return {"zero": zero, "start": min(zero, end), "width": abs(end - zero)}
 
 
 def _sentence(test: VersionTest, tournament: Tournament) -> str:

@@ -70,7 +70,7 @@ def test_both_tables_as_files_are_those_of_the_page(client: Client, query: str) 
     rows = answer["results"]
     assert [(row["ladder"], row["colour"], row["games"], row["won"]) for row in rows] == expected
     assert [row["superiority"] is None for row in rows] == [colour is not None for _, colour, *_ in expected]
-    gaps = [(one.game.code, one.gap.elo) for one in page.context["gaps"]]
+    gaps = [(game.code, gap.elo) for game, _, _, gap in page.context["gaps"]]
     found = client.get(estimates.json).json()["estimates"]
     assert [(row["ladder"], row["elo"]) for row in found] == gaps
     assert f'href="{results.csv}"' in text
@@ -87,7 +87,7 @@ def test_the_other_direction_has_the_opposite_results(client: Client) -> None:
         there.total.score.losses,
         there.total.score.wins,
     )
-    assert back.superiority == pytest.approx(100 - there.superiority)
+    assert back.interval.los == pytest.approx(1 - there.interval.los)
 
 
 @pytest.mark.parametrize(

@@ -5,24 +5,23 @@ from __future__ import annotations
 from tests.support.filled_site import LogIn, Site
 from tournament.models import BotVersion, Game, GameLog
 from tournament.models.compressed import pack_log
-from tournament.views.games.logs import MOST_SHOWN, LogEnd, end_of
+from tournament.views.games.logs import MOST_SHOWN, log_end
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert end_of("a\nb\n") == LogEnd("a\nb\n", is_whole=True)
+    assert log_end("a\nb\n") == "a\nb\n"
 
 
 def test_of_a_long_text_the_last_lines_are_shown_whole() -> None:
     text = "".join(f"line {number}\n" for number in range(1000))
-    end = end_of(text)
-    assert not end.is_whole
-    assert len(end.text) <= MOST_SHOWN
-    assert end.text.startswith("line ")
-    assert text.endswith(f"\n{end.text}")
+    end = log_end(text)
+    assert len(end) <= MOST_SHOWN
+    assert end.startswith("line ")
+    assert text.endswith(f"\n{end}")
 
 
 def test_of_one_long_line_the_end_is_shown() -> None:
-    assert end_of("x" * MOST_SHOWN + "y\n").text == "x" * (MOST_SHOWN - 2) + "y\n"
+    assert log_end("x" * MOST_SHOWN + "y\n") == "x" * (MOST_SHOWN - 2) + "y\n"
 
 
 def test_pages_show_the_end_of_a_log_and_the_download_has_all(site: Site, as_user: LogIn) -> None:

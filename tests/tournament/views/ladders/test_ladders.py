@@ -144,8 +144,8 @@ def test_the_latest_ratings_are_read_from_the_index_of_histories(site: Site) -> 
 def test_the_list_of_ladders_counts_bots_and_rated_games(site: Site, client: Client) -> None:
     for version in (site.white, site.black, add_version(site.owner, "Stone Age")):
         rate(version, 20 + version.number, games=4)
-    cards = {card.ladder.game.code: card for card in client.get("/ladders/").context["cards"]}
-    assert (cards[OTHER].bots, cards[OTHER].games) == (2, 6)
+    cards = {game.code: sizes for game, _, *sizes, _ in client.get("/ladders/").context["cards"]}
+    assert cards[OTHER] == [2, 6]
     page = client.get("/ladders/").content.decode()
     assert "2 bots, 6 rated games" in page
     assert page.count('class="thumb"') == len(cards)
@@ -197,9 +197,9 @@ def test_two_versions_of_a_ladder_are_compared_by_its_estimate(site: Site, clien
     PairScore.objects.create(ladder_id=OTHER, white=site.black, black=site.white, wins=10, losses=30)
     chosen = f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.black.pk}"
     page = client.get(chosen, follow=True)
-    (gap,) = page.context["gaps"]
-    assert gap.superiority > 90
-    assert f"{gap.superiority:.1f} %" in page.content.decode()
+    ((*_, gap),) = page.context["gaps"]
+    assert gap.superiority > 0.9
+    assert f"{100 * gap.superiority:.1f} %" in page.content.decode()
     same = client.get(f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.white.pk}", follow=True)
     assert "Choose two different bots." in same.content.decode()
 
@@ -267,8 +267,8 @@ def test_every_page_gives_a_bot_the_place_of_the_ladders_page(site: Site, client
     exported = client.get(f"/ladders/{OTHER}/ratings.json").json()["ratings"]
     assert [row["place"] for row in exported] == [1, None, 2, 3, None]
     shown = [(site.white, 1), (site.black, 2), (third, 3), (provisional, None)]
-    (top,) = [one for one in ladder_tops() if one.game.code == OTHER]
-    assert [(row.version, row.place) for row in top.top] == shown
+    (top,) = [top for game, top in ladder_tops() if game.code == OTHER]
+    assert [(row.version, row.place) for row in top] == shown
     for address in ("/", "/ladders/"):
         page = client.get(address).content.decode()
         table = (
@@ -289,7 +289,8 @@ def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, c
     for number, version in enumerate((site.white, site.black, add_version(None, "Cy"))):
         rate(version, 20 + number, games=80)
     rows = client.get("/ladders/overall/").context["rows"]
-    assert (rows[0].place, rows[0].bot.name, rows[0].score.coverage) == (1, "Cy", 1)
+    bot, score, _ = rows[0]
+    assert (bot.name, score.coverage) == ("Cy", 1)
     assert len(rows) == 3
 
 

@@ -29,7 +29,7 @@ def test_a_person_s_bots_have_the_best_rating_of_each_ladder(site: Site, client:
     add_version(site.owner, "Idle")
     answer = client.get(PAGE)
     assert [game.code for game in answer.context["ladders"]] == ["dualma", LADDER]
-    best = {row.bot.name: [one and one.conservative for one in row.best] for row in answer.context["bots"]}
+    best = {bot.name: [one and one.conservative for one in best] for bot, best in answer.context["bots"]}
     assert best == {"Stone Age": [4.75, 12.5], "Idle": [None, None]}
     assert (
         f">{site.owner.date_joined:%-d %b %Y}</time>" in answer.content.decode().partition("member since")[2]

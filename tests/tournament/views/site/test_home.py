@@ -18,7 +18,7 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, 
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
-from tournament.views.site.featured import RunningGame, choose
+from tournament.views.site.featured import choose
 from tournament.views.site.notable import find_notable
 
 HTMX = {"HX-Request": "true"}
@@ -102,8 +102,8 @@ def test_a_game_keeps_its_board_until_it_ends_and_then_the_best_takes_it(site: S
 
 
 def test_the_second_board_has_another_ladder_if_one_is_played() -> None:
-    def running(pk: int, ladder: str) -> RunningGame:
-        return RunningGame(pk, ladder, 1, pk, pk)
+    def running(pk: int, ladder: str) -> Game:
+        return Game(pk=pk, ladder_id=ladder, white_id=pk, black_id=pk)
 
     games = [running(1, "a"), running(2, "a"), running(3, "b")]
     ratings = {("a", 1): 30.0, ("a", 2): 20.0, ("b", 3): 5.0}
@@ -250,7 +250,7 @@ def test_the_notable_games_are_the_longest_the_shortest_and_the_biggest_upset(si
         event(game, game.black, black, 1)
     event(games[4], games[4].white, 1, 1)
     event(games[4], games[4].black, 40, 8)  # a win against a rating that is a guess
-    found = {one.title: (one.game.pk, one.detail) for one in find_notable()}
+    found = {title: (game.pk, detail) for title, game, detail in find_notable()}
     assert found == {
         "Longest game": (games[1].pk, "90 plies"),
         "Shortest game": (games[2].pk, "8 plies"),
@@ -261,13 +261,13 @@ def test_the_notable_games_are_the_longest_the_shortest_and_the_biggest_upset(si
 def test_a_forfeit_is_not_notable(site: Site) -> None:
     games = made(site, [50, 2], ["1-0", "0-1"])
     Game.objects.filter(pk=games[1].pk).update(fault="white", termination="crash")
-    assert {one.game.pk for one in find_notable()} == {games[0].pk}
+    assert {game.pk for _, game, _ in find_notable()} == {games[0].pk}
 
 
 def test_only_the_newest_games_are_compared(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     games = made(site, [50, 90, 8], ["1-0"] * 3)
     monkeypatch.setattr(notable, "MOST_GAMES", 1)
-    assert {one.game.pk for one in find_notable()} == {games[2].pk}
+    assert {game.pk for _, game, _ in find_notable()} == {games[2].pk}
 
 
 def test_the_notable_games_are_found_by_the_index_on_their_end(site: Site) -> None:

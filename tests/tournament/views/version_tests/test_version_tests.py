@@ -188,9 +188,9 @@ def test_a_poll_brings_only_news(client: Client, tested: Tournament, deal: Deal)
 
 
 def test_the_bar_starts_at_zero_and_ends_at_the_ratio() -> None:
-    assert version_tests._bar(1.5, -3.0, 3.0) == version_tests.RatioBar(50.0, 50.0, 25.0)
-    assert version_tests._bar(-1.5, -3.0, 3.0) == version_tests.RatioBar(50.0, 25.0, 25.0)
-    assert version_tests._bar(3.4, -3.0, 3.0) == version_tests.RatioBar(50.0, 50.0, 50.0)
+    assert version_tests._bar(1.5, -3.0, 3.0) == {"zero": 50.0, "start": 50.0, "width": 25.0}
+    assert version_tests._bar(-1.5, -3.0, 3.0) == {"zero": 50.0, "start": 25.0, "width": 25.0}
+    assert version_tests._bar(3.4, -3.0, 3.0) == {"zero": 50.0, "start": 50.0, "width": 50.0}
 
 
 def test_the_chart_has_a_point_for_each_pair(client: Client, tested: Tournament, deal: Deal) -> None:
