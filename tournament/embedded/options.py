@@ -8,8 +8,10 @@ import ipaddress
 import os
 import shlex
 import socket
+import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -106,16 +108,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _port(text: str) -> int:
-    if text.isdecimal() and 1 <= int(text) <= 65535:
+def _positive(text: str, what: str = "number of games (1 or more)", most: int = sys.maxsize) -> int:
+    if text.isdecimal() and 1 <= int(text) <= most:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a port (1 to 65535)")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a {what}")
 
 
-def _positive(text: str) -> int:
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number of games (1 or more)")
+_port = partial(_positive, what="port (1 to 65535)", most=65535)
 
 
 def _data_folder(given: str | None) -> Path:
@@ -164,19 +163,26 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     if options.command == "demo":
         for name in OURS:
             environment.pop(name, None)
-    environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
-    environment["DUARENA_DATA"] = str(options.data)
-    environment["PYTHONUNBUFFERED"] = "1"
-    environment["DUARENA_SLOTS"] = str(options.workers)
-    environment["DUARENA_TRUST_UPLOADS"] = "1" if options.trust_uploads else ""
-    environment["DUARENA_COMMAND"] = options.restart_command
-    environment[LOCAL] = "1" if is_local(options.host, environment) else ""
-    environment.setdefault("DUARENA_BUNDLES", str(options.data / "bundles"))
-    environment.setdefault("DUARENA_CACHE", str(options.data / "cache"))
-    environment.setdefault("DUARENA_STATIC", str(options.data / "static"))
-    environment.setdefault("DUARENA_SITE", address.url)
-    environment["DUARENA_HOSTS"] = _hosts(address, environment.get("DUARENA_HOSTS", ""))
-    environment.setdefault("DUARENA_LADDER_GAMES", str(LADDER_GAMES.get(options.command, 0)))
+    defaults = {
+        "DUARENA_BUNDLES": str(options.data / "bundles"),
+        "DUARENA_CACHE": str(options.data / "cache"),
+        "DUARENA_STATIC": str(options.data / "static"),
+        "DUARENA_SITE": address.url,
+        "DUARENA_LADDER_GAMES": str(LADDER_GAMES.get(options.command, 0)),
+    }
+    environment.update(
+        {
+            **{name: value for name, value in defaults.items() if name not in environment},
+            "DJANGO_SETTINGS_MODULE": "tournament.settings",
+            "DUARENA_DATA": str(options.data),
+            "PYTHONUNBUFFERED": "1",
+            "DUARENA_SLOTS": str(options.workers),
+            "DUARENA_TRUST_UPLOADS": "1" if options.trust_uploads else "",
+            "DUARENA_COMMAND": options.restart_command,
+            "DUARENA_HOSTS": _hosts(address, environment.get("DUARENA_HOSTS", "")),
+            LOCAL: "1" if is_local(options.host, environment) else "",
+        }
+    )
 
 
 def is_local(host: str, environment: Mapping[str, str]) -> bool:

@@ -24,23 +24,26 @@ def release(attempts: QuerySet[Attempt], now: datetime.datetime) -> int:
 
 
 @transaction.atomic
-def end_attempts(attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.datetime) -> int:
-    """End open attempts without a result and charge their time; returns how many.
+def end_attempts(
+    attempts: QuerySet[Attempt], end: Attempt.End, now: datetime.datetime, **columns: str
+) -> int:
+    """End open attempts without a result and charge their time; returns how many. Their games wait again.
 
-    The caller holds the locks of their tournaments. Unless they are cancelled, games whose reports wait to be
-    recorded stay as they are.
+    The caller holds the locks of their tournaments; ``columns`` are stored with the end. Unless they are
+    cancelled or void, attempts whose reports wait to be recorded stay as they are.
     """
     unended = attempts.filter(ended_at__isnull=True).order_by()
-    if end != Attempt.End.CANCELLED:
+    if end not in {Attempt.End.CANCELLED, Attempt.End.VOID}:
         unended = unended.filter(reported_at__isnull=True)
-    columns = ("game__tournament__kind", "game__tournament__owner", "started_at", "lease_until")
-    rows = list(unended.values_list("pk", "game", *columns))
+    charged = ("game__tournament__kind", "game__tournament__owner", "started_at", "lease_until")
+    rows = list(unended.values_list("pk", "game", *charged))
     if not rows:
         return 0
     games = [game for _, game, *_ in rows]
     claimed = Game.objects.filter(pk__in=games, state=Game.State.CLAIMED)
     claimed.update(state=Game.State.WAITING, attempt=None)
-    in_order(Attempt.objects.filter(pk__in=[pk for pk, *_ in rows])).update(ended_at=now, end=end)
+    ended = in_order(Attempt.objects.filter(pk__in=[pk for pk, *_ in rows]))
+    ended.update(ended_at=now, end=end, **columns)
     LiveGame.objects.filter(game__in=games).delete()
     times = [
         PlayedTime(kind, owner, played_seconds(started, lease_until, now))

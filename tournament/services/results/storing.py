@@ -94,8 +94,13 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         mine = [entry for entry in entries if entry.arrival.game.ladder_id == code]
         if mine:
             Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
-            rate(code, [_rated_row(entry) for entry in mine if entry.rated])
-            if any(entry.rated for entry in mine):
+            rated = [
+                RatedRow.of(entry.arrival.game, entry.sequence, entry.arrival.report.result)
+                for entry in mine
+                if entry.rated
+            ]
+            rate(code, rated)
+            if rated:
                 follow_leader(ladders[code], now)
     count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
     _charge_owners(entries, now)
@@ -238,7 +243,3 @@ def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
         tournament = attempt.game.tournament
         times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
     charge_games(times, now)
-
-
-def _rated_row(entry: _Entry) -> RatedRow:
-    return RatedRow.of(entry.arrival.game, entry.sequence, entry.arrival.report.result)

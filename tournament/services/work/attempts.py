@@ -8,11 +8,11 @@ import logging
 from django.db import transaction
 from django.db.models import F
 
-from tournament.models import Attempt, EventCount, Game, LiveGame
+from tournament.models import Attempt, EventCount, Game
 from tournament.services.event_counts import count_event
-from tournament.services.fair_share import PlayedTime, charge_games, played_seconds
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.stopping import end_attempts
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")
@@ -34,28 +34,19 @@ def give_back(
     because a void may still be discounted: call ``halt_after_voids`` for that. ``counts=False``: the void is
     the worker's fault and does not count against the game. ``worker`` is stored as the attempt's worker.
     """
-    game = Game.objects.select_related("tournament").get(pk=attempt.game_id)
-    lock_tournaments([game.tournament_id])
-    current = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True).first()
-    if current is None:
+    games = Game.objects.filter(pk=attempt.game_id)
+    lock_tournaments(set(games.values_list("tournament", flat=True)))
+    told = {"evidence": evidence, **({"worker": worker} if worker else {})}
+    if not end_attempts(Attempt.objects.filter(pk=attempt.pk), end, now, **told):
         return False
-    mine = Game.objects.filter(pk=game.pk, attempt=attempt.pk, state=Game.State.CLAIMED)
-    mine.update(
-        state=Game.State.WAITING,
-        attempt=None,
+    games.update(
         voids=F("voids") + int(counts and end == Attempt.End.VOID),
         lost=F("lost") + int(end == Attempt.End.LOST),
     )
-    reported_by = {"worker": worker} if worker else {}
-    Attempt.objects.filter(pk=attempt.pk).update(ended_at=now, end=end, evidence=evidence, **reported_by)
-    LiveGame.objects.filter(game=game).delete()
-    game.refresh_from_db()
+    game = games.get()
     if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
         _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
     count_event(EventCount.Kind.ATTEMPT, end)
-    if current.started_at is not None:
-        seconds = played_seconds(current.started_at, current.lease_until, now)
-        charge_games([PlayedTime(game.tournament.kind, game.tournament.owner_id, seconds)], now)
     return True
 
 

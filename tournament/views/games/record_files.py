@@ -11,8 +11,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +20,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from engines.files import atomic_file
 from tournament import access
 from tournament.models import Game, GameRecord, Ladder, Tournament
 
@@ -158,14 +157,9 @@ def _is_of(state: FileState, tournament: Tournament) -> bool:
 
 def _replace(path: Path, tournament: Tournament, key: str) -> None:
     began = time.monotonic()
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tournament-", delete=False) as file:
-        try:
-            for text in _tournament_texts(tournament):
-                file.write(f"\n{text}".encode() if file.tell() else text.encode())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    with atomic_file(path, mode=0o600) as file:
+        for text in _tournament_texts(tournament):
+            file.write(f"\n{text}".encode() if file.tell() else text.encode())
     _write_state(path, FileState(key, seconds=time.monotonic() - began))
 
 
