@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import factorial, fsum, prod
 
 import pytest
@@ -54,17 +55,14 @@ def test_for_many_games_it_is_the_usual_interval(counts: Counts) -> None:
     assert found.los == pytest.approx(usual.los, abs=1e-3)
 
 
+@dataclass(frozen=True, slots=True)
 class Decided(Counts):
     """Games without draws."""
 
+    losses: int
+    wins: int
+
     games_each = 1
-
-    def __init__(self, losses: int, wins: int) -> None:
-        self._cells = (losses, wins)
-
-    @property
-    def cells(self) -> tuple[int, ...]:
-        return self._cells
 
 
 @pytest.mark.parametrize("counts", [Decided(2, 3), Decided(0, 4), Decided(30, 7)])

@@ -121,6 +121,10 @@ class _Meeting:
         """Whether all games that were handed out have finished."""
         return self.games == self.pairs * GAMES_A_PAIR
 
+    @property
+    def is_level(self) -> bool:
+        return self.is_finished and self.points[0] == self.points[1]
+
 
 class Event:
     """A knock-out or a Swiss event: its later rounds depend on the results of the earlier ones."""
@@ -138,7 +142,8 @@ class Event:
         terms = self._terms
         if self._is_swiss:
             return len(terms.ladders) * terms.rounds * (self._players // 2) * terms.games
-        extra = sum(max(0, one.pairs - self._length.pairs) for one in self._meetings.values())
+        added = [one.pairs + one.is_level - self._length.pairs for one in self._meetings.values()]
+        extra = sum(min(max(0, pairs), self._length.extra) for pairs in added)
         return len(terms.ladders) * (self._players - 1) * terms.games + extra * GAMES_A_PAIR
 
     def pairs(self) -> Iterator[PlannedPair | None]:

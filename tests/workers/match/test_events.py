@@ -63,6 +63,16 @@ def test_a_level_match_is_extended_and_at_last_the_better_seed_goes_on() -> None
     ]
 
 
+def test_the_pair_that_is_added_to_a_level_match_is_counted_at_once() -> None:
+    ledger = knockout("A B")
+    totals = []
+    while (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            ledger.record(game_of(game.key, *pair.players(game), "1-0"))
+            totals.append(ledger.total)
+    assert totals == [2, 4, 4, 6, 6, 8, 8, 8]
+
+
 def test_every_ladder_has_a_bracket_of_its_own() -> None:
     ledger = knockout("A B C", "dualma dogon-kulei")
     play_out(ledger, stronger)
