@@ -15,11 +15,7 @@ from pathlib import Path
 
 from tests.support.fake_door import TOKEN
 from tests.support.jobs import wait_until
-from tournament.embedded.processes.redis_server import (
-    broker_url,
-    find_redis_server,
-    find_trouble,
-)
+from tournament.embedded.processes.redis_server import broker_url, find_redis_server, find_trouble
 from workers.sandbox.policy import TRUST
 
 ROOT = Path(__file__).resolve().parent.parent.parent

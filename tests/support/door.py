@@ -13,18 +13,7 @@ from tests.support.heartbeats import heartbeat_of
 from tests.support.schedule import make_user
 from tournament.models import Token, User
 from tournament.services.accounts.tokens import create_token
-from workers.jobs import (
-    PROTOCOL,
-    Admission,
-    Ask,
-    Batch,
-    Heartbeat,
-    JobGame,
-    Post,
-    PostAnswer,
-    Progress,
-    Work,
-)
+from workers.jobs import PROTOCOL, Admission, Ask, Batch, Heartbeat, JobGame, Post, PostAnswer, Progress, Work
 
 WORKER = "players@east"
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
 
 from engines.protocol.score import Score
@@ -29,10 +30,9 @@ from engines.records import (
 from engines.rules.base import Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES
+from tests.support.schedule import make_version
 from tournament.models import (
-    Bot,
     BotVersion,
-    Bundle,
     Game,
     GameLog,
     GameRecord,
@@ -43,11 +43,12 @@ from tournament.models import (
     User,
 )
 from tournament.models.compressed import pack_log
-from tournament.services.bots.activity import activate
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
 
+LogIn = Callable[..., Client]
+"""The fixture ``as_user`` of the tests of pages."""
 LADDER = "dogon-kulei"
 PASSWORD = "correct horse"
 """Of every user."""
@@ -102,22 +103,8 @@ def fill_site() -> Site:
 def add_version(
     owner: User | None, name: str, games: Sequence[str] = tuple(GAMES), state: str = BotVersion.State.VALID
 ) -> BotVersion:
-    """The next version of a bot, without bytes."""
-    bot = Bot.objects.named(name) or Bot.objects.register(owner, name)
-    number = bot.versions.count() + 1
-    sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
-    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1000})
-    version = BotVersion.objects.create(
-        bot=bot,
-        number=number,
-        bundle=bundle,
-        command=["python3", "main.py"],
-        games=list(games),
-        state=state,
-    )
-    if state == BotVersion.State.VALID:
-        activate(version)
-    return version
+    """The next version of a bot, for all games unless told otherwise, without a label of its own."""
+    return make_version(name, owner=owner, games=games, state=BotVersion.State(state), label="")
 
 
 def round_robin(
@@ -162,64 +149,47 @@ def played_moves(
 def _note(ply: int, chance: random.Random | None, line: tuple[str, ...]) -> MoveNote:
     if chance is None:
         return MoveNote(Score(centipawns=35), 12, 500, 1234, None, line)
-    lead = round((1 if ply % 2 else -1) * 4 * ply + chance.gauss(0, 60))
-    return MoveNote(
-        Score(centipawns=lead),
-        chance.randint(8, 24),
-        chance.randint(20, 2400),
-        chance.randint(5_000, 900_000),
-        None,
-        line,
-    )
+    score = Score(centipawns=round((1 if ply % 2 else -1) * 4 * ply + chance.gauss(0, 60)))
+    depth, ms, nodes = chance.randint(8, 24), chance.randint(20, 2400), chance.randint(5_000, 900_000)
+    return MoveNote(score, depth, ms, nodes, None, line)
 
 
-def record_text(game: Game, history: History, moves: Sequence[RecordMove]) -> str:
-    """The record of a game that ended by the rules."""
-    outcome = history.outcome
+def ending_of(history: History) -> RecordOutcome:
+    """The end of a game by the rules."""
+    end = history.outcome
+    scores = (end.white_score, end.black_score)
+    return RecordOutcome(end.result, Termination.RULES, Fault.NONE, end.reason, *scores)
+
+
+def record_text(game: Game, moves: Sequence[RecordMove], ending: RecordOutcome) -> str:
     record = build_record(
         moves,
         players=RecordPlayers(game.white.bot.name, game.black.bot.name),
         settings=RecordSettings(game.ladder_id, game.tournament.time_control),
-        outcome=RecordOutcome(
-            outcome.result,
-            Termination.RULES,
-            Fault.NONE,
-            outcome.reason,
-            outcome.white_score,
-            outcome.black_score,
-        ),
+        outcome=ending,
         event=RecordEvent(game_id=game.key),
     )
     return format_record(record)
 
 
+def set_done(game: Game, ending: RecordOutcome, plies: int, **more: Any) -> None:
+    """Store how a game ended; ``more`` are other columns of its row."""
+    usual = {"sequence": 1000 + game.pk, "finished_at": timezone.now(), **ending._asdict()}
+    Game.objects.filter(pk=game.pk).update(state=Game.State.DONE, plies=plies, **(usual | more))
+
+
 def finish(game: Game, sequence: int = 1) -> None:
     """Record a game, rate its players, keep what their engines said."""
     history, moves = played_moves(game)
-    outcome = history.outcome
-    Game.objects.filter(pk=game.pk).update(
-        state=Game.State.DONE,
-        result=outcome.result,
-        termination=Termination.RULES,
-        reason=outcome.reason,
-        fault=Fault.NONE,
-        evidence=HOSTILE,
-        plies=len(moves),
-        sequence=sequence,
-        rated=True,
-        finished_at=timezone.now(),
-    )
-    GameRecord.objects.create(game=game, text=record_text(game, history, moves))
+    ending = ending_of(history)
+    set_done(game, ending, len(moves), sequence=sequence, rated=True, evidence=HOSTILE)
+    GameRecord.objects.create(game=game, text=record_text(game, moves, ending))
     for side, stderr in STDERR.items():
-        GameLog.objects.create(
-            game=game, side=side, content=pack_log(f"{stderr} {HOSTILE}", f"< id name {HOSTILE}\n")
-        )
+        content = pack_log(f"{stderr} {HOSTILE}", f"< id name {HOSTILE}\n")
+        GameLog.objects.create(game=game, side=side, content=content)
+    rating = {"mu": 25.0, "sigma": 5.0, "conservative": 10.0, "games": 1, "wins": 1}
     for version in (game.white, game.black):
-        LadderRating.objects.get_or_create(
-            ladder_id=game.ladder_id,
-            version=version,
-            defaults={"mu": 25.0, "sigma": 5.0, "conservative": 10.0, "games": 1, "wins": 1},
-        )
+        LadderRating.objects.get_or_create(ladder_id=game.ladder_id, version=version, defaults=rating)
     Ladder.objects.filter(pk=game.ladder_id).update(sequence=sequence)
     Tournament.objects.filter(pk=game.tournament_id).update(games_done=sequence)
 
@@ -248,14 +218,8 @@ def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None =
 
     while games := list(event.games.filter(state=Game.State.WAITING)):
         for game in games:
-            Game.objects.filter(pk=game.pk).update(
-                state=Game.State.DONE,
-                result=(result_of or stronger)(game),
-                termination=Termination.RULES,
-                plies=20,
-                sequence=1000 + game.pk,
-                finished_at=timezone.now(),
-            )
+            result = (result_of or stronger)(game)
+            set_done(game, RecordOutcome(result, Termination.RULES, Fault.NONE), 20)
         count_finished(event.pk, len(games))
         advance_all()
     event.refresh_from_db()

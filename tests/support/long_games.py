@@ -9,10 +9,10 @@ from typing import Final
 from django.utils import timezone
 
 from engines.protocol.score import Score
-from engines.records import MoveNote, RecordMove, Termination, format_note
+from engines.records import MoveNote, RecordMove, format_note
 from engines.rules.history import History
 from engines.rules.registry import GAMES
-from tests.support.filled_site import Site, record_text, round_robin
+from tests.support.filled_site import Site, ending_of, record_text, round_robin, set_done
 from tournament.models import Game, GameRecord, LiveGame
 from tournament.services.schedule.tournaments import start
 
@@ -53,16 +53,9 @@ def let_play(site: Site, code: str, long: LongGame) -> Game:
 def let_end(site: Site, code: str, long: LongGame) -> Game:
     """A recorded game with these moves."""
     game, (history, moves) = _new_game(site, code), long
-    Game.objects.filter(pk=game.pk).update(
-        state=Game.State.DONE,
-        result=history.outcome.result,
-        termination=Termination.RULES,
-        reason=history.outcome.reason,
-        plies=len(moves),
-        sequence=1000 + game.pk,
-        finished_at=timezone.now(),
-    )
-    GameRecord.objects.create(game=game, text=record_text(game, history, moves))
+    ending = ending_of(history)
+    set_done(game, ending, len(moves))
+    GameRecord.objects.create(game=game, text=record_text(game, moves, ending))
     return game
 
 

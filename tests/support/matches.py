@@ -67,12 +67,7 @@ def start_match(folder: Path, *words: str, **environment: str) -> subprocess.Pop
     return subprocess.Popen(
         [sys.executable, "-m", "workers", "match", *words],
         cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "XDG_CACHE_HOME": str(folder / "cache"),
-            **environment,
-        },
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache"), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,20 +8,9 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from engines.records import (
-    Fault,
-    MoveNote,
-    RecordEvent,
-    RecordMove,
-    RecordOutcome,
-    RecordPlayers,
-    RecordSettings,
-    Termination,
-    build_record,
-    format_record,
-)
-from engines.rules.base import Reason, Result, Side
-from tests.support.filled_site import LADDER, played_moves, round_robin
+from engines.records import Fault, MoveNote, RecordMove, RecordOutcome, Termination
+from engines.rules.base import Result, Side
+from tests.support.filled_site import LADDER, played_moves, record_text, round_robin, set_done
 from tournament.models import BotVersion, Game, GameRecord, Ladder, Tournament, User
 from tournament.services.results.ratings import RatedRow, rate
 from tournament.services.results.storing import may_be_rated
@@ -62,34 +51,19 @@ def _record(game: Game, chance: random.Random) -> None:
     if result is not Result.DRAW and chance.random() < 0.3:
         loser = Side.BLACK if result is Result.WHITE_WINS else Side.WHITE
         termination, fault = chance.choice(FAULTS), Fault.of(loser)
-    rated = may_be_rated(game)
-    Game.objects.filter(pk=game.pk).update(
-        state=Game.State.DONE,
-        result=result,
-        termination=termination,
-        fault=fault,
-        plies=PLIES,
-        sequence=ladder.sequence,
-        rated=rated,
-        finished_at=timezone.now() + datetime.timedelta(minutes=ladder.sequence),
-    )
-    GameRecord.objects.create(game=game, text=_text(game, result, termination, fault, chance))
+    rated, number = may_be_rated(game), ladder.sequence
+    ending = RecordOutcome(result, termination, fault)
+    finished_at = timezone.now() + datetime.timedelta(minutes=number)
+    set_done(game, ending, PLIES, sequence=number, rated=rated, finished_at=finished_at)
+    GameRecord.objects.create(game=game, text=record_text(game, _timed_moves(game, chance), ending))
     if rated:
-        rate(game.ladder_id, [RatedRow.of(game, ladder.sequence, result)])
+        rate(game.ladder_id, [RatedRow.of(game, number, result)])
 
 
-def _text(game: Game, result: Result, termination: Termination, fault: Fault, chance: random.Random) -> str:
-    """A record in which each move has its own time, a multiple of a millisecond."""
-    _, moves = played_moves(game, PLIES)
-    timed = [
-        move if move.book else RecordMove(move.token, MoveNote(ms=chance.randrange(1, 2000)))
-        for move in moves
-    ]
-    record = build_record(
-        timed,
-        players=RecordPlayers(game.white.bot.name, game.black.bot.name),
-        settings=RecordSettings(game.ladder_id, game.tournament.time_control),
-        outcome=RecordOutcome(result, termination, fault, Reason.NONE, None, None),
-        event=RecordEvent(game_id=game.key),
+def _timed_moves(game: Game, chance: random.Random) -> list[RecordMove]:
+    """Moves that have each its own time, a multiple of a millisecond."""
+    moves = played_moves(game, PLIES)[1]
+    timed = (
+        RecordMove(move.token, MoveNote(ms=chance.randrange(1, 2000))) for move in moves if not move.book
     )
-    return format_record(record)
+    return [*(move for move in moves if move.book), *timed]

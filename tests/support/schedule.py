@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import random
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,14 +32,8 @@ from tournament.models import (
     Worker,
 )
 from tournament.services.bots.activity import activate
-from tournament.services.results import inbox
-from tournament.services.schedule.tournaments import (
-    TournamentTerms,
-    create,
-    create_round_robin,
-    create_validation,
-    start,
-)
+from tournament.services.results import inbox, keeper
+from tournament.services.schedule.tournaments import TournamentTerms, create, create_validation, start
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from tournament.services.work.next_batch import next_batch
@@ -60,6 +55,11 @@ from workers.jobs import (
     Work,
 )
 
+Deal = Callable[[], list[GameJob]]
+"""The fixture ``deal``."""
+OnCommit = Callable[[], AbstractContextManager[object]]
+"""The fixture ``on_commit``."""
+ResultOf = Callable[[GameJob, JobGame], Result]
 LADDER = "duploline"
 """The ladder with the shortest games."""
 STARTED, FINISHED = "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
@@ -79,16 +79,17 @@ def make_version(
     owner: User | None = None,
     games: Sequence[str] = (LADDER,),
     state: BotVersion.State = BotVersion.State.VALID,
+    label: str | None = None,
 ) -> BotVersion:
     """The next version of the bot of this name, which is made if there is none."""
     bot = Bot.objects.named(name) or Bot.objects.register(owner, name)
     number = bot.versions.count() + 1
     sha256 = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
-    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1})
+    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": 1000})
     version = BotVersion.objects.create(
         bot=bot,
         number=number,
-        label=f"0.{number}",
+        label=f"0.{number}" if label is None else label,
         bundle=bundle,
         command=["python3", "main.py"],
         games=list(games),
@@ -160,6 +161,11 @@ def take_all() -> list[Batch]:
     return batches
 
 
+def take_jobs() -> list[GameJob]:
+    """The jobs of ``take_all``."""
+    return [job for batch in take_all() for job in batch.jobs]
+
+
 def post(job: str, *, now: datetime | None = None, **content: Any) -> PostAnswer:
     """What the slot that took a job is answered when it posts this, see ``workers.jobs.Post``."""
     attempt = Attempt.objects.filter(job=job).first()
@@ -214,57 +220,29 @@ def start_validation(version: BotVersion) -> Tournament:
     return begun
 
 
-def make_tournament(
-    *,
-    bots: int = 2,
-    ladders: Sequence[str] = (LADDER,),
-    pairs: int = 1,
-    owner: User | None = None,
-    running: bool = True,
-    rated: bool = True,
-    opening_plies: int = 0,
-    versions: Sequence[BotVersion] = (),
-    name: str = "Test match",
-    seed: int = 1,
-    time_control: str = "1+0.1",
-) -> Tournament:
-    """A round robin of the versions given, or of new bots of nobody's."""
-    entered = list(versions) or [
-        make_version(f"Bot {number}", games=ladders) for number in range(1, bots + 1)
-    ]
-    tournament = create_round_robin(
-        owner,
-        name=name,
-        versions=entered,
-        ladders=ladders,
-        pairs=pairs,
-        time_control=time_control,
-        seed=seed,
-        opening_plies=opening_plies,
-        rated=rated,
-    )
-    if running:
-        start(tournament)
-    return tournament
+def make_tournament(**terms: Any) -> Tournament:
+    """A round robin of two bots unless told otherwise; see ``make_event``."""
+    usual: dict[str, Any] = {"bots": 2, "name": "Test match"}
+    return make_event(Tournament.Kind.ROUND_ROBIN, **(usual | terms))
 
 
 def make_event(
     kind: Tournament.Kind,
     *,
     bots: int = 4,
-    ladders: Sequence[str] = (LADDER,),
     running: bool = True,
     versions: Sequence[BotVersion] = (),
+    owner: User | None = None,
     **terms: Any,
 ) -> Tournament:
     """A tournament of any kind, of the versions given or of new bots of nobody's; see ``TournamentTerms``."""
-    entered = list(versions) or [make_version(f"Bot {n}", games=ladders) for n in range(1, bots + 1)]
-    fixed = {"name": "Test event", "pairs": 1, "time_control": "1+0.1", "seed": 1, "opening_plies": 0}
+    fixed: dict[str, Any] = {"name": "Test event", "ladders": [LADDER], "pairs": 1, "seed": 1}
+    fixed |= {"time_control": "1+0.1", "opening_plies": 0}
     if kind == Tournament.Kind.SWISS:
-        fixed |= {"rounds": 3}
-    given = {"kind": kind, "versions": entered, "ladders": list(ladders), **fixed, **terms}
-    owner = given.pop("owner", None)
-    tournament = create(owner, TournamentTerms(**given))
+        fixed["rounds"] = 3
+    given = fixed | terms
+    entered = list(versions) or [make_version(f"Bot {n}", games=given["ladders"]) for n in range(1, bots + 1)]
+    tournament = create(owner, TournamentTerms(kind=kind, versions=entered, **given))
     if running:
         start(tournament)
     return tournament
@@ -306,23 +284,27 @@ def play(job: GameJob, game: JobGame, seed: int = 0) -> GameReport:
         history.play(token)
         moves.append((token, "+0.10/3 0.010s"))
     outcome = history.outcome
-    return GameReport(
-        key=game.key,
-        attempt=game.attempt,
-        worker=slot_of(game),
-        result=outcome.result,
-        termination=_TERMINATIONS.get(outcome.reason, Termination.RULES),
+    return report_of(
+        game,
+        moves,
+        outcome.result,
+        _TERMINATIONS.get(outcome.reason, Termination.RULES),
         reason=outcome.reason,
-        fault=Fault.NONE,
-        evidence="",
         white_score=outcome.white_score,
         black_score=outcome.black_score,
-        moves=tuple(moves),
-        started=STARTED,
-        finished=FINISHED,
         white=SideLog("white says\0 hi", "> go"),
         black=SideLog("black says hi", "> go"),
     )
+
+
+def report_of(
+    game: JobGame, moves: Sequence[tuple[str, str]], result: Result, termination: Termination, **more: Any
+) -> GameReport:
+    """A report without a fault; ``more`` are its other fields."""
+    usual: dict[str, Any] = {"reason": Reason.NONE, "fault": Fault.NONE, "evidence": ""}
+    usual |= {"white_score": None, "black_score": None, "white": SideLog(), "black": SideLog()}
+    usual |= {"worker": slot_of(game), "started": STARTED, "finished": FINISHED, "moves": tuple(moves)}
+    return GameReport(game.key, game.attempt, result=result, termination=termination, **(usual | more))
 
 
 _TERMINATIONS = {Reason.REPETITION: Termination.REPETITION, Reason.PLY_LIMIT: Termination.PLY_LIMIT}
@@ -348,9 +330,7 @@ def forfeit(report: GameReport, evidence: str = "no answer") -> GameReport:
     )
 
 
-def play_short(
-    job: GameJob, result_of: Callable[[GameJob, JobGame], Result] | None = None
-) -> Iterator[GameReport]:
+def play_short(job: GameJob, result_of: ResultOf | None = None) -> Iterator[GameReport]:
     """The job's games, cut short after a few random plies and adjudicated; quick to replay.
 
     Without ``result_of`` their results are drawn at random, from their keys alone.
@@ -367,23 +347,29 @@ def play_short(
             moves.append((token, ""))
         drawn = source.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW])
         result = result_of(job, game) if result_of else drawn
-        yield GameReport(
-            key=game.key,
-            attempt=game.attempt,
-            worker=slot_of(game),
-            result=result,
-            termination=Termination.ADJUDICATION,
-            reason=Reason.NONE,
-            fault=Fault.NONE,
-            evidence="",
-            white_score=None,
-            black_score=None,
-            moves=tuple(moves),
-            started=STARTED,
-            finished=FINISHED,
-            white=SideLog(),
-            black=SideLog(),
-        )
+        yield report_of(game, moves, result, Termination.ADJUDICATION)
+
+
+def record_short(
+    jobs: Iterable[GameJob], result_of: ResultOf | None = None
+) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
+    """Let the record keeper record the games of these jobs, see ``play_short``."""
+    return keeper.record_all([report for job in jobs for report in play_short(job, result_of)])
+
+
+def all_drawn(*_: object) -> Result:
+    return Result.DRAW
+
+
+def first_name_wins(job: GameJob, game: JobGame) -> Result:
+    """Of the names of the two bots, the first in the alphabet."""
+    names = [engine.name for engine in job.engines]
+    return Result.WHITE_WINS if names[game.white] < names[1 - game.white] else Result.BLACK_WINS
+
+
+def candidate_wins(_: GameJob, game: JobGame) -> Result:
+    """In a version test."""
+    return Result.WHITE_WINS if game.white == 0 else Result.BLACK_WINS
 
 
 def void(report: GameReport, evidence: str = "the disk is full") -> GameReport:

@@ -21,6 +21,15 @@ from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
 
 NO_SETTINGS: Mapping[str, str] = {}
+SCHEDULE = """
+from tournament.embedded.samples import register_samples
+from tournament.services.schedule.tournaments import create_round_robin, start
+
+bots = [version for version in register_samples() if version.bot.name in {{"Random", "Greedy"}}]
+start(create_round_robin(
+    None, name="{}", versions=bots, ladders={}, pairs=2, opening_plies=2, time_control="1+0.1", seed=1,
+))
+"""
 TIMEOUT_S = 60.0
 """The longest wait; only a failing test or a busy machine reaches it."""
 
@@ -81,6 +90,10 @@ class LonelySite(SiteData):
         """The processes of the server: the first that listens, and those that it has started."""
         below = psutil.Process(self.guards["site"]).children(recursive=True)
         return sorted(filter(_listens, below), key=lambda process: process.create_time())
+
+    def schedule(self, name: str, *ladders: str) -> None:
+        """Start a tournament of two bots: four games on each ladder."""
+        self.run(SCHEDULE.format(name, ladders))
 
     def page(self, path: str) -> str:
         with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:

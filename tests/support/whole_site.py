@@ -10,18 +10,20 @@ from typing import Final
 from django.db.models import F
 from django.utils import timezone
 
-from engines.records import Fault, Termination
+from engines.records import Fault, RecordOutcome, Termination
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tests.support.filled_site import (
     LADDER,
     Site,
     add_version,
+    ending_of,
     fill_site,
     go_live,
     played_moves,
     record_text,
     round_robin,
+    set_done,
 )
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test, make_worker, open_door
@@ -99,16 +101,10 @@ def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
 
 def _record_whole(game: Game, chance: random.Random) -> None:
     history, moves = played_moves(game, 700, chance)
-    GameRecord.objects.filter(game=game).update(text=record_text(game, history, moves))
-    Game.objects.filter(pk=game.pk).update(
-        plies=len(moves),
-        termination=Termination.RULES,
-        fault=Fault.NONE,
-        reason=history.outcome.reason,
-        result=history.outcome.result,
-        white_score=history.outcome.white_score,
-        black_score=history.outcome.black_score,
-    )
+    ending = ending_of(history)
+    GameRecord.objects.filter(game=game).update(text=record_text(game, moves, ending))
+    stored = Game.objects.get(pk=game.pk)
+    set_done(game, ending, len(moves), sequence=stored.sequence, finished_at=stored.finished_at)
 
 
 def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random) -> None:
@@ -132,26 +128,16 @@ def _test_versions(site: Site, chance: random.Random) -> None:
         waiting = list(event.games.filter(state=Game.State.WAITING).order_by("pk"))
         for game in waiting:
             leads = (6, 2, 3) if game.white_id == newer.pk else (3, 2, 4)
-            Game.objects.filter(pk=game.pk).update(
-                state=Game.State.DONE,
-                result=chance.choices(results, leads)[0],
-                termination=Termination.RULES,
-                plies=chance.randint(30, 90),
-                sequence=1000 + game.pk,
-                finished_at=timezone.now(),
-            )
+            ending = RecordOutcome(chance.choices(results, leads)[0], Termination.RULES, Fault.NONE)
+            set_done(game, ending, chance.randint(30, 90))
         count_finished(event.pk, len(waiting))
         tend_tests()
 
 
 def _announce(site: Site, versions: Sequence[BotVersion]) -> None:
+    kind = Tournament.Kind.SWISS
     event = make_event(
-        Tournament.Kind.SWISS,
-        owner=site.owner,
-        versions=versions,
-        ladders=[LADDER],
-        running=False,
-        name="Autumn Open",
+        kind, owner=site.owner, versions=versions, running=False, ladders=[LADDER], name="Autumn Open"
     )
     Tournament.objects.filter(pk=event.pk).update(
         slug="autumn-open",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from tests.support.schedule import make_workers, take_all
+from tests.support.schedule import Deal, OnCommit, make_workers, take_jobs
 from tournament.queues import BrokerState
 from workers.jobs import GameJob
 
@@ -57,11 +57,17 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def deal(settings: Settings) -> Callable[[], list[GameJob]]:
+def deal(settings: Settings) -> Deal:
     """Let the slots of the workers, made if there are none, ask for work; returns the jobs that they took."""
 
     def take() -> list[GameJob]:
         make_workers(settings.SLOTS)
-        return [job for batch in take_all() for job in batch.jobs]
+        return take_jobs()
 
     return take
+
+
+@pytest.fixture
+def on_commit(django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> OnCommit:
+    """``with on_commit():`` runs what follows a commit at the end of its block."""
+    return partial(django_capture_on_commit_callbacks, execute=True)

@@ -16,14 +16,7 @@ from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_version, play_short
 from tournament.models import BotVersion, Exam, Game, InboxReport, Worker
 from tournament.services.results.keeper import record_inbox
-from workers.jobs import (
-    Batch,
-    ComplianceEnding,
-    ComplianceNews,
-    Finding,
-    JsonObject,
-    Work,
-)
+from workers.jobs import Batch, ComplianceEnding, ComplianceNews, Finding, JsonObject, Work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -36,37 +29,11 @@ def deep(levels: int) -> list[Any]:
 
 
 NASTY: tuple[object, ...] = (
-    "\ud800",
-    "a\x00b",
-    "",
-    "x" * 100_000,
-    "2026-01-02T03:04:05",
-    "0001-01-01T00:00:00+14:00",
-    "9999-12-31T23:59:59-14:00",
-    "00000000-0000-0000-0000-000000000000",
-    "{00000000000000000000000000000000}",
-    "void",
-    "done",
-    "returned",
-    "games",
-    0,
-    -1,
-    2**31,
-    2**63,
-    -(2**63),
-    10**30,
-    1.5,
-    float("nan"),
-    float("inf"),
-    True,
-    False,
-    None,
-    [],
-    {},
-    deep(300),
-    [["\ud800", "\x00"]],
-    [["a1", "x" * 10_000]] * 10,
-)
+    "\ud800", "a\x00b", "", "x" * 100_000, "2026-01-02T03:04:05", "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59-14:00", "00000000-0000-0000-0000-000000000000", "{00000000000000000000000000000000}",
+    "void", "done", "returned", "games", 0, -1, 2**31, 2**63, -(2**63), 10**30, 1.5, float("nan"),
+    float("inf"), True, False, None, [], {}, deep(300), [["\ud800", "\x00"]], [["a1", "x" * 10_000]] * 10,
+)  # fmt: skip
 TEXTS = st.text(st.characters(blacklist_categories=()), max_size=30)
 """With lone surrogates and control characters."""
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from django.utils import timezone
@@ -20,12 +20,14 @@ from pytest_django import Settings
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
 from tests.support.schedule import (
+    Deal,
     make_event,
     make_tournament,
     make_user,
     make_version,
     make_worker,
     play_short,
+    record_short,
     void,
 )
 from tournament.embedded.plan import ROOT
@@ -45,10 +47,9 @@ from tournament.services.ladders import matchmaking
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import tournaments
-from workers.jobs import PROTOCOL, GameJob, JsonValue
+from workers.jobs import PROTOCOL, JsonValue
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 Kind = Tournament.Kind
 PROGRAM = """
 import importlib, json, os, signal, sys, django
@@ -137,7 +138,7 @@ def tend_and_die(module: str, function: str, first: str) -> None:
 def play_all(deal: Deal) -> None:
     while jobs := deal():
         for job in jobs:
-            keeper.record_all(list(play_short(job)))
+            record_short([job])
 
 
 @pytest.mark.parametrize("first", [BEFORE, AFTER])
@@ -183,8 +184,7 @@ def test_a_round_is_sent_out_though_its_maker_is_killed_after_making_it(deal: De
 
 
 @pytest.mark.parametrize(
-    ("function", "first"),
-    [("draw_pairs", AFTER), ("store_pairings", AFTER), ("find_rivals", BEFORE)],
+    ("function", "first"), [("draw_pairs", AFTER), ("store_pairings", AFTER), ("find_rivals", BEFORE)]
 )
 def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
     deal: Deal, settings: Settings, monkeypatch: pytest.MonkeyPatch, function: str, first: str

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,10 +20,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from tests.support import nasty_engine
-from tests.support.schedule import ask, make_user, make_worker, post, slot_of
+from tests.support.schedule import Deal, OnCommit, ask, make_user, make_worker, post, slot_of
 from tournament.models import Attempt, BotVersion, Game, GameLog, GameRecord, LiveGame, User
 from tournament.services.accounts.tokens import create_token
 from tournament.services.results import keeper
@@ -69,12 +69,7 @@ def acting(text: str) -> set[str]:
 
 
 @pytest.fixture
-def played(
-    settings: Settings,
-    deal: Callable[[], list[GameJob]],
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
-    tmp_path: Path,
-) -> BotVersion:
+def played(settings: Settings, deal: Deal, on_commit: OnCommit, tmp_path: Path) -> BotVersion:
     """A nasty bot, checked and validated by a worker, that met a cheating bot; messages are JSON."""
     settings.TRUST_UPLOADS = True
     checker_row = make_worker(name="checker", takes="checks")
@@ -88,7 +83,7 @@ def played(
     ada = make_user("ada@.+-_" + "a" * 32)
     client = Client()
     client.force_login(ada)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         zipped = SimpleUploadedFile("bot.zip", bundle(MARKUP + "Nasty"))
         answer = client.post("/upload/", {"bundle": zipped, "notes": NOTES})
     assert answer.status_code == 302, answer.content.decode()
@@ -101,7 +96,7 @@ def played(
     play()
     nasty.refresh_from_db()
     assert nasty.state == BotVersion.State.VALID, nasty.state_reason
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         cheat = submit_bundle(make_user("bob"), bundle("Cheat", "cheat"))
     BotVersion.objects.filter(pk=cheat.pk).update(state=BotVersion.State.VALID)
     cheat.refresh_from_db()
@@ -127,7 +122,7 @@ def _have_meet(name: str, nasty: BotVersion, cheat: BotVersion) -> None:
     )
 
 
-def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Callable[[], list[GameJob]]) -> None:
+def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Deal) -> None:
     """A game under way, with nasty texts in the worker's progress."""
     _have_meet("Live", nasty, cheat)
     job = deal()[0]

@@ -17,7 +17,7 @@ from benchmarks.soak.faults import AWAY, SERVICES, SLOT, STOPPED, WHOLE, Faults
 from benchmarks.soak.run import Outcome
 from benchmarks.soak.site import Site, Terms
 from benchmarks.soak.watch import STUCK_S, Annuller, Watch
-from tests.support.schedule import make_tournament, play_all
+from tests.support.schedule import Deal, make_tournament, play_all
 from tests.support.verdicts import digest_games, digest_tables, find_faults
 from tournament.models import (
     Attempt,
@@ -32,13 +32,12 @@ from tournament.models import (
 from tournament.services.annulments import count_again
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild_outdated
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
+def played(db: None, deal: Deal) -> Tournament:
     """A tournament that was played to its end."""
     tournament = make_tournament(bots=3)
     while jobs := deal():
@@ -79,7 +78,7 @@ def first() -> Game:
     return Game.objects.order_by("id")[0]
 
 
-def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Callable[[], list[GameJob]]) -> None:
+def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Deal) -> None:
     make_tournament()
     deal()
     watching = Watch(30)
@@ -122,7 +121,7 @@ def site_with(keeper: Keeper) -> Site:
 
 
 def test_reports_that_wait_at_the_end_are_waited_for(
-    db: None, deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch
+    db: None, deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_tournament(bots=3)
     deal()

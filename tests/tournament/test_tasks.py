@@ -12,13 +12,12 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.support.brokers import running_redis
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
 from tests.support.jobs import wait_until
-from tests.support.schedule import make_tournament, make_user, open_door, play_short
+from tests.support.schedule import OnCommit, make_tournament, make_user, open_door, play_short
 from tests.tournament.conftest import FakeRedis
 from tournament import celery, queues, tasks
 from tournament.embedded.plan import ROOT
@@ -147,14 +146,12 @@ def test_a_slow_duty_rests_for_as_long_as_it_took(
 
 
 def test_what_fails_is_counted_and_stops_nothing_else(
-    ran: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    ran: list[str], monkeypatch: pytest.MonkeyPatch, on_commit: OnCommit
 ) -> None:
     event_counts.store_counts()
     EventCount.objects.all().delete()
     monkeypatch.setattr(tasks.DUTIES[0], "_run", lambda: 1 / 0)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         tasks.look()
     event_counts.store_counts()
     assert set(ran) == {duty.name for duty in tasks.DUTIES[1:]}

@@ -11,11 +11,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from tests.support.hostile_zips import HOSTILE, SITE
+from tests.support.schedule import OnCommit, make_user, make_worker, news, pack_bot
 from tests.support.schedule import ask as take
-from tests.support.schedule import make_user, make_worker, news, pack_bot
 from tournament.models import Allowance, BotVersion, Bundle, Token, User
 from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
@@ -69,13 +69,11 @@ def upload(token: str, data: bytes | None = None, **more: str) -> HttpResponse:
 
 
 def test_a_bundle_is_uploaded_and_followed_with_one_token(
-    token: str,
-    settings: Settings,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    token: str, settings: Settings, on_commit: OnCommit
 ) -> None:
     settings.TRUST_UPLOADS = True
     checker = make_worker(name="checker", takes="checks")
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         version = answer_of(upload(token, notes="first"), 200)["version"]
     assert (version["bot"], version["number"], version["state"]) == ("Stone Age", 1, "validating")
     assert version["page"] == "http://testserver/bots/stone-age/1/"

@@ -11,10 +11,10 @@ from datetime import timedelta
 import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.door import DoorWorker, make_token
-from tests.support.schedule import make_tournament, make_user, play_short
+from tests.support.schedule import OnCommit, make_tournament, make_user, play_short
 from tests.tournament.conftest import FakeRedis
 from tournament.api import work as work_views
 from tournament.api import workers as worker_views
@@ -263,11 +263,9 @@ def test_a_quarantined_worker_gets_no_work_and_stops_what_it_has(worker: DoorWor
     assert admission.why == "stan quarantined it"
 
 
-def test_a_barred_worker_gives_its_games_back(
-    worker: DoorWorker, batch: Batch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
+def test_a_barred_worker_gives_its_games_back(worker: DoorWorker, batch: Batch, on_commit: OnCommit) -> None:
     DoorWorker(name="players@west").beat()
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         admission = worker.beat(level="C", refusal="it has no sandbox")
     assert admission.why == "it does not run uploaded bots, and others do: it has no sandbox"
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
@@ -279,14 +277,14 @@ def test_a_barred_worker_gives_its_games_back(
 
 
 def test_a_name_belongs_to_a_token_while_its_worker_is_up(
-    worker: DoorWorker, batch: Batch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    worker: DoorWorker, batch: Batch, on_commit: OnCommit
 ) -> None:
     other = DoorWorker(token=make_token(make_user("eve", staff=True)))
     sentence = refused(other, 403, "/api/workers/", other.heartbeat().to_json())
     assert sentence == "Another token runs the worker players@east."
     assert "no heartbeat" in refused(other, 403, f"/api/work/{batch.job}/", other.new_post().to_json())
     Worker.objects.update(seen_at=timezone.now() - 2 * LOST_AFTER)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         assert other.beat().admitted
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
     assert "Another token" in refused(worker, 403, "/api/workers/", worker.heartbeat().to_json())

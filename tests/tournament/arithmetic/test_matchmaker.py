@@ -30,8 +30,7 @@ OWNERS = st.one_of(st.none(), st.integers(1, 4))
 NUMBERS = st.integers(41, 10**6)
 """Pair numbers greater than those in ``CANDIDATES``."""
 CANDIDATES = st.lists(
-    st.tuples(OWNERS, RATINGS, st.integers(0, 200), st.one_of(st.none(), st.integers(0, 40))),
-    max_size=12,
+    st.tuples(OWNERS, RATINGS, st.integers(0, 200), st.one_of(st.none(), st.integers(0, 40))), max_size=12
 ).map(lambda rows: [Candidate(version, *row) for version, row in enumerate(rows, start=1)])
 
 PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.schedule import play_short
+from tests.support.schedule import Deal, record_short
 from tests.tournament.embedded.test_samples import start_demonstration
 from tournament.embedded import StartError
 from tournament.embedded.console import Console
 from tournament.embedded.demo import conclude
 from tournament.embedded.samples import register_samples
 from tournament.models import Game, GameRecord, RatingEvent, Tournament
-from tournament.services.results import keeper
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def played(db: None, deal: Callable[[], list[GameJob]]) -> Tournament:
+def played(db: None, deal: Deal) -> Tournament:
     tournament = start_demonstration(register_samples())
     while jobs := deal():
-        for job in jobs:
-            for report in play_short(job):
-                keeper.record(report)
+        record_short(jobs)
     tournament.refresh_from_db()
     return tournament
 

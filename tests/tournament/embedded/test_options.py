@@ -13,6 +13,12 @@ from tournament.embedded.options import OptionError, export, find_port, listen, 
 from tournament.embedded.plan import ROOT, Address
 
 
+def exported(*words: str, host: str = "127.0.0.1", **given: str) -> dict[str, str]:
+    """The environment after a command has exported its settings into the one given."""
+    export(parse_options(words), Address(host, 8000), given)
+    return given
+
+
 @pytest.fixture(autouse=True)
 def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DUARENA_DATA", raising=False)
@@ -34,9 +40,7 @@ def test_a_relative_data_folder_is_meant_from_where_the_user_called(
     assert parse_options(["up"]).data == tmp_path / "there"
 
 
-def test_the_demo_uses_a_separate_folder_in_any_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_demo_uses_a_separate_folder_in_any_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUARENA_DATA", "/srv/site")
     assert parse_options(["demo"]).data == ROOT / "var" / "demo"
     assert parse_options(["up"]).data == Path("/srv/site")
@@ -107,39 +111,30 @@ def test_a_privileged_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_site_answers_to_the_names_it_listens_on(host: str, url: str, bind: str, names: str) -> None:
     address = Address(host, 8000)
-    environment: dict[str, str] = {}
-    export(parse_options(["up", "--host", host]), address, environment)
+    environment = exported("up", "--host", host, host=host)
     assert (address.url, address.bind) == (url, bind)
     assert environment["DUARENA_HOSTS"] == names
     assert environment["DUARENA_SITE"] == url
 
 
 def test_variables_that_the_user_has_set_are_kept() -> None:
-    environment = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
-    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
-    assert environment["DUARENA_SITE"] == "https://duarena.example"
+    given = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
+    environment = exported("up", DUARENA_SANDBOX="A", **given)
+    assert (environment["DUARENA_SITE"], environment["DUARENA_SANDBOX"]) == (given["DUARENA_SITE"], "A")
     assert environment["DUARENA_HOSTS"] == "duarena.example,127.0.0.1"  # its own workers use the address
 
 
 def test_the_demonstration_touches_nobodys_database() -> None:
-    environment = {"DATABASE_URL": "postgres://site", "REDIS_URL": "redis://site", "DUARENA_BUNDLES": "/srv"}
-    export(parse_options(["demo"]), Address("127.0.0.1", 8000), environment)
-    assert "DATABASE_URL" not in environment
-    assert "REDIS_URL" not in environment
+    given = {"DATABASE_URL": "postgres://site", "REDIS_URL": "redis://site", "DUARENA_BUNDLES": "/srv"}
+    environment = exported("demo", **given)
+    assert not {"DATABASE_URL", "REDIS_URL"} & set(environment)
     assert environment["DUARENA_BUNDLES"] == str(ROOT / "var" / "demo" / "bundles")
 
 
 def test_ladders_play_at_a_low_rate_by_default_and_never_in_the_demonstration() -> None:
-    rates = []
-    for command, given in (
-        ("up", {}),
-        ("up", {"DUARENA_LADDER_GAMES": "7"}),
-        ("demo", {"DUARENA_LADDER_GAMES": "7"}),
-    ):
-        environment = dict(given)
-        export(parse_options([command]), Address("127.0.0.1", 8000), environment)
-        rates.append(environment["DUARENA_LADDER_GAMES"])
-    assert rates == ["30", "7", "0"]
+    own = {"DUARENA_LADDER_GAMES": "7"}
+    environments = exported("up"), exported("up", **own), exported("demo", **own)
+    assert [one["DUARENA_LADDER_GAMES"] for one in environments] == ["30", "7", "0"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.7"])
@@ -153,9 +148,7 @@ def test_ladders_play_at_a_low_rate_by_default_and_never_in_the_demonstration() 
     ],
 )
 def test_only_this_machine_reaches_a_site_on_the_loopback(host: str, given: dict[str, str]) -> None:
-    environment = dict(given)
-    export(parse_options(["up", "--host", host]), Address(host, 8000), environment)
-    assert environment["DUARENA_LOCAL"] == "1"
+    assert exported("up", "--host", host, host=host, **given)["DUARENA_LOCAL"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -178,15 +171,7 @@ def test_only_this_machine_reaches_a_site_on_the_loopback(host: str, given: dict
 def test_others_may_reach_a_site_that_listens_further_or_has_a_public_address(
     host: str, given: dict[str, str]
 ) -> None:
-    environment = dict(given)
-    export(parse_options(["up", "--host", host]), Address(host, 8000), environment)
-    assert environment["DUARENA_LOCAL"] == ""
-
-
-def test_the_level_that_was_set_is_left_alone() -> None:
-    environment = {"DUARENA_SANDBOX": "A"}
-    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
-    assert environment["DUARENA_SANDBOX"] == "A"
+    assert exported("up", "--host", host, host=host, **given)["DUARENA_LOCAL"] == ""
 
 
 @pytest.mark.parametrize(
@@ -210,11 +195,6 @@ def test_the_command_to_start_the_site_again_has_its_options(words: tuple[str, .
     assert parse_options(shlex.split(options.admin_command)[1:]).data == options.data
 
 
-def test_trust_is_not_part_of_the_command_to_start_again() -> None:
+def test_trust_is_neither_inherited_nor_part_of_the_command_to_start_again() -> None:
     assert parse_options(["up", "--trust-uploads"]).restart_command == "./arena up"
-
-
-def test_trust_is_never_inherited_from_the_environment() -> None:
-    environment = {"DUARENA_TRUST_UPLOADS": "1"}
-    export(parse_options(["up"]), Address("127.0.0.1", 8000), environment)
-    assert environment["DUARENA_TRUST_UPLOADS"] == ""
+    assert exported("up", DUARENA_TRUST_UPLOADS="1")["DUARENA_TRUST_UPLOADS"] == ""

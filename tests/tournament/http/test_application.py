@@ -17,14 +17,7 @@ from pytest_django import Settings
 from tournament.http import application as module
 from tournament.http.application import Application
 from tournament.http.limits import LARGE_BYTES, TOO_LARGE
-from tournament.http.threads import (
-    EXPORT_PATHS,
-    HEALTH_PATH,
-    PASSWORD_PATHS,
-    SEARCH_PATH,
-    THREADS,
-    kind_of,
-)
+from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATH, THREADS, kind_of
 
 SIZE = 10_000_000
 may_end = threading.Event()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -19,6 +18,10 @@ from pytest_django import Settings
 from engines.records import read_records
 from engines.rules.base import Result
 from tests.support.schedule import (
+    Deal,
+    all_drawn,
+    candidate_wins,
+    first_name_wins,
     make_event,
     make_test,
     make_tournament,
@@ -26,6 +29,7 @@ from tests.support.schedule import (
     make_version,
     open_door,
     play_short,
+    record_short,
     start_validation,
 )
 from tournament.models import (
@@ -61,10 +65,9 @@ from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tables import tables_of, tournament_table
 from tournament.services.version_tests.progress import tend_tests
 from tournament.views.exports import attached_csv
-from workers.jobs import GameJob, JobGame
+from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 LADDER = "dogon-kulei"
 REASON = "The worker's clock was wrong."
 
@@ -323,7 +326,7 @@ def play_equally(deal: Deal) -> None:
     """All games are drawn after the same two plies."""
     while jobs := deal():
         for job in jobs:
-            for report in play_short(job, lambda *_: Result.DRAW):
+            for report in play_short(job, all_drawn):
                 keeper.record(replace(report, moves=report.moves[:2]))
 
 
@@ -367,29 +370,17 @@ def test_a_rebuild_that_cannot_be_stored_leaves_the_ladder_outdated(
 # Tournaments
 
 
-def first_entered_wins(job: GameJob, game: JobGame) -> Result:
-    names = [engine.name for engine in job.engines]
-    white, black = names[game.white], names[1 - game.white]
-    return Result.WHITE_WINS if white < black else Result.BLACK_WINS
-
-
-def play_round(deal: Deal, result_of: Callable[[GameJob, JobGame], Result]) -> None:
-    for job in deal():
-        for report in play_short(job, result_of):
-            keeper.record(report)
-
-
 def test_a_swiss_keeps_its_rounds_and_pairs_the_next_without_annulled_games(deal: Deal) -> None:
     event = make_event(Tournament.Kind.SWISS, bots=4, opening_plies=2)
     advance_all()
-    play_round(deal, first_entered_wins)
+    record_short(deal(), first_name_wins)
     annul(event.games.filter(pairing__round=1), REASON, timezone.now())
     advance_all()
     paired = event.pairings.filter(round=2).count()
     assert (event.pairings.filter(round=1).count(), paired) == (2, 2)
-    play_round(deal, first_entered_wins)
+    record_short(deal(), first_name_wins)
     advance_all()
-    play_round(deal, first_entered_wins)
+    record_short(deal(), first_name_wins)
     advance_all()
     event.refresh_from_db()
     assert (event.state, event.games_done, event.games_total) == (Tournament.State.FINISHED, 12, 12)
@@ -400,12 +391,12 @@ def test_a_swiss_keeps_its_rounds_and_pairs_the_next_without_annulled_games(deal
 def test_a_knock_out_goes_on_with_the_winners_that_are_paired(deal: Deal) -> None:
     event = make_event(Tournament.Kind.KNOCK_OUT, bots=4, opening_plies=2, extra_pairs=1)
     advance_all()
-    play_round(deal, lambda job, game: other(first_entered_wins(job, game)))
+    record_short(deal(), lambda job, game: other(first_name_wins(job, game)))
     advance_all()
     finalists = set(event.pairings.filter(round=2).values_list("first", "second"))
     annul(event.games.filter(pairing__round=1), REASON, timezone.now())
     advance_all()
-    play_round(deal, first_entered_wins)
+    record_short(deal(), first_name_wins)
     advance_all()
     event.refresh_from_db()
     assert event.state == Tournament.State.FINISHED
@@ -424,9 +415,9 @@ def other(result: Result) -> Result:
 def test_games_of_a_running_tournament_are_not_played_again(deal: Deal) -> None:
     event = make_tournament(bots=3)
     first, *others = deal()
-    keeper.record_all(list(play_short(first)))
+    record_short([first])
     assert annul(event.games.all(), REASON, timezone.now()) == 2
-    keeper.record_all([report for job in others for report in play_short(job)])
+    record_short(others)
     assert deal() == []
     event.refresh_from_db()
     assert (event.state, event.games_done, event.games_total) == (Tournament.State.FINISHED, 6, 6)
@@ -444,13 +435,9 @@ def test_validations_are_never_annulled(deal: Deal) -> None:
 # Version tests
 
 
-def candidate_wins(_: GameJob, game: JobGame) -> Result:
-    return Result.WHITE_WINS if game.white == 0 else Result.BLACK_WINS
-
-
 def play_test(deal: Deal, tournament: Tournament) -> VersionTest:
     while jobs := deal():
-        keeper.record_all([report for job in jobs for report in play_short(job, candidate_wins)])
+        record_short(jobs, candidate_wins)
         tend_tests()
     tournament.refresh_from_db()
     return VersionTest.objects.get(pk=tournament.pk)
@@ -490,12 +477,12 @@ def test_a_running_version_test_goes_on_after_an_annulment(settings: Settings, d
     open_door()
     tournament = make_test(make_user())
     first, *others = deal()
-    keeper.record_all(list(play_short(first, candidate_wins)))
+    record_short([first], candidate_wins)
     tend_tests()
     annul(Game.objects.filter(pairing__round=1), REASON, timezone.now())
     test = VersionTest.objects.get(pk=tournament.pk)
     assert (sum(test.counts), test.left_out, test.is_over) == (0, 0, False)
-    keeper.record_all([report for job in others for report in play_short(job, candidate_wins)])
+    record_short(others, candidate_wins)
     test = play_test(deal, tournament)
     assert test.outcome == VersionTest.Outcome.H1
     assert not test.counted.filter(number=1).exists()

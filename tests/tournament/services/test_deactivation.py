@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.support.schedule import (
+    OnCommit,
     make_test,
     make_tournament,
     make_user,
@@ -68,7 +68,7 @@ def test_its_version_tests_and_validations_stop_and_valid_versions_stay() -> Non
 
 
 def test_the_administration_stops_them_and_the_account_has_no_page_any_more(
-    client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    client: Client, on_commit: OnCommit
 ) -> None:
     ada, root = make_user(), User.objects.create_superuser("root")
     mine = make_tournament(owner=ada)
@@ -77,7 +77,7 @@ def test_the_administration_stops_them_and_the_account_has_no_page_any_more(
     assert hers.get("/account/").status_code == 200
     client.force_login(root)
     values = {"username": "ada"}
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         assert client.post(reverse("admin:tournament_user_change", args=[ada.pk]), values).status_code == 302
     mine.refresh_from_db()
     assert mine.state == "paused"

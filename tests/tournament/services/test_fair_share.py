@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from engines.rules.base import Result
 from tests.support.schedule import (
+    all_drawn,
     ask,
     begin_game,
     make_tournament,
@@ -88,7 +88,7 @@ def finish(batch: Batch, seconds: float = 1.0) -> None:
     """Record a batch whose games took so long."""
     now = NOW()
     for job in batch.jobs:
-        for report in play_short(job, lambda *_: Result.DRAW):
+        for report in play_short(job, all_drawn):
             start = (now - datetime.timedelta(seconds=seconds)).isoformat()
             timed = replace(report, started=start, finished=now.isoformat())
             assert isinstance(keeper.record(timed), keeper.Recorded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.schedule import (
+    Deal,
     forfeit,
     make_tournament,
     make_user,
@@ -28,10 +28,8 @@ from tournament.services import pruning
 from tournament.services.pruning import prune
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 DAY = datetime.timedelta(days=1)
 LONG = 60.0
 """Seconds: enough for any number of chunks."""

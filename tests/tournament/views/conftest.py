@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from tests.support.filled_site import Site, fill_site
+from tests.support.filled_site import LogIn, Site, fill_site
 
 
 @pytest.fixture
@@ -18,7 +16,7 @@ def site(db: None) -> Site:
 
 
 @pytest.fixture
-def as_user() -> Callable[..., Client]:
+def as_user() -> LogIn:
     def log_in(user: object = None) -> Client:
         client = Client()
         if user is not None:

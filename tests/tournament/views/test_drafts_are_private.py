@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from tests.support.addresses import EXPECTED, address_of
-from tests.support.filled_site import LADDER, Site, go_live, round_robin
+from tests.support.filled_site import LADDER, LogIn, Site, go_live, round_robin
 from tournament.models import FeedEntry, Notice, Tournament, User
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
@@ -49,7 +47,7 @@ def drafts(site: Site) -> list[Tournament]:
 
 @pytest.mark.parametrize("visitor", ["anonymous", "another"])
 def test_no_page_and_no_feed_names_a_draft_of_another_user(
-    site: Site, drafts: list[Tournament], as_user: Callable[..., Client], visitor: str
+    site: Site, drafts: list[Tournament], as_user: LogIn, visitor: str
 ) -> None:
     client = as_user(site.rival if visitor == "another" else None)
     public = [address for address, _ in EXPECTED.values() if not address.startswith("POST ")]
@@ -64,7 +62,7 @@ def test_no_page_and_no_feed_names_a_draft_of_another_user(
     assert seen > 50
 
 
-def test_the_owner_sees_both(site: Site, drafts: list[Tournament], as_user: Callable[..., Client]) -> None:
+def test_the_owner_sees_both(site: Site, drafts: list[Tournament], as_user: LogIn) -> None:
     page = as_user(site.owner).get("/tournaments/").content.decode()
     assert [name in page for name in NAMES] == [True, True]
 
@@ -82,7 +80,7 @@ def test_owners_of_bots_hear_nothing_of_drafts_that_others_enter_them_in(
 
 
 def test_a_draft_of_another_is_as_unknown_as_one_that_does_not_exist(
-    site: Site, drafts: list[Tournament], as_user: Callable[..., Client]
+    site: Site, drafts: list[Tournament], as_user: LogIn
 ) -> None:
     actions = ("start", "announce", "pause", "resume", "cancel", "extend", "enter", "priority")
     client = as_user(site.rival)

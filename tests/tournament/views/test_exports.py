@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_event, make_test
 from tournament.models import BotVersion, LadderRating, Tournament
 from tournament.views.bots import tables as bot_tables
@@ -82,7 +81,7 @@ def test_a_long_list_names_the_address_of_its_next_part(
     assert len(found) >= 5
 
 
-def test_lists_hold_what_the_reader_may_see(site: Site, as_user: Callable[..., Client]) -> None:
+def test_lists_hold_what_the_reader_may_see(site: Site, as_user: LogIn) -> None:
     add_version(site.owner, "Novice", state=BotVersion.State.WAITING)
     add_version(site.owner, "Stone Age", state=BotVersion.State.REFUSED)
     for user, sees in ((None, False), (site.rival, False), (site.owner, True), (site.staff, True)):

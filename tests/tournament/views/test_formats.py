@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,16 +10,14 @@ from django.test import Client
 from django.utils import timezone
 
 from engines.rules.base import Result
-from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_event, play_short
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
+from tests.support.schedule import Deal, make_event, play_short
 from tournament.models import Ladder, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import announce
 from workers.jobs import GameJob
 
-Deal = Callable[[], list[GameJob]]
-LogIn = Callable[..., Client]
 Kind = Tournament.Kind
 SOON = timezone.now() + datetime.timedelta(days=1)
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from tests.support import effort
 from tests.support.addresses import EXPECTED, address_of
-from tests.support.filled_site import Site
+from tests.support.filled_site import LogIn, Site
 from tournament.security import Utf8Request
 from tournament.services.accounts.tokens import create_token
 from workers.bundles.bundle_site import PROTOCOL_HEADER
@@ -345,7 +345,7 @@ def test_no_address_breaks_on_odd_headers(site: Site, what: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "OPTIONS", "PROPFIND"])
-def test_no_address_takes_other_methods(site: Site, as_user: Callable[..., Client], method: str) -> None:
+def test_no_address_takes_other_methods(site: Site, as_user: LogIn, method: str) -> None:
     client = as_user(site.staff)
     for name, (address, _) in EXPECTED.items():
         path = address_of(site, address.removeprefix("POST "))

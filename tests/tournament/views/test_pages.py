@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
@@ -17,7 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
 from tests.support.addresses import all_addresses
-from tests.support.filled_site import Site, add_version, finish
+from tests.support.filled_site import LogIn, Site, add_version, finish
 from tournament.models import (
     Bot,
     BotVersion,
@@ -103,7 +102,7 @@ def test_a_page_beyond_the_end_of_a_list_is_its_last(site: Site, client: Client)
     ["/tournaments/", "/tournaments/spring/", "/bots/stone-age/", "/bots/stone-age/1/", "/account/"],
 )
 def test_a_place_beyond_either_end_of_a_list_is_that_end(
-    site: Site, as_user: Callable[..., Client], address: str, query: str
+    site: Site, as_user: LogIn, address: str, query: str
 ) -> None:
     whole = as_user(site.owner).get(address).context["page"]
     page = as_user(site.owner).get(f"{address}?{query}").context["page"]
@@ -143,18 +142,14 @@ def test_the_records_of_a_ladder_are_streamed_and_can_be_read(site: Site, client
     assert [type(record) for record in read_records(text.splitlines(), "ladder")] == [Record]
 
 
-def test_the_owner_sees_the_reason_for_a_version_s_state_on_its_page(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_the_owner_sees_the_reason_for_a_version_s_state_on_its_page(site: Site, as_user: LogIn) -> None:
     BotVersion.objects.filter(pk=site.white.pk).update(state="withdrawn", state_reason="it never said ugiok")
     assert "It never said ugiok." in page_of(as_user(site.owner), "/bots/stone-age/1/")
     for other in (None, site.rival):
         assert "ugiok" not in page_of(as_user(other), "/bots/stone-age/1/")
 
 
-def test_a_validation_that_could_not_be_played_shows_the_engine_s_output(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_a_validation_that_could_not_be_played_shows_the_engine_s_output(site: Site, as_user: LogIn) -> None:
     game = site.validation.games.earliest("id")
     Game.objects.filter(pk=game.pk).update(state="halted", evidence="both engines unable to start")
     GameLog.objects.create(game=game, side="white", content=pack_log("SyntaxError: '(' was never closed", ""))
@@ -201,7 +196,7 @@ def test_markdown_shows_html_instead_of_using_it() -> None:
     assert "href" not in render_markdown("[x](javascript:alert(1))")
 
 
-def test_no_page_has_inline_scripts_or_styles(site: Site, as_user: Callable[..., Client]) -> None:
+def test_no_page_has_inline_scripts_or_styles(site: Site, as_user: LogIn) -> None:
     client = as_user(site.owner)
     for address in (
         "/",
@@ -275,9 +270,7 @@ def test_nobody_is_sent_to_another_site(site: Site, client: Client, address: str
         cache.clear()
 
 
-def test_the_log_in_page_redirects_a_user_who_is_logged_in(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_the_log_in_page_redirects_a_user_who_is_logged_in(site: Site, as_user: LogIn) -> None:
     for target, leads_to in (
         ("/bots/?page=2", "/bots/?page=2"),
         ("foo", "/account/"),
@@ -305,11 +298,11 @@ def test_a_bad_sign_up_gets_a_sentence_and_stores_no_user(
     assert User.objects.count() == 3
 
 
-def test_logging_out_requires_a_post(site: Site, as_user: Callable[..., Client]) -> None:
+def test_logging_out_requires_a_post(site: Site, as_user: LogIn) -> None:
     assert as_user(site.owner).get("/log-out/").status_code == 405
 
 
-def test_a_user_logs_in_with_the_changed_password(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_user_logs_in_with_the_changed_password(site: Site, as_user: LogIn) -> None:
     data = {
         "oldpassword": "correct horse",
         "password1": "battery staple",
@@ -324,7 +317,7 @@ def test_a_user_logs_in_with_the_changed_password(site: Site, as_user: Callable[
     [(None, "Choose a zip file."), (b"", "The file is empty."), (b"no zip", ""), (MANIFEST.encode(), "")],
 )
 def test_a_refused_upload_gets_one_sentence_and_leaves_nothing(
-    site: Site, as_user: Callable[..., Client], content: bytes | None, sentence: str
+    site: Site, as_user: LogIn, content: bytes | None, sentence: str
 ) -> None:
     data = {} if content is None else {"bundle": SimpleUploadedFile("bot.zip", content)}
     response = as_user(site.owner).post("/upload/", data)
@@ -335,7 +328,7 @@ def test_a_refused_upload_gets_one_sentence_and_leaves_nothing(
 
 
 def test_the_upload_page_shows_whether_and_how_uploads_are_run(
-    site: Site, as_user: Callable[..., Client], settings: object
+    site: Site, as_user: LogIn, settings: object
 ) -> None:
     settings.TRUST_UPLOADS = False  # type: ignore[attr-defined]
     settings.IS_LOCAL = True  # type: ignore[attr-defined]

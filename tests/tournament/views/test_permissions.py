@@ -5,7 +5,7 @@ The table is checked against the resolver: an address without a line in it fails
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from tests.support.addresses import CASES, EXPECTED, VISITORS, address_of, example_worker
-from tests.support.filled_site import STDERR, Site, add_version
+from tests.support.filled_site import STDERR, LogIn, Site, add_version
 from tournament.models import Exam
 
 pytestmark = pytest.mark.slow
@@ -38,9 +38,7 @@ def _bundles(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         version.bundle.path.write_bytes(b"zip")
 
 
-def test_every_address_answers_each_visitor_with_the_status_of_the_table(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_every_address_answers_each_visitor_with_the_status_of_the_table(site: Site, as_user: LogIn) -> None:
     found = {}
     for name, (method_and_path, _) in CASES.items():
         statuses = []
@@ -69,20 +67,16 @@ def test_the_table_leads_to_the_addresses_it_names(site: Site) -> None:
 
 
 @pytest.mark.parametrize("visitor", VISITORS[:3])
-def test_only_staff_has_access_to_the_administration(
-    site: Site, as_user: Callable[..., Client], visitor: str
-) -> None:
+def test_only_staff_has_access_to_the_administration(site: Site, as_user: LogIn, visitor: str) -> None:
     for address in _admin_addresses():
         assert _client(site, as_user, visitor).get(address).status_code in {302, 404}, address
 
 
-def test_staff_reaches_the_administration(site: Site, as_user: Callable[..., Client]) -> None:
+def test_staff_reaches_the_administration(site: Site, as_user: LogIn) -> None:
     assert as_user(site.staff).get("/admin/").status_code == 200
 
 
-def test_no_page_shows_the_output_of_another_user_s_engine(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_no_page_shows_the_output_of_another_user_s_engine(site: Site, as_user: LogIn) -> None:
     for address, _ in EXPECTED.values():
         path = "" if address.startswith("POST") else address_of(site, address)
         for visitor, secrets in (
@@ -93,9 +87,7 @@ def test_no_page_shows_the_output_of_another_user_s_engine(
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_only_the_owner_and_staff_see_a_compliance_check(
-    site: Site, as_user: Callable[..., Client], visitor: str
-) -> None:
+def test_only_the_owner_and_staff_see_a_compliance_check(site: Site, as_user: LogIn, visitor: str) -> None:
     finding = {
         "check": "quit",
         "ladder": "",
@@ -113,7 +105,7 @@ def test_only_the_owner_and_staff_see_a_compliance_check(
 
 @pytest.mark.parametrize("visitor", VISITORS)
 def test_only_staff_sees_the_host_and_the_trouble_of_a_worker(
-    site: Site, as_user: Callable[..., Client], visitor: str
+    site: Site, as_user: LogIn, visitor: str
 ) -> None:
     example_worker()
     for headers in ({}, {"HX-Request": "true"}):
@@ -128,7 +120,7 @@ def test_only_staff_sees_the_host_and_the_trouble_of_a_worker(
     [("anonymous", []), ("another", ["black"]), ("owner", ["white"]), ("staff", ["white", "black"])],
 )
 def test_a_game_shows_each_visitor_his_own_engine_s_log(
-    site: Site, as_user: Callable[..., Client], visitor: str, seen: list[str]
+    site: Site, as_user: LogIn, visitor: str, seen: list[str]
 ) -> None:
     page = _client(site, as_user, visitor).get(f"/games/{site.played.pk}/").content.decode()
     shown = page.replace("&#x27;", "'")
@@ -144,7 +136,7 @@ def test_changes_require_a_post_with_a_token(site: Site) -> None:
             assert (strict.post(path).status_code, strict.get(path).status_code) == (403, 405), path
 
 
-def _client(site: Site, as_user: Callable[..., Client], visitor: str) -> Client:
+def _client(site: Site, as_user: LogIn, visitor: str) -> Client:
     users = {"anonymous": None, "another": site.rival, "owner": site.owner, "staff": site.staff}
     return as_user(users[visitor])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from django.conf import settings
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from tests.support.filled_site import Site, add_version
+from tests.support.filled_site import LogIn, Site, add_version
 from tournament.models import BotVersion, Bundle
 from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.bundles.store import pack_bundle, store_bundle
@@ -31,9 +30,7 @@ def sample(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotVe
     return version
 
 
-def test_everybody_can_download_a_sample_s_bundle(
-    site: Site, sample: BotVersion, as_user: Callable[..., Client]
-) -> None:
+def test_everybody_can_download_a_sample_s_bundle(site: Site, sample: BotVersion, as_user: LogIn) -> None:
     for user in (None, site.rival, site.owner, site.staff):
         assert as_user(user).get(f"/bots/sample/{sample.number}/bundle.zip").status_code == 200
 
@@ -51,7 +48,7 @@ def test_the_site_names_the_engines_of_a_game_and_lends_only_public_bundles(
         fetch_site_bundle(engines["white"], tmp_path / "store")
 
 
-def test_an_owner_receives_the_address_of_the_bundle(site: Site, as_user: Callable[..., Client]) -> None:
+def test_an_owner_receives_the_address_of_the_bundle(site: Site, as_user: LogIn) -> None:
     answer = as_user(site.owner).get("/games/engines.json", {"id": site.played.key}).json()
     assert answer["white"]["bundle"] == "/bots/stone-age/1/bundle.zip"
     assert answer["black"]["bundle"] is None

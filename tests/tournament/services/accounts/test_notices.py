@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.db import transaction
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.schedule import (
+    Deal,
+    OnCommit,
     forfeit,
     make_tournament,
     make_user,
@@ -26,7 +26,7 @@ from tournament.services.accounts.notices import notify, notify_staff
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.results import keeper
 from tournament.services.uploads import validation
-from workers.jobs import ComplianceEnding, Finding, GameJob
+from workers.jobs import ComplianceEnding, Finding
 
 pytestmark = pytest.mark.django_db
 
@@ -97,9 +97,7 @@ def test_a_notice_is_undone_with_what_it_tells() -> None:
     assert texts() == []
 
 
-def test_half_way_to_its_withdrawal_a_version_s_owner_is_warned_once(
-    deal: Callable[[], list[GameJob]], settings: Settings
-) -> None:
+def test_half_way_to_its_withdrawal_a_version_s_owner_is_warned_once(deal: Deal, settings: Settings) -> None:
     settings.MAX_FORFEITS = 5
     version = make_version("Ada", owner=make_user())
     make_tournament(versions=[version, make_version("Rival")], pairs=8)
@@ -125,9 +123,7 @@ def test_counting_the_unread_costs_one_query_and_reads_no_more_than_are_shown(
     assert user.unread_count == 0
 
 
-def test_only_a_confirmed_address_gets_mail(
-    settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
+def test_only_a_confirmed_address_gets_mail(settings: Settings, on_commit: OnCommit) -> None:
     settings.EMAIL_HOST = "mail.example"
     owner = make_user()
     version = make_version("Ada", owner=owner)
@@ -135,6 +131,6 @@ def test_only_a_confirmed_address_gets_mail(
     for verified in (False, True):
         address.verified = verified
         address.save()
-        with django_capture_on_commit_callbacks(execute=True):
+        with on_commit():
             notify(version, "one")
         assert [message.to for message in mail.outbox] == ([["ada@example.org"]] if verified else [])

@@ -29,8 +29,7 @@ pytestmark = pytest.mark.slow
 
 FILL = """
 from django.utils import timezone
-from tests.support.schedule import make_tournament, make_version, make_worker, make_user, play_short, take_all
-from tournament.services.results import keeper
+from tests.support.schedule import make_tournament, make_version, make_worker, make_user, record_short, take_all
 from tournament.models import Bundle
 from workers.bundles.store import pack_bundle, store_bundle
 from django.conf import settings
@@ -46,14 +45,13 @@ make_tournament(versions=versions, pairs=3)
 make_worker()
 sent = [job for batch in take_all() for job in batch.jobs]
 for job in sent[:4]:
-    keeper.record_all(list(play_short(job)))
+    record_short([job])
 """
 """A tournament of 18 games: some are done, some taken by a worker, and the others wait."""
 GO_ON = """
 from django.utils import timezone
-from tests.support.schedule import ask, play_short
+from tests.support.schedule import ask, record_short
 from tournament.models import Game, Tournament, Worker
-from tournament.services.results import keeper
 from tournament.services.work import workers
 workers.presume_lost()
 Worker.objects.update(state="up", seen_at=timezone.now())
@@ -61,7 +59,7 @@ worker = Worker.objects.get()
 for slot in (0, 1):
     while batch := ask(worker, slot, holds=[]):
         for job in batch.jobs:
-            keeper.record_all(list(play_short(job)))
+            record_short([job])
 (spring,) = Tournament.objects.filter(kind="round-robin")
 print(spring.state, spring.games_done, Game.objects.filter(state="done").count())
 """

@@ -7,16 +7,14 @@ from collections.abc import Callable
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
-from tests.support.schedule import forfeit, make_tournament, make_user, make_version, play
+from tests.support.schedule import Deal, OnCommit, forfeit, make_tournament, make_user, make_version, play
 from tournament.models import ActiveVersion, BotVersion, Notice
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.results import keeper
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 BOTH = ("duploline", "dogon-kulei")
 
 
@@ -141,15 +139,13 @@ def test_the_site_s_own_bots_are_left_to_its_staff(lose: Callable[[BotVersion, i
 
 
 def test_where_there_is_a_mail_server_an_owner_with_an_address_hears_by_mail(
-    lose: Callable[[BotVersion, int], None],
-    settings: Settings,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    lose: Callable[[BotVersion, int], None], settings: Settings, on_commit: OnCommit
 ) -> None:
     settings.EMAIL_HOST, settings.SITE = "mail.example", "https://site.example"
     owner = make_user()
     EmailAddress.objects.create(user=owner, email="ada@example.org", verified=True, primary=True)
     version = make_version("Ada", owner=owner)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         lose(version, 3)
     message, ended = mail.outbox
     assert ended.subject.startswith("Duarena: t")  # it lost the other games of its tournament

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +11,14 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connections
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
     LADDER,
+    Deal,
+    OnCommit,
+    all_drawn,
     begin_game,
     forfeit,
     make_tournament,
@@ -24,6 +26,7 @@ from tests.support.schedule import (
     make_version,
     make_worker,
     play_short,
+    record_short,
     start_validation,
     void,
 )
@@ -62,7 +65,6 @@ from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 State = Tournament.State
 NOW = timezone.now()
 SECOND = datetime.timedelta(seconds=1)
@@ -87,7 +89,7 @@ def the_ladder() -> Tournament:
 
 
 def play(job: GameJob, result: Result = Result.DRAW) -> None:
-    told = keeper.record_all(list(play_short(job, lambda *_: result)))
+    told = record_short([job], lambda *_: result)
     assert all(isinstance(one, keeper.Recorded) for one in told)
 
 
@@ -549,14 +551,14 @@ def test_forfeits_on_a_ladder_withdraw_a_version(settings: Settings, deal: Deal)
 
 
 def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(
-    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    deal: Deal, on_commit: OnCommit
 ) -> None:
     owned("Ada", "Bob", "Cy")
     assert tend(NOW) == 1
     (job,) = deal()
     begin_game(job.games[0])
     player = BotVersion.objects.get(bot__name=job.engines[0].name)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         assert withdraw(player, "it is out of order")
     assert set(begin_game(job.games[0]).stop) == {game.attempt for game in job.games}
     assert deal() == []
@@ -577,7 +579,7 @@ def test_an_exact_repeat_on_a_ladder_is_not_rated(settings: Settings, deal: Deal
     for number in range(2):
         tend(NOW + number * 60 * SECOND)
         (job,) = deal()
-        for report in play_short(job, lambda *_: Result.DRAW):
+        for report in play_short(job, all_drawn):
             keeper.record(replace(report, moves=report.moves[:2]))
     assert Game.objects.done().filter(rated=True).count() == 2
     assert Game.objects.done().filter(rated=False).count() == 2

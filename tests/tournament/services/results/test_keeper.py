@@ -15,6 +15,7 @@ from django.utils import timezone
 from engines.records import Record, read_records, verify_record
 from engines.rules.base import Result
 from tests.support.schedule import (
+    Deal,
     foreign,
     forfeit,
     game_of,
@@ -42,10 +43,9 @@ from tournament.models import (
 from tournament.services.results import keeper, storing
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.work.attempts import give_back
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob, GameReport
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameReport
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 
 
 def counted(reason: str) -> int:
@@ -161,9 +161,7 @@ def test_games_reported_together_are_rated_in_their_order_like_games_reported_al
     assert standing_rows() == rows
 
 
-def test_of_reports_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(
-    deal: Deal,
-) -> None:
+def test_of_reports_the_wrong_the_void_the_late_and_the_repeated_cost_the_others_nothing(deal: Deal) -> None:
     make_tournament(bots=3, pairs=2)
     reports = [report for job in deal() for report in play_all(job)]
     wrong = replace(reports[1], result=Result("1-0" if reports[1].result == "0-1" else "0-1"))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
 
 from engines.rules.base import Result
-from tests.support.schedule import LADDER, make_tournament, make_version, play_short
+from tests.support.schedule import LADDER, Deal, make_tournament, make_version, record_short
 from tournament.models import BotVersion, FeedEntry, Ladder, LadderRating, ladders
 from tournament.models.feeds import feed_of
-from tournament.services.results import keeper
 from tournament.services.results.leaders import follow_leader
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -64,21 +61,17 @@ def test_two_that_lead_in_turn_are_each_published_once_a_day() -> None:
 
 
 def test_the_leader_after_recorded_games_is_published_with_them(
-    deal: Callable[[], list[GameJob]], monkeypatch: pytest.MonkeyPatch
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ladders, "SETTLED_GAMES", 1)
     make_tournament()
-    for job in deal():
-        for report in play_short(job, lambda job, game: Result.WHITE_WINS):
-            keeper.record(report)
+    record_short(deal(), lambda job, game: Result.WHITE_WINS)
     leader = LadderRating.objects.settled().leaderboard(LADDER)[0].version
     assert Ladder.objects.get(pk=LADDER).leader == leader
     assert f"{leader} leads the DuploLine ladder" in published()
 
 
-def test_unrated_games_make_no_leader(deal: Callable[[], list[GameJob]]) -> None:
+def test_unrated_games_make_no_leader(deal: Deal) -> None:
     make_tournament(rated=False)
-    for job in deal():
-        for report in play_short(job):
-            keeper.record(report)
+    record_short(deal())
     assert published() == []

@@ -8,7 +8,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,14 @@ from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
 from engines.rules.registry import GAMES
-from tests.support.schedule import make_tournament, make_user, make_version, play_short, start_validation
+from tests.support.schedule import (
+    Deal,
+    make_tournament,
+    make_user,
+    make_version,
+    play_short,
+    start_validation,
+)
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
@@ -30,10 +36,8 @@ from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import rebuild, rebuild_from_records
 from tournament.services.schedule.tables import tournament_table
-from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 LADDER, OTHER = "dogon-kulei", "duovallis"
 
 

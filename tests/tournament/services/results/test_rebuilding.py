@@ -8,25 +8,21 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 from django.db.models import F
-from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from tests.support.schedule import make_tournament, make_version, play_short
+from tests.support.schedule import Deal, OnCommit, make_tournament, make_version, play_short, record_short
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
 from tournament.services.results import keeper, rebuilding
 from tournament.services.results.rebuilding import rebuild
-from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 LADDER = "dogon-kulei"
 KILLED = """
 import os, signal, django
@@ -49,11 +45,9 @@ def schedule(games: int = 3) -> None:
     )
 
 
-def play(deal: Deal, most: int = 1000) -> None:
-    while most and (jobs := deal()):
-        for job in jobs:
-            for report in play_short(job):
-                keeper.record(report)
+def play(deal: Deal) -> None:
+    while jobs := deal():
+        record_short(jobs)
 
 
 def spoil() -> None:
@@ -68,8 +62,7 @@ def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch:
     monkeypatch.setattr(rebuilding, "FEW", 0)
     schedule(4)
     first = deal()
-    for report in play_short(first[0]):
-        keeper.record(report)
+    record_short([first[0]])
     spoil()
     late = [report for job in first[1:] for report in play_short(job)]
     seen = []
@@ -171,9 +164,7 @@ def test_pairs_are_counted_live_as_a_rebuild_and_the_migration_count_them(deal: 
     assert table()["PairOutcome"] == live
 
 
-def test_the_command_shows_its_progress(
-    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
+def test_the_command_shows_its_progress(deal: Deal, on_commit: OnCommit) -> None:
     schedule()
     play(deal)
     progress = StringIO()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
-from engines.rules.base import Result
 from tests.support.schedule import (
+    Deal,
+    OnCommit,
+    all_drawn,
     begin_game,
     forfeit,
     make_event,
@@ -17,6 +17,7 @@ from tests.support.schedule import (
     make_version,
     play_short,
     post,
+    record_short,
 )
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.calendar import tend
@@ -25,16 +26,9 @@ from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.tournaments import extend
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 Kind, State = Tournament.Kind, Tournament.State
-
-
-def play(jobs: list[GameJob]) -> None:
-    for job in jobs:
-        keeper.record_all(list(play_short(job, lambda *_: Result.DRAW)))
 
 
 def games_of(version: BotVersion) -> set[tuple[str, str, str]]:
@@ -49,21 +43,21 @@ def points(event: Tournament) -> dict[str, float]:
 
 
 def test_the_games_of_a_withdrawn_version_stop_and_its_opponents_win_them(
-    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    deal: Deal, on_commit: OnCommit
 ) -> None:
     event = make_event(Kind.ROUND_ROBIN, bots=3)
     ada, bob, cy = entered_versions(event)
     jobs = deal()
     for job in jobs:
         begin_game(job.games[0])
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         assert withdraw(ada, "it lost 5 games in a row")
     hers = [job for job in jobs if str(ada.bot) in {engine.name for engine in job.engines}]
     for job in jobs:
         assert set(post(job.job).stop) == ({game.attempt for game in job.games} if job in hers else set())
     assert games_of(ada) == {("halted", side, "Bot 1 v1 is withdrawn") for side in ("white", "black")}
     assert not Attempt.objects.filter(game__white=ada, ended_at=None).exists()
-    play([*jobs, *deal()])
+    record_short([*jobs, *deal()], all_drawn)
     event.refresh_from_db()
     assert (event.state, event.games_done) == (State.FINISHED, 6)
     assert points(event) == {str(ada): 0, str(bob): 3, str(cy): 3}
@@ -74,7 +68,7 @@ def test_games_recorded_before_the_withdrawal_keep_their_results(deal: Deal) -> 
     event = make_event(Kind.ROUND_ROBIN, bots=2, pairs=3)
     ada, bob = entered_versions(event)
     first, *_ = deal()
-    play([first])
+    record_short([first], all_drawn)
     withdraw(ada, "it lost 5 games in a row")
     tend()
     event.refresh_from_db()
@@ -110,7 +104,7 @@ def test_rounds_go_on_without_a_withdrawn_version(deal: Deal, kind: Tournament.K
     withdraw(ada, "it lost 5 games in a row")
     for _ in range(12):
         tend()
-        play(deal())
+        record_short(deal(), all_drawn)
     event.refresh_from_db()
     assert event.state == State.FINISHED
     assert {state for state, *_ in games_of(ada)} == {"halted"}
@@ -124,24 +118,24 @@ def test_an_extension_makes_no_game_of_a_withdrawn_version_to_be_played(deal: De
     ada = entered_versions(event)[0]
     withdraw(ada, "it lost 5 games in a row")
     tend()
-    play(deal())
+    record_short(deal(), all_drawn)
     extend(event, 1)
     tend()
-    play(deal())
+    record_short(deal(), all_drawn)
     event.refresh_from_db()
     assert (event.state, event.games_done) == (State.FINISHED, 12)
     assert {state for state, *_ in games_of(ada)} == {"halted"}
 
 
 def test_a_version_test_of_a_withdrawn_version_ends_with_the_next_beat(
-    deal: Deal, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    deal: Deal, on_commit: OnCommit
 ) -> None:
     tournament = make_test(make_user())
     job, *_ = deal()
     begin_game(job.games[0])
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         tend()
     assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
     assert {game.attempt for game in job.games} <= set(post(job.job).stop)

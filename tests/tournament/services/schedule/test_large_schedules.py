@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 
 from tests.support.filled_site import LADDER, fill_site, round_robin
-from tests.support.schedule import make_tournament, make_version, play_short
+from tests.support.schedule import Deal, make_tournament, make_version, record_short
 from tournament.models import Game, Tournament
 from tournament.services.calendar import tend
-from tournament.services.results import keeper
 from tournament.services.schedule import pairings, tournaments
 from tournament.services.schedule.pairings import make_games
 from tournament.services.schedule.tournaments import TournamentError, cancel, extend, pause, start
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 Kind, State = Tournament.Kind, Tournament.State
 FIELDS = ("ladder", "round", "number", "first", "second", "opening", "seed")
 
@@ -37,11 +32,6 @@ def planned(tournament: Tournament) -> list[tuple[object, ...]]:
 def make_all() -> None:
     while Tournament.objects.filter(games_to_make__gt=0).exists():
         assert tend()
-
-
-def play(jobs: list[GameJob]) -> None:
-    for job in jobs:
-        keeper.record_all(list(play_short(job)))
 
 
 @pytest.fixture
@@ -82,7 +72,7 @@ def test_a_tournament_does_not_end_before_all_of_its_games_are_made(deal: Deal) 
     while Tournament.objects.running().exists():
         assert tend() or played
         jobs = deal()
-        play(jobs)
+        record_short(jobs)
         played += sum(len(job.games) for job in jobs)
     tournament.refresh_from_db()
     assert (played, tournament.state) == (10, State.FINISHED)

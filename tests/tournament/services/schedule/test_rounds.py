@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from django.db import transaction
 
 from engines.rules.base import Result
-from tests.support.schedule import make_event, make_version, play_short, void
+from tests.support.schedule import (
+    Deal,
+    ResultOf,
+    all_drawn,
+    first_name_wins,
+    make_event,
+    make_version,
+    play_short,
+    record_short,
+    void,
+)
 from tournament.formats import swiss
 from tournament.models import Game, Ladder, LadderRating, Pairing, Tournament
 from tournament.services.calendar import tend
@@ -20,7 +29,6 @@ from tournament.services.schedule.meetings import played_meetings
 from workers.jobs import MAX_VOIDS, GameJob, JobGame
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 Kind, State = Tournament.Kind, Tournament.State
 BOTH = ["dogon-kulei", "duploline"]
 
@@ -33,26 +41,17 @@ def rate_bots(ladder: str = "duploline", **ratings: float) -> None:
         )
 
 
-def stronger_wins(job: GameJob, game: JobGame) -> Result:
-    """By name, the first in the alphabet."""
-    names = [engine.name for engine in job.engines]
-    white, black = names[game.white], names[1 - game.white]
-    return Result.WHITE_WINS if white < black else Result.BLACK_WINS
-
-
-def play_round(deal: Deal, result_of: Callable[[GameJob, JobGame], Result] | None = None) -> int:
+def play_round(deal: Deal, result_of: ResultOf | None = None) -> int:
     """Play all games there are; returns how many."""
     played = 0
     while jobs := deal():
-        told = keeper.record_all([report for job in jobs for report in play_short(job, result_of)])
+        told = record_short(jobs, result_of)
         assert all(isinstance(one, keeper.Recorded) for one in told)
         played += len(told)
     return played
 
 
-def play_on(
-    tournament: Tournament, deal: Deal, result_of: Callable[[GameJob, JobGame], Result] | None = None
-) -> list[int]:
+def play_on(tournament: Tournament, deal: Deal, result_of: ResultOf | None = None) -> list[int]:
     """Play to the end; how many games each step had."""
     steps = []
     while True:
@@ -95,7 +94,7 @@ def test_a_round_waits_for_every_game_of_the_one_before(deal: Deal) -> None:
 
 def test_in_a_swiss_equals_meet_and_the_best_wins(deal: Deal) -> None:
     tournament = make_event(Kind.SWISS, bots=8, rounds=3)
-    play_on(tournament, deal, stronger_wins)
+    play_on(tournament, deal, first_name_wins)
     by_round: dict[int, list[str]] = {}
     for _, number, pair in meetings(tournament):
         by_round.setdefault(number, []).append(pair.replace("Bot ", ""))
@@ -126,7 +125,7 @@ def test_a_knock_out_plays_on_by_pairs_until_one_leads(deal: Deal) -> None:
 
     def result(job: GameJob, game: JobGame) -> Result:
         pairs.append(game.key)
-        return Result.DRAW if len(pairs) <= 4 else stronger_wins(job, game)
+        return Result.DRAW if len(pairs) <= 4 else first_name_wins(job, game)
 
     assert play_on(tournament, deal, result) == [2, 2, 2]
     assert list(tournament.games.order_by("id").values_list("key", flat=True)) == [
@@ -137,7 +136,7 @@ def test_a_knock_out_plays_on_by_pairs_until_one_leads(deal: Deal) -> None:
 
 def test_a_knock_out_that_stays_level_ends_with_its_last_resort(deal: Deal) -> None:
     tournament = make_event(Kind.KNOCK_OUT, bots=4, pairs=2, extra_pairs=1)
-    assert play_on(tournament, deal, lambda job, game: Result.DRAW) == [8, 4, 4, 2]
+    assert play_on(tournament, deal, all_drawn) == [8, 4, 4, 2]
     assert meetings(tournament)[-1][2] == "Bot 1-Bot 2"
 
 
@@ -156,7 +155,7 @@ def test_several_ladders_are_played_side_by_side_each_with_its_own_players(deal:
         *[("dogon-kulei", 1, 1), ("dogon-kulei", 1, 2)],
         *[("duploline", 1, 3), ("duploline", 1, 4)],
     ]
-    play_on(tournament, deal, stronger_wins)
+    play_on(tournament, deal, first_name_wins)
     last = dict(tournament.pairings.order_by("round").values_list("ladder", "round"))
     assert last == {"dogon-kulei": 3, "duploline": 2}
     assert tournament.state == State.FINISHED
@@ -169,12 +168,12 @@ def test_a_game_that_cannot_be_played_keeps_no_event_waiting(deal: Deal, kind: T
     bad = "test-event/1/1/1"
     for _ in range(MAX_VOIDS):
         for job in deal():
-            for report in play_short(job, stronger_wins):
+            for report in play_short(job, first_name_wins):
                 keeper.record(void(report) if report.key == bad else report)
     assert Game.objects.get(key=bad).state == Game.State.HALTED
     (met, *_) = played_meetings(tournament)["duploline"]
     assert (met.first_points, met.second_points) == (1.5, 0.5)
-    play_on(tournament, deal, stronger_wins)
+    play_on(tournament, deal, first_name_wins)
     assert tournament.state == State.HALTED
     assert max(tournament.pairings.values_list("round", flat=True)) == 2
 
@@ -189,7 +188,7 @@ def test_what_a_round_is_made_of_does_not_depend_on_the_order_of_its_results(dea
         while not event.is_over:
             reports = []
             while jobs := deal():
-                reports += [report for job in jobs for report in play_short(job, stronger_wins)]
+                reports += [report for job in jobs for report in play_short(job, first_name_wins)]
                 random.Random(order).shuffle(reports)
                 keeper.record_all(reports)
             tend()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.schedule import (
     LADDER,
+    Deal,
     ask,
     make_tournament,
     make_user,
@@ -23,10 +23,8 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.services.work.durations import count_games, estimate_seconds
-from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 
 
 def refusal(**changes: Any) -> str:
@@ -170,9 +168,7 @@ def test_only_a_draft_starts() -> None:
         start(tournament)
 
 
-def test_a_cancelled_tournament_keeps_its_results_and_ignores_later_ones(
-    deal: Deal,
-) -> None:
+def test_a_cancelled_tournament_keeps_its_results_and_ignores_later_ones(deal: Deal) -> None:
     tournament = make_tournament(pairs=20)
     first, second, *_ = deal()
     for report in play_all(first):

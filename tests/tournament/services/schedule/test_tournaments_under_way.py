@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from pytest_django import Settings
 
-from engines.rules.base import Result
 from tests.support.schedule import (
     LADDER,
+    Deal,
+    all_drawn,
     begin_game,
     make_event,
     make_tournament,
@@ -19,6 +20,7 @@ from tests.support.schedule import (
     open_door,
     play_short,
     post,
+    record_short,
     start_validation,
 )
 from tournament.models import Attempt, Game, LiveGame, Tournament
@@ -37,7 +39,6 @@ from tournament.services.schedule.tournaments import (
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 Kind, State = Tournament.Kind, Tournament.State
 
 
@@ -45,10 +46,6 @@ Kind, State = Tournament.Kind, Tournament.State
 def one_slot(settings: Settings) -> None:
     settings.SLOTS = 1
     open_door()
-
-
-def play(jobs: list[GameJob]) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
-    return [keeper.record(report) for job in jobs for report in play_short(job, lambda *_: Result.DRAW)]
 
 
 def names(jobs: list[GameJob]) -> list[str]:
@@ -70,7 +67,7 @@ def test_a_pause_and_a_cancellation_stop_the_games_under_way(
     assert not Attempt.objects.filter(game__tournament=tournament, ended_at=None).exists()
     assert set(LiveGame.objects.values_list("game__tournament", flat=True)) == {other.pk}
     assert not Game.objects.exclude(voids=0, lost=0).exists()
-    assert play([mine]) == [keeper.IgnoredReport("late")] * len(mine.games)
+    assert record_short([mine], all_drawn) == [keeper.IgnoredReport("late")] * len(mine.games)
 
 
 def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
@@ -84,7 +81,7 @@ def test_a_paused_tournament_plays_its_stopped_games_again(deal: Deal) -> None:
     assert [[game.key for game in job.games] for job in again] == [
         [game.key for game in job.games] for job in begun
     ]
-    assert all(isinstance(outcome, keeper.Recorded) for outcome in play(again))
+    assert all(isinstance(outcome, keeper.Recorded) for outcome in record_short(again, all_drawn))
     tournament.refresh_from_db()
     assert tournament.state == State.FINISHED
 
@@ -119,7 +116,7 @@ def test_a_late_progress_message_of_a_recorded_game_stops_nothing(deal: Deal) ->
     make_tournament()
     make_worker(name="host")
     job, *_ = deal()
-    play([job])
+    record_short([job], all_drawn)
     assert begin_game(job.games[0]).stop == ()
 
 
@@ -142,7 +139,7 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
     short = make_tournament(versions=versions, pairs=1, opening_plies=2)
     long = make_tournament(versions=versions, pairs=3, opening_plies=2, running=False)
     while jobs := deal():
-        play(jobs)
+        record_short(jobs, all_drawn)
     short.refresh_from_db()
     assert short.state == State.FINISHED
     extend(short, 2)
@@ -151,20 +148,20 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
     planned = [list(t.pairings.order_by("id").values_list(*fields)) for t in (short, long)]
     assert planned[0] == planned[1]
     while jobs := deal():
-        play(jobs)
+        record_short(jobs, all_drawn)
     short.refresh_from_db()
     assert (short.state, short.games_done) == (State.FINISHED, 18)
 
 
 def test_more_rounds_go_on_with_a_swiss_that_was_finished(deal: Deal) -> None:
     tournament = make_event(Kind.SWISS, bots=4, rounds=1)
-    play(deal())
+    record_short(deal(), all_drawn)
     assert tend() == 1
     extend(tournament, 2)
     assert (tournament.state, tournament.rounds) == (State.RUNNING, 3)
     for _ in range(2):
         assert tend() == 1
-        play(deal())
+        record_short(deal(), all_drawn)
     tend()
     tournament.refresh_from_db()
     assert (tournament.state, tournament.games_done) == (State.FINISHED, 12)

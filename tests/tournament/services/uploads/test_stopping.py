@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from tests.support.schedule import (
+    OnCommit,
     ask,
     make_user,
     make_version,
@@ -30,17 +31,16 @@ State = BotVersion.State
 
 
 def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
-    settings: Settings,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    settings: Settings, on_commit: OnCommit
 ) -> None:
     settings.TRUST_UPLOADS = True
     checker = make_worker(name="checker", takes="checks")
     user = make_user()
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         version = submit_bundle(user, pack_bot())
     assert ask(checker) is not None
     later = news(version)
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         assert stop_validation(version, "its owner stopped its validation", timezone.now())
     version.refresh_from_db()
     assert (version.state, version.state_reason) == (State.REFUSED, "its owner stopped its validation")

@@ -9,10 +9,12 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
+    Deal,
+    OnCommit,
     ask,
     forfeit,
     make_user,
@@ -40,7 +42,6 @@ from workers.jobs import BOTH_UNABLE, ComplianceEnding, ComplianceJob, Finding, 
 from workers.service.compliance import MAX_LOG, MAX_SENTENCE
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 Submit = Callable[..., BotVersion]
 Take = Callable[..., ComplianceJob | None]
 OK = Finding("handshake", "")
@@ -82,11 +83,11 @@ def take(taken: list[ComplianceJob]) -> Take:
 
 
 @pytest.fixture
-def submit(take: Take, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Submit:
+def submit(take: Take, on_commit: OnCommit) -> Submit:
     """Upload a bot; a slot takes its check."""
 
     def upload(name: str = "ada", **more: object) -> BotVersion:
-        with django_capture_on_commit_callbacks(execute=True):
+        with on_commit():
             version = submit_bundle(make_user(name), pack_bot(**more))  # type: ignore[arg-type]
         take()
         return version
@@ -95,13 +96,11 @@ def submit(take: Take, django_capture_on_commit_callbacks: DjangoCaptureOnCommit
 
 
 @pytest.fixture
-def hear(
-    take: Take, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> Callable[..., bool]:
+def hear(take: Take, on_commit: OnCommit) -> Callable[..., bool]:
     """Let the site have news of a check, with all that follows; the row is fresh then, and a slot asks."""
 
     def tell(version: BotVersion, *words: object, **more: object) -> bool:
-        with django_capture_on_commit_callbacks(execute=True):
+        with on_commit():
             heard = validation.record_news(news(version, *words, **more), timezone.now())  # type: ignore[arg-type]
         version.refresh_from_db()
         take()
@@ -398,10 +397,10 @@ def validating(submit: Submit, deal: Deal) -> tuple[BotVersion, GameJob]:
 
 
 def test_any_forfeit_refuses_a_version_with_its_reason(
-    validating: tuple[BotVersion, GameJob], django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    validating: tuple[BotVersion, GameJob], on_commit: OnCommit
 ) -> None:
     version, job = validating
-    with django_capture_on_commit_callbacks(execute=True):
+    with on_commit():
         keeper.record(forfeit(play(job, job.games[0]), "no answer in 1.05 s"))
     version.refresh_from_db()
     assert version.state == BotVersion.State.REFUSED

@@ -12,8 +12,12 @@ from pytest_django import Settings
 
 from engines.rules.base import Result
 from tests.support.schedule import (
+    Deal,
+    ResultOf,
+    all_drawn,
     ask,
     begin_game,
+    candidate_wins,
     make_event,
     make_test,
     make_tournament,
@@ -50,7 +54,6 @@ from workers.jobs import MAX_VOIDS, GameJob, GameReport, JobGame
 from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 Outcome, State = VersionTest.Outcome, Tournament.State
 
 
@@ -61,25 +64,16 @@ def owner(settings: Settings) -> User:
     return make_user()
 
 
-def candidate_wins(_: GameJob, game: JobGame) -> Result:
-    """The candidate is the first engine of each job: White in the first game of a pair."""
-    return Result.WHITE_WINS if game.white == 0 else Result.BLACK_WINS
-
-
 def baseline_wins(job: GameJob, game: JobGame) -> Result:
     won = candidate_wins(job, game)
     return Result.BLACK_WINS if won == Result.WHITE_WINS else Result.WHITE_WINS
 
 
-def always_drawn(*_: object) -> Result:
-    return Result.DRAW
-
-
-def reports_of(jobs: list[GameJob], result_of: Callable[[GameJob, JobGame], Result]) -> list[GameReport]:
+def reports_of(jobs: list[GameJob], result_of: ResultOf) -> list[GameReport]:
     return [report for job in jobs for report in play_short(job, result_of)]
 
 
-def play_out(deal: Deal, result_of: Callable[[GameJob, JobGame], Result]) -> None:
+def play_out(deal: Deal, result_of: ResultOf) -> None:
     """Play until nothing is sent any more."""
     while jobs := deal():
         keeper.record_all(reports_of(jobs, result_of))
@@ -103,7 +97,7 @@ def test_a_test_starts_with_a_few_pairs_and_makes_more_as_games_are_recorded(own
     assert [job.engines[0].version for job in jobs] == ["2"] * len(jobs)
     assert [game.white for job in jobs for game in job.games] == [0, 1] * len(jobs)
     assert len({job.opening for job in jobs}) == len(jobs)
-    keeper.record_all(reports_of(jobs[:1], always_drawn))
+    keeper.record_all(reports_of(jobs[:1], all_drawn))
     assert tend_tests() == 1
     tournament.refresh_from_db()
     assert tournament.games_total == 2 * progress.BATCHES_AHEAD + 2
@@ -113,7 +107,7 @@ def test_a_test_starts_with_a_few_pairs_and_makes_more_as_games_are_recorded(own
 
 def test_short_games_are_made_many_at_a_time(owner: User, deal: Deal) -> None:
     tournament = make_test(owner, elo1=5.0)
-    keeper.record_all(reports_of(deal(), always_drawn))
+    keeper.record_all(reports_of(deal(), all_drawn))
     Game.objects.update(started_at=timezone.now(), finished_at=timezone.now())
     cache.clear()  # of durations
     tend_tests()
@@ -124,7 +118,7 @@ def test_short_games_are_made_many_at_a_time(owner: User, deal: Deal) -> None:
     ("result_of", "outcome", "upper"), [(candidate_wins, "H1", True), (baseline_wins, "H0", False)]
 )
 def test_a_test_ends_by_itself_at_the_pair_that_reaches_a_bound(
-    owner: User, deal: Deal, result_of: Callable[[GameJob, JobGame], Result], outcome: str, upper: bool
+    owner: User, deal: Deal, result_of: ResultOf, outcome: str, upper: bool
 ) -> None:
     tournament = make_test(owner)
     play_out(deal, result_of)
@@ -223,7 +217,7 @@ def test_pairs_count_in_their_order_and_only_whole(owner: User, deal: Deal) -> N
     assert [pair.half_points for pair in test.counted.order_by("number")] == [0, 4]
 
 
-def drawn_at_random(seed: int) -> Callable[[GameJob, JobGame], Result]:
+def drawn_at_random(seed: int) -> ResultOf:
     """Results that depend only on a game's number, so that they are the same in every order of play."""
 
     def result_of(job: GameJob, game: JobGame) -> Result:
@@ -271,7 +265,7 @@ def test_the_verdict_does_not_depend_on_the_workers_or_on_the_order_of_reports(
 
 def test_a_test_without_verdict_ends_at_its_largest_number_of_games(owner: User, deal: Deal) -> None:
     tournament = make_test(owner, most_games=11)
-    play_out(deal, always_drawn)
+    play_out(deal, all_drawn)
     test = state_of(tournament)
     assert (test.outcome, test.looked_at, tournament.state) == (Outcome.LIMIT, 5, State.FINISHED)
     assert (tournament.games_done, tournament.games_total, test.most_games) == (10, 10, 10)
@@ -307,7 +301,7 @@ def test_a_verdict_that_is_reached_already_is_not_undone_by_a_stop(
 
 def give_up(job: GameJob, deal: Deal) -> None:
     """Report a job's first game as void until it is given up, and its second as drawn."""
-    first, *rest = reports_of([job], always_drawn)
+    first, *rest = reports_of([job], all_drawn)
     keeper.record_all(rest)
     keeper.record(void(first))
     for _ in range(MAX_VOIDS - 1):
@@ -382,7 +376,7 @@ def test_games_of_a_test_come_after_those_of_every_tournament(owner: User, deal:
     make_test(owner, seed=2)
     begun = deal()
     assert names(begun) == ["ada-v2-against-v1", "ada-v4-against-v3"] * 2
-    keeper.record_all(reports_of(begun, always_drawn))
+    keeper.record_all(reports_of(begun, all_drawn))
     tournament = make_tournament(pairs=3)
     set_priority(tournament, -100)
     tend_tests()
@@ -391,7 +385,7 @@ def test_games_of_a_test_come_after_those_of_every_tournament(owner: User, deal:
 
 def test_a_test_plays_between_the_rounds_of_a_tournament(owner: User, deal: Deal) -> None:
     make_event(Tournament.Kind.SWISS, bots=4, rounds=2)
-    keeper.record_all(reports_of(deal(), always_drawn))
+    keeper.record_all(reports_of(deal(), all_drawn))
     test = make_test(owner)
     begun = ask()
     assert begun is not None
@@ -418,7 +412,7 @@ def test_ladder_games_are_made_and_sent_before_those_of_a_test(
     make_version("Bob", owner=make_user("bob"))
     for seed in (1, 2):
         make_test(owner, seed=seed)
-    keeper.record_all(reports_of(deal(), always_drawn))
+    keeper.record_all(reports_of(deal(), all_drawn))
     assert may_make_pair(-100)
     tend()
     assert names(deal())[0] == "ladder-duploline"

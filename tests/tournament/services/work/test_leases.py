@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Callable
 
 import pytest
 from django.db import DatabaseError, connection
@@ -29,10 +28,9 @@ from tournament.services.uploads.validation import begin
 from tournament.services.work import leases
 from tournament.services.work.attempts import give_back
 from tournament.services.work.leases import LEASE, door_is_open, leases_may_end, renew, start_door_clock
-from workers.jobs import MAX_LOST, Batch, GameJob, JobGame
+from workers.jobs import MAX_LOST, Batch, JobGame
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 STEP = datetime.timedelta(seconds=5)
 
 

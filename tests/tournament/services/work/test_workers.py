@@ -9,12 +9,14 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from engines.release import RELEASE
 from tests.support.door import make_token
 from tests.support.heartbeats import heartbeat_of
 from tests.support.schedule import (
+    Deal,
+    OnCommit,
     ask,
     game_of,
     make_tournament,
@@ -32,22 +34,11 @@ from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work import workers
-from workers.jobs import (
-    BOTH_UNABLE,
-    MAX_VOIDS,
-    MOST_SLOTS,
-    PROTOCOL,
-    Admission,
-    GameJob,
-    GameReport,
-    Heartbeat,
-    Work,
-)
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS, MOST_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
 
 pytestmark = pytest.mark.django_db
-Deal = Callable[[], list[GameJob]]
 NO_WALLS = "its sandbox is of level C"
 RUN, NEXT_RUN = (str(uuid.UUID(int=number)) for number in (1, 2))
 CHECKS = (Work.CHECKS,)
@@ -71,15 +62,11 @@ def answers() -> list[Admission]:
 
 
 @pytest.fixture
-def hear(
-    token: Token,
-    answers: list[Admission],
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
-) -> Hear:
+def hear(token: Token, answers: list[Admission], on_commit: OnCommit) -> Hear:
     """Handle a heartbeat; returns the worker."""
 
     def take_in(told: Heartbeat) -> Worker:
-        with django_capture_on_commit_callbacks(execute=True):
+        with on_commit():
             answers.append(receive_heartbeat(told, token, timezone.now()))
         return Worker.objects.get(name=told.worker)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import html
 import re
-from collections.abc import Callable
 
 import pytest
 from django.core.cache import cache
@@ -13,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_worker, open_door
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
@@ -22,7 +21,6 @@ from tournament.services.calendar import tend
 from tournament.services.fair_share import charge
 from tournament.services.schedule.tournaments import start
 
-LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
 
 

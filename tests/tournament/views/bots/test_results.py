@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 from html import unescape
 
 import pytest
@@ -15,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from engines.records import Record, read_records
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
 from tournament.services.results.rebuilding import rebuild
@@ -253,9 +252,7 @@ def test_many_opponents_are_listed_on_request(games: list[Game], site: Site, cli
     assert len(whole.opponents) == MOST_OPPONENTS + 3
 
 
-def test_games_of_drafts_and_validations_count_nowhere(
-    games: list[Game], site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_games_of_drafts_and_validations_count_nowhere(games: list[Game], site: Site, as_user: LogIn) -> None:
     for visitor in (None, site.rival, site.owner, site.staff):
         client = as_user(visitor)
         assert check_numbers(client, text_of(client, PAGE)) >= 20

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.filled_site import Site, add_version
+from tests.support.filled_site import LogIn, Site, add_version
 from tests.support.schedule import news
 from tournament.models import ActiveVersion, BotVersion, Exam, Notice
 from tournament.services.uploads import validation
@@ -35,7 +34,7 @@ def examined(site: Site) -> BotVersion:
 
 
 @pytest.fixture
-def owner(site: Site, as_user: Callable[..., Client]) -> Client:
+def owner(site: Site, as_user: LogIn) -> Client:
     return as_user(site.owner)
 
 
@@ -124,9 +123,7 @@ def test_a_version_that_waits_can_be_validated_where_uploads_are_run(
     assert (examined.state, examined.exams.count()) == ("validating", 1)
 
 
-def test_staff_lets_a_withdrawn_version_play_again(
-    site: Site, as_user: Callable[..., Client], owner: Client
-) -> None:
+def test_staff_lets_a_withdrawn_version_play_again(site: Site, as_user: LogIn, owner: Client) -> None:
     BotVersion.objects.filter(pk=site.white.pk).update(state="withdrawn", forfeits=5)
     assert "Let it play again" not in owner.get("/bots/stone-age/1/").content.decode()
     as_user(site.staff).post("/bots/stone-age/1/reinstate/")
@@ -174,9 +171,7 @@ def test_a_choice_that_cannot_be_is_a_sentence(site: Site, owner: Client, versio
     assert active(site) == 1
 
 
-def test_only_the_owner_is_offered_a_choice(
-    site: Site, owner: Client, as_user: Callable[..., Client]
-) -> None:
+def test_only_the_owner_is_offered_a_choice(site: Site, owner: Client, as_user: LogIn) -> None:
     assert 'name="version"' in owner.get("/bots/stone-age/").content.decode()
     assert 'name="version"' not in as_user(site.rival).get("/bots/stone-age/").content.decode()
 

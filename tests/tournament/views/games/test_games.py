@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
@@ -13,7 +12,7 @@ from engines.records import MoveNote, Record, RecordMove, read_records
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from engines.timecontrol import parse_time_control
-from tests.support.filled_site import LADDER, STDERR, Site, finish, go_live
+from tests.support.filled_site import LADDER, STDERR, LogIn, Site, finish, go_live
 from tournament.models import Game, LiveGame
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
 
@@ -96,16 +95,14 @@ def test_the_end_is_told_in_words_with_its_evidence_escaped(site: Site, client: 
     assert "<script>alert" not in page
 
 
-def test_the_owner_sees_the_lines_his_engine_exchanged_escaped(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_the_owner_sees_the_lines_his_engine_exchanged_escaped(site: Site, as_user: LogIn) -> None:
     page = page_of(as_user(site.owner), f"/games/{site.played.pk}/")
     assert "secret stderr" in page
     assert "&lt; id name &lt;script&gt;" in page
     assert "<script>alert" not in page
 
 
-def test_a_log_is_downloaded_as_plain_text(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_log_is_downloaded_as_plain_text(site: Site, as_user: LogIn) -> None:
     response = as_user(site.owner).get(f"/games/{site.played.pk}/log/white/")
     assert response["Content-Type"] == "text/plain; charset=utf-8"
     assert STDERR["white"] in response.content.decode()

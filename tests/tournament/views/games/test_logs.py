@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from django.test import Client
-
-from tests.support.filled_site import Site
+from tests.support.filled_site import LogIn, Site
 from tournament.models import BotVersion, Game, GameLog
 from tournament.models.compressed import pack_log
 from tournament.views.games.logs import MOST_SHOWN, LogEnd, end_of
-
-LogIn = Callable[..., Client]
 
 
 def test_a_short_text_is_shown_whole() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import html
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_tournament, make_worker, open_door
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
@@ -23,7 +22,6 @@ from tournament.services.ladders.queue import look
 from tournament.services.schedule.tournaments import pause
 from tournament.views.ladders.queue import BOTS, EVENTS, PLAYING
 
-LogIn = Callable[..., Client]
 SECOND = datetime.timedelta(seconds=1)
 HTMX = {"HX-Request": "true"}
 

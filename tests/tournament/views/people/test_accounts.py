@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -12,13 +11,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.filled_site import PASSWORD, Site
+from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.support.schedule import make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
 from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
 from tournament.services.fair_share import charge
-
-LogIn = Callable[..., Client]
 
 
 def tell(site: Site, *texts: str) -> list[Notice]:

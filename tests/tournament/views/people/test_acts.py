@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from tests.support.filled_site import Site
+from tests.support.filled_site import LogIn, Site
 from tournament.models import Act, BotVersion, User, Worker
 from tournament.services.accounts.acts import record_act
-
-LogIn = Callable[..., Client]
 
 
 def acts() -> list[tuple[str, str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -14,7 +13,7 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import Settings
 
-from tests.support.filled_site import PASSWORD, Site
+from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.tournament.views.people.test_accounts import error_at
 from tournament.models import Token, User
 
@@ -210,7 +209,7 @@ def test_other_names_are_accepted(site: Site, name: str) -> None:
     sign_up(name)
 
 
-def test_old_names_that_look_alike_stay_valid(site: Site, as_user: Callable[..., Client]) -> None:
+def test_old_names_that_look_alike_stay_valid(site: Site, as_user: LogIn) -> None:
     twin = User.objects.create_user("оlga", password=PASSWORD)
     assert Client().post("/log-in/", {"username": "оlga", "password": PASSWORD}).status_code == 302
     twin.full_clean()

@@ -20,11 +20,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.filled_site import PASSWORD, Site
+from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.tournament.views.people.test_accounts import error_at
 from tournament.models import Token
 
-LogIn = Callable[..., Client]
 STRANGER = {"REMOTE_ADDR": "203.0.113.9"}
 EDGE = "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/130.0 Safari/537.36 Edg/130.0"
 

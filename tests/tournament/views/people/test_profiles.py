@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import text_of
 from tournament.models import Exam, Game, LadderRating, Notice, Token, User
@@ -55,9 +53,7 @@ def test_games_whose_end_is_not_known_come_last(site: Site, client: Client) -> N
 
 
 @pytest.mark.parametrize("visitor", ["anonymous", "another", "owner", "staff"])
-def test_a_profile_shows_nothing_private_to_anybody(
-    site: Site, as_user: Callable[..., Client], visitor: str
-) -> None:
+def test_a_profile_shows_nothing_private_to_anybody(site: Site, as_user: LogIn, visitor: str) -> None:
     User.objects.filter(pk=site.owner.pk).update(email="olga@example.org", first_name="Olga-Maria")
     Notice.objects.create(user=site.owner, text="a private notice")
     _, token = create_token(site.owner, "my laptop", [Token.Scope.READ])
@@ -72,7 +68,7 @@ def test_a_profile_shows_nothing_private_to_anybody(
     ("visitor", "shown"), [("anonymous", False), ("another", False), ("owner", True), ("staff", True)]
 )
 def test_a_draft_is_listed_for_those_who_see_it(
-    site: Site, as_user: Callable[..., Client], visitor: str, shown: bool
+    site: Site, as_user: LogIn, visitor: str, shown: bool
 ) -> None:
     users = {"anonymous": None, "another": site.rival, "owner": site.owner, "staff": site.staff}
     page = text_of(as_user(users[visitor]), PAGE)
@@ -82,7 +78,7 @@ def test_a_draft_is_listed_for_those_who_see_it(
 
 
 def test_a_person_with_a_draft_alone_has_a_page_for_those_who_see_the_draft(
-    site: Site, as_user: Callable[..., Client]
+    site: Site, as_user: LogIn
 ) -> None:
     dora = User.objects.create_user("dora")
     site.draft.owner = dora
@@ -128,7 +124,7 @@ def test_the_site_has_no_profile(site: Site, client: Client) -> None:
     assert client.get("/people/the site/").status_code == 404
 
 
-def test_an_account_leads_to_its_profile(site: Site, as_user: Callable[..., Client]) -> None:
+def test_an_account_leads_to_its_profile(site: Site, as_user: LogIn) -> None:
     assert f'href="{PAGE}"' in text_of(as_user(site.owner), "/account/")
 
 

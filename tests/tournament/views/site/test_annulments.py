@@ -6,14 +6,13 @@ import csv
 import datetime
 import io
 import json
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.filled_site import Site
+from tests.support.filled_site import LogIn, Site
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_test
 from tournament.models import Act, Game, GameLog, Tournament, WorkerName
@@ -21,7 +20,6 @@ from tournament.services.annulments import annul
 from tournament.services.results.rebuilding import rebuild_outdated
 from tournament.views.site import annulments
 
-LogIn = Callable[..., Client]
 REASON = "The worker's clock was <wrong>."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 import pytest
 from django.core.cache import cache
@@ -15,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.registry import GAMES
-from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
+from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, go_live, round_robin
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
@@ -200,9 +199,7 @@ def test_an_empty_site_has_a_home_page(db: None, client: Client) -> None:
     assert "Upload the first" in page
 
 
-def test_games_of_drafts_and_validations_are_nowhere_on_the_page(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_games_of_drafts_and_validations_are_nowhere_on_the_page(site: Site, as_user: LogIn) -> None:
     validated, drafted = (event.games.earliest("pk") for event in (site.validation, site.draft))
     go_live(drafted)
     finish(validated, sequence=2)

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
-from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from tests.support.filled_site import LogIn
 from tests.support.schedule import (
+    Deal,
     make_event,
     make_tournament,
     make_user,
@@ -34,10 +35,9 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.pairings import entered_versions
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameJob
+from workers.jobs import BOTH_UNABLE, MAX_VOIDS
 
 pytestmark = pytest.mark.django_db
-AsUser = Callable[..., Client]
 QUERIES = 8
 """Of the conditions, however many games there are."""
 Usage = namedtuple("Usage", "total used free")
@@ -65,7 +65,7 @@ def age_keeper(seconds: int = 90) -> None:
     Keeper.objects.update(seen_at=timezone.now() - datetime.timedelta(seconds=seconds))
 
 
-def test_a_site_without_trouble_is_well(as_user: AsUser) -> None:
+def test_a_site_without_trouble_is_well(as_user: LogIn) -> None:
     assert troubles() == {}
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
     assert "All is well." in page
@@ -73,7 +73,7 @@ def test_a_site_without_trouble_is_well(as_user: AsUser) -> None:
     assert ">trouble<" not in page
 
 
-def test_the_page_names_each_trouble_with_its_reason(as_user: AsUser) -> None:
+def test_the_page_names_each_trouble_with_its_reason(as_user: LogIn) -> None:
     Act.objects.all().delete()
     Worker.objects.filter(takes="games").update(state="lost")
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
@@ -82,13 +82,13 @@ def test_the_page_names_each_trouble_with_its_reason(as_user: AsUser) -> None:
     assert page.count(">trouble<") == 2
 
 
-def test_staff_finds_the_page_from_its_account(as_user: AsUser) -> None:
+def test_staff_finds_the_page_from_its_account(as_user: LogIn) -> None:
     link = '<a class="button" href="/staff/">Status</a>'
     assert link in as_user(make_user("stan", staff=True)).get("/account/").content.decode()
     assert link not in as_user(make_user("ada")).get("/account/").content.decode()
 
 
-def test_no_cache_keeps_the_page(as_user: AsUser) -> None:
+def test_no_cache_keeps_the_page(as_user: LogIn) -> None:
     assert "no-store" in as_user(make_user("stan", staff=True)).get("/staff/")["Cache-Control"]
 
 
@@ -97,14 +97,14 @@ def test_a_keeper_that_never_started_is_named() -> None:
     assert troubles()["Record keeper"] == "it has not started yet"
 
 
-def test_a_silent_keeper_is_named_with_the_reports_that_wait(deal: Callable[[], list[GameJob]]) -> None:
+def test_a_silent_keeper_is_named_with_the_reports_that_wait(deal: Deal) -> None:
     report_game(deal)
     age_keeper()
     assert troubles() == {"Record keeper": "it has not worked for 90 s: 1 report waiting"}
 
 
 def test_a_keeper_that_is_behind_the_workers_is_named_although_it_works(
-    deal: Callable[[], list[GameJob]],
+    deal: Deal,
 ) -> None:
     report_game(deal)
     assert troubles() == {}
@@ -112,7 +112,7 @@ def test_a_keeper_that_is_behind_the_workers_is_named_although_it_works(
     assert troubles() == {"Record keeper": "it is 90 s behind the workers: 1 report waiting"}
 
 
-def report_game(deal: Callable[[], list[GameJob]]) -> None:
+def report_game(deal: Deal) -> None:
     """Let a slot have reported a game."""
     make_tournament(ladders=["dogon-kulei"], pairs=1)
     job, *_ = deal()
@@ -168,7 +168,7 @@ def test_games_that_no_slot_takes_are_named(deal: Callable[[], object]) -> None:
     assert troubles() == {}
 
 
-def test_no_owner_can_fill_the_halted_games(deal: Callable[[], list[GameJob]]) -> None:
+def test_no_owner_can_fill_the_halted_games(deal: Deal) -> None:
     """Neither with a bot that is withdrawn, and loses its games unplayed, nor with two that do not start."""
     event = make_event(Tournament.Kind.ROUND_ROBIN, bots=3)
     sleeper, *_ = entered_versions(event)

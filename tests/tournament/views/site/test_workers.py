@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,12 +10,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tests.support.filled_site import HOSTILE
+from tests.support.filled_site import HOSTILE, LogIn
 from tournament.models import Keeper, User, Worker
 from tournament.views.site.workers import COLUMNS, STAFF_COLUMNS
 
 pytestmark = pytest.mark.django_db
-AsUser = Callable[..., Client]
 
 
 @pytest.fixture
@@ -79,12 +77,12 @@ def test_a_poll_is_answered_once_something_changed(client: Client) -> None:
     assert answer.content.decode().lstrip().startswith('<div id="workers"')
 
 
-def test_the_texts_of_a_worker_are_escaped(as_user: AsUser, staff: User) -> None:
+def test_the_texts_of_a_worker_are_escaped(as_user: LogIn, staff: User) -> None:
     add_worker(HOSTILE[:60], host=HOSTILE, trouble=HOSTILE, trouble_at=timezone.now(), refusal=HOSTILE)
     assert "<script>alert" not in page(as_user(staff))
 
 
-def test_one_reason_is_shown_once(as_user: AsUser, staff: User) -> None:
+def test_one_reason_is_shown_once(as_user: LogIn, staff: User) -> None:
     why = "its sandbox is at level B"
     add_worker(refusal=why, barred=f"it does not run uploaded bots, and others do: {why}")
     assert "It runs no uploaded bots." not in page(as_user(staff))
@@ -102,7 +100,7 @@ def test_the_page_warns_while_the_record_keeper_does_not_work(client: Client) ->
     assert away in page(client)
 
 
-def test_staff_quarantines_and_releases(as_user: AsUser, staff: User) -> None:
+def test_staff_quarantines_and_releases(as_user: LogIn, staff: User) -> None:
     worker, client = add_worker(), as_user(staff)
     assert "Quarantine<" in page(client)
     client.post(f"/workers/{worker.pk}/quarantine/")
@@ -119,9 +117,7 @@ def test_the_navigation_links_to_the_workers(client: Client) -> None:
     assert '<a href="/workers/">Workers</a>' in page(client, "/")
 
 
-def test_the_table_is_a_file_with_more_columns_for_staff(
-    client: Client, as_user: AsUser, staff: User
-) -> None:
+def test_the_table_is_a_file_with_more_columns_for_staff(client: Client, as_user: LogIn, staff: User) -> None:
     add_worker("=east", trouble="no bwrap", trouble_at=timezone.now())
     add_worker("west", busy=1)
     assert 'href="/workers/workers.csv"' in page(client)

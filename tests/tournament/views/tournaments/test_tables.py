@@ -7,7 +7,7 @@ import datetime
 import html
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.base import Result
-from tests.support.filled_site import LADDER, Site, add_version, decide_games, round_robin
+from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, round_robin
 from tests.support.schedule import make_event, make_worker
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.tournaments import cancel, pause, start
@@ -161,9 +161,7 @@ def test_a_tournament_that_is_not_played_says_so_instead_of_a_time(
     assert progress(client, done) == "Played in 12 minutes."
 
 
-def test_a_tournament_without_games_has_neither_an_estimate_nor_a_bar(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_a_tournament_without_games_has_neither_an_estimate_nor_a_bar(site: Site, as_user: LogIn) -> None:
     site.draft.entries.exclude(number=1).delete()
     site.draft.games.all().delete()
     Tournament.objects.filter(pk=site.draft.pk).update(games_total=0)

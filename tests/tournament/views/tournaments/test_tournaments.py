@@ -6,7 +6,6 @@ import datetime
 import html
 import re
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
-from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
+from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, round_robin
 from tests.support.schedule import make_worker
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.calendar import tend
@@ -159,7 +158,7 @@ def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, cl
     assert [type(record) for record in read_records(text.splitlines(), "spring")] == [Record, Record]
 
 
-def test_a_draft_shows_its_owner_the_cost(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_draft_shows_its_owner_the_cost(site: Site, as_user: LogIn) -> None:
     page = as_user(site.owner).get(f"/tournaments/{site.draft.slug}/").content.decode()
     assert "2 games</b>, about" in page
     assert 'class="estimate"' not in as_user(site.owner).get("/tournaments/spring/").content.decode()
@@ -184,9 +183,7 @@ def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, cl
     assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
 
 
-def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(site: Site, as_user: LogIn) -> None:
     client = as_user(site.rival)
     assert client.post("/tournaments/new/", form(site)).status_code == 302
     draft = Tournament.objects.get(name="Autumn")
@@ -200,9 +197,7 @@ def test_the_form_makes_a_draft_that_its_owner_starts_and_cancels(
 
 
 @pytest.mark.parametrize("name", ["new", "New!", "日本", "../.."])
-def test_a_tournament_can_be_reached_with_any_name(
-    site: Site, as_user: Callable[..., Client], name: str
-) -> None:
+def test_a_tournament_can_be_reached_with_any_name(site: Site, as_user: LogIn, name: str) -> None:
     client = as_user(site.owner)
     client.post("/tournaments/new/", form(site, name=name))
     draft = Tournament.objects.get(name=name)
@@ -210,9 +205,7 @@ def test_a_tournament_can_be_reached_with_any_name(
     assert response.context["tournament"] == draft
 
 
-def test_starting_twice_shows_a_message_and_changes_nothing(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_starting_twice_shows_a_message_and_changes_nothing(site: Site, as_user: LogIn) -> None:
     page = as_user(site.owner).post("/tournaments/spring/start/", follow=True).content.decode()
     assert "only a draft or an announced tournament can be started" in page
 
@@ -240,9 +233,7 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
 ]
 
 
-def test_each_bad_field_gets_one_sentence_and_nothing_is_stored(
-    site: Site, as_user: Callable[..., Client]
-) -> None:
+def test_each_bad_field_gets_one_sentence_and_nothing_is_stored(site: Site, as_user: LogIn) -> None:
     before, client = Tournament.objects.count(), as_user(site.owner)
     for field, value, sentence in BAD_FIELDS:
         response = client.post("/tournaments/new/", form(site, **{field: value}))
@@ -255,12 +246,12 @@ def test_each_bad_field_gets_one_sentence_and_nothing_is_stored(
     assert Tournament.objects.count() == before
 
 
-def test_one_bot_alone_is_no_tournament(site: Site, as_user: Callable[..., Client]) -> None:
+def test_one_bot_alone_is_no_tournament(site: Site, as_user: LogIn) -> None:
     response = as_user(site.owner).post("/tournaments/new/", form(site, bots=[site.white.pk]))
     assert response.context["form"].errors["bots"] == ["Choose at least two bots."]
 
 
-def test_a_ladder_needs_two_bots_that_play_it(site: Site, as_user: Callable[..., Client]) -> None:
+def test_a_ladder_needs_two_bots_that_play_it(site: Site, as_user: LogIn) -> None:
     only = add_version(site.owner, "Kulei only", games=["dogon-kulei"])
     response = as_user(site.owner).post(
         "/tournaments/new/", form(site, bots=[site.white.pk, only.pk], ladders=["dualma"])
@@ -268,19 +259,19 @@ def test_a_ladder_needs_two_bots_that_play_it(site: Site, as_user: Callable[...,
     assert response.context["form"].errors["ladders"] == ["Fewer than two of these bots play DuAlma."]
 
 
-def test_too_many_games_are_refused_beside_the_pairs(site: Site, as_user: Callable[..., Client]) -> None:
+def test_too_many_games_are_refused_beside_the_pairs(site: Site, as_user: LogIn) -> None:
     bots = [add_version(None, f"bot {n}").pk for n in range(12)]
     response = as_user(site.owner).post("/tournaments/new/", form(site, bots=bots, pairs=1000))
     assert "too many" in response.context["form"].errors["pairs"][0]
 
 
-def test_the_estimate_shows_games_and_duration(site: Site, as_user: Callable[..., Client]) -> None:
+def test_the_estimate_shows_games_and_duration(site: Site, as_user: LogIn) -> None:
     page = as_user(site.owner).post("/tournaments/new/", form(site), headers=HTMX).content.decode()
     assert "4 games</b>, about" in page
     assert Tournament.objects.filter(name="Autumn").count() == 0
 
 
-def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: Callable[..., Client]) -> None:
+def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: LogIn) -> None:
     page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=HTMX).content.decode()
     assert "Once the form is complete" in page
 
@@ -309,9 +300,7 @@ def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
     assert "Dogon kulei ladder" not in client.get("/").content.decode()  # none of its games is played yet
 
 
-def test_staff_pauses_a_ladder_and_nobody_cancels_it(
-    site: Site, as_user: Callable[..., Client], settings: Settings
-) -> None:
+def test_staff_pauses_a_ladder_and_nobody_cancels_it(site: Site, as_user: LogIn, settings: Settings) -> None:
     settings.LADDER_GAMES = 60
     make_worker()
     site.running.delete()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_test
 from tournament.models import BotVersion, Tournament, VersionTest
 from tournament.services.version_tests.progress import stop_test
@@ -23,7 +22,7 @@ def newer(site: Site) -> BotVersion:
 
 
 @pytest.fixture
-def owner(site: Site, as_user: Callable[..., Client]) -> Client:
+def owner(site: Site, as_user: LogIn) -> Client:
     return as_user(site.owner)
 
 
@@ -113,7 +112,7 @@ def test_both_versions_must_play_the_ladder(site: Site, newer: BotVersion, owner
 
 
 def test_versions_of_others_and_versions_that_are_not_valid_cannot_be_chosen(
-    site: Site, newer: BotVersion, owner: Client, as_user: Callable[..., Client]
+    site: Site, newer: BotVersion, owner: Client, as_user: LogIn
 ) -> None:
     refused = add_version(site.owner, "Stone Age", state=BotVersion.State.REFUSED)
     for version in (site.black, refused):
@@ -124,7 +123,7 @@ def test_versions_of_others_and_versions_that_are_not_valid_cannot_be_chosen(
 
 
 def test_an_owner_of_one_version_is_told_to_upload_another(
-    site: Site, newer: BotVersion, owner: Client, as_user: Callable[..., Client]
+    site: Site, newer: BotVersion, owner: Client, as_user: LogIn
 ) -> None:
     hint = "A test needs two valid versions of yours."
     assert hint in as_user(site.rival).get("/version-tests/new/").content.decode()
@@ -166,7 +165,7 @@ def test_pages_of_a_bot_and_a_version_lead_its_owner_to_a_filled_form(
 
 @pytest.mark.parametrize(("who", "reason"), [("owner", "its owner"), ("staff", "the site's staff")])
 def test_a_test_is_stopped_by_its_button(
-    site: Site, newer: BotVersion, as_user: Callable[..., Client], client: Client, who: str, reason: str
+    site: Site, newer: BotVersion, as_user: LogIn, client: Client, who: str, reason: str
 ) -> None:
     tested = make_test(site.owner, candidate=newer, baseline=site.white, ladder=LADDER)
     page = tested.get_absolute_url()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from html import unescape
 
 import pytest
@@ -11,8 +10,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.rules.base import Result
-from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_test, make_worker, open_door, play_short
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
+from tests.support.schedule import Deal, make_test, make_worker, open_door, play_short
 from tournament.models import CountedPair, Tournament, VersionTest
 from tournament.services.results import keeper
 from tournament.services.version_tests.progress import stop_test, tend_tests
@@ -22,7 +21,6 @@ from workers.jobs import GameJob, JobGame
 from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-Deal = Callable[[], list[GameJob]]
 HTMX = {"HX-Request": "true"}
 
 
@@ -246,9 +244,7 @@ def test_the_list_has_all_tests_and_those_of_one_account(
     assert "No version tests yet" in client.get("/version-tests/?owner=%00nobody").content.decode()
 
 
-def test_lists_of_tournaments_leave_tests_out(
-    site: Site, tested: Tournament, as_user: Callable[..., Client]
-) -> None:
+def test_lists_of_tournaments_leave_tests_out(site: Site, tested: Tournament, as_user: LogIn) -> None:
     client = as_user(site.owner)
     for address in ("/tournaments/", "/"):
         assert tested.slug not in client.get(address).content.decode()
