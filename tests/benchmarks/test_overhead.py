@@ -6,15 +6,7 @@ import os
 
 import pytest
 
-from benchmarks.overhead import (
-    PLIES,
-    Bench,
-    compile_engine,
-    draw_line,
-    seconds_a_game,
-    time_bare,
-    time_match,
-)
+from benchmarks.overhead import PLIES, Bench, compile_engine, draw_line, seconds_a_game, time_bare, time_match
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.support.needs import need
@@ -49,8 +41,5 @@ def test_games_that_are_reported_together_are_not_counted_without_their_time(gro
 @pytest.mark.slow
 def test_a_match_and_a_bare_loop_are_timed(bench: Bench) -> None:
     core = max(os.sched_getaffinity(0))
-    seconds = (
-        time_match(bench, 12, cores=[core], infos=2),
-        time_bare(bench, 12, core=core, infos=2),
-    )
+    seconds = (time_match(bench, 12, cores=[core], infos=2), time_bare(bench, 12, core=core, infos=2))
     assert all(taken > 0 for taken in seconds)

@@ -6,11 +6,9 @@ import http.client
 import os
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from benchmarks.soak.site import Site, wrong_clock
 from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
 from tests.support.processes import command_line
+from tests.support.servers import LocalServer, QuietHandler
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import Supervisor
@@ -33,35 +32,25 @@ class Receiver:
     """A site that keeps the body of each request."""
 
     def __init__(self) -> None:
-        bodies: list[bytes] = []
+        self.bodies: list[bytes] = []
+        receiver = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:  # the server's name
-                bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-                self.send_response(200)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
+            def answer(self) -> None:
+                receiver.bodies.append(self.body())
+                self.reply(200, b"ok")
 
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.bodies = bodies
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = ("127.0.0.1", self.server.server_address[1])
+        self.server = LocalServer(Handler)
+        self.address = ("127.0.0.1", self.server.server_port)
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     receiver = Receiver()
-    thread = threading.Thread(target=receiver.server.serve_forever)
-    thread.start()
-    yield receiver
-    receiver.server.shutdown()
-    receiver.server.server_close()
-    thread.join()
+    with receiver.server:
+        yield receiver
 
 
 def post(relay: Relay, body: bytes = b"{}", seconds: float = PATIENCE_SECONDS) -> bytes:

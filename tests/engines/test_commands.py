@@ -8,7 +8,9 @@ import lzma
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
@@ -28,86 +30,94 @@ CYCLE = (
 CYCLE_START = "0,1,0,0,0,3/1,0,0,0,1,1 w 16 25 - - 0"
 
 
-class Printed:
-    """What a command printed, and its exit code."""
+class Printed(NamedTuple):
+    code: int
+    out: str
+    err: str
 
-    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
+
+Command = Callable[..., Printed]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs ``python -m engines`` in this process."""
+
+    def run(*arguments: str) -> Printed:
         try:
-            self.code = main(arguments)
+            code = main(arguments)
         except SystemExit as leaving:
-            self.code = int(leaving.code or 0)
-        self.out, self.err = capsys.readouterr()
+            code = int(leaving.code or 0)
+        return Printed(code, *capsys.readouterr())
+
+    return run
 
 
-def test_games_are_the_ladders_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = Printed(capsys, "games")
+def test_games_are_the_ladders_a_line_each(command: Command) -> None:
+    printed = command("games")
     assert printed.out == "duovallis\ndualma\ndogon-kulei\ndogon-gagara\nduploline\n"
     assert (printed.code, printed.err) == (0, "")
 
 
 @pytest.mark.parametrize(("depth", "count"), [("0", 1), ("1", 8), ("3", 558)])
-def test_perft_is_the_count_alone(capsys: pytest.CaptureFixture[str], depth: str, count: int) -> None:
-    assert Printed(capsys, "perft", "dogon-kulei", depth).out == f"{count}\n"
+def test_perft_is_the_count_alone(command: Command, depth: str, count: int) -> None:
+    assert command("perft", "dogon-kulei", depth).out == f"{count}\n"
 
 
-def test_perft_may_start_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
-    assert Printed(capsys, "perft", "dogon-kulei", "2", "--fen", OVER).out == "0\n"
+def test_perft_may_start_anywhere(command: Command) -> None:
+    assert command("perft", "dogon-kulei", "2", "--fen", OVER).out == "0\n"
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_moves_are_sorted_bytewise_and_then_the_result(capsys: pytest.CaptureFixture[str], code: str) -> None:
-    *moves, result = Printed(capsys, "moves", code).out.splitlines()
+def test_moves_are_sorted_bytewise_and_then_the_result(command: Command, code: str) -> None:
+    *moves, result = command("moves", code).out.splitlines()
     assert moves == sorted(moves, key=str.encode)
     assert len(moves) == len(set(moves)) > 5
     assert result == "result: *"
 
 
-def test_a_game_that_is_over_has_no_moves(capsys: pytest.CaptureFixture[str]) -> None:
-    assert Printed(capsys, "moves", "dogon-kulei", "--fen", OVER).out == "result: 1/2-1/2 seeds\n"
+def test_a_game_that_is_over_has_no_moves(command: Command) -> None:
+    assert command("moves", "dogon-kulei", "--fen", OVER).out == "result: 1/2-1/2 seeds\n"
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_rules_prints_the_page_and_its_examples(capsys: pytest.CaptureFixture[str], code: str) -> None:
-    printed = Printed(capsys, "rules", code)
+def test_rules_prints_the_page_and_its_examples(command: Command, code: str) -> None:
+    printed = command("rules", code)
     assert (printed.code, printed.err) == (0, "")
     assert printed.out.startswith(GAMES[code].rules.strip())
     assert printed.out.endswith(f"{format_examples(code)}\n")
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_positions_prints_the_hard_positions_a_line_each(
-    capsys: pytest.CaptureFixture[str], code: str
-) -> None:
-    printed = Printed(capsys, "positions", code)
+def test_positions_prints_the_hard_positions_a_line_each(command: Command, code: str) -> None:
+    printed = command("positions", code)
     assert printed.out.splitlines() == [str(row) for row in read_hard_positions(code)]
     assert (printed.code, printed.err) == (0, "")
 
 
-def test_moves_knows_no_match_rules(capsys: pytest.CaptureFixture[str]) -> None:
+def test_moves_knows_no_match_rules(command: Command) -> None:
     late = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 998"
-    assert Printed(capsys, "moves", "dogon-kulei", "--fen", late).out.endswith("f1+\nresult: *\n")
-    played = Printed(capsys, "play", "dogon-kulei", "--fen", late)
+    assert command("moves", "dogon-kulei", "--fen", late).out.endswith("f1+\nresult: *\n")
+    played = command("play", "dogon-kulei", "--fen", late)
     assert played.out == f"{late}\nresult: 1/2-1/2 ply-limit\n"
 
 
-def test_play_prints_the_position_and_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = Printed(capsys, "play", "dogon-kulei", "d1+", "c2+")
+def test_play_prints_the_position_and_the_result(command: Command) -> None:
+    printed = command("play", "dogon-kulei", "d1+", "c2+")
     assert printed.out == "5,5,0,4,5,5/5,5,4,0,5,5 w 0 0 - - 2\nresult: *\n"
 
 
 @pytest.mark.parametrize("split", [0, 1, 44])
-def test_play_applies_repetition_wherever_the_fen_option_is(
-    capsys: pytest.CaptureFixture[str], split: int
-) -> None:
+def test_play_applies_repetition_wherever_the_fen_option_is(command: Command, split: int) -> None:
     moves = [*CYCLE, *CYCLE]
-    printed = Printed(capsys, "play", "dogon-kulei", *moves[:split], "--fen", CYCLE_START, *moves[split:])
+    printed = command("play", "dogon-kulei", *moves[:split], "--fen", CYCLE_START, *moves[split:])
     assert printed.out == CYCLE_START[:-1] + "44\nresult: 0-1 repetition\n"
 
 
 @pytest.mark.parametrize("code", GAMES)
-def test_show_draws_the_board(capsys: pytest.CaptureFixture[str], code: str) -> None:
-    assert "a" in Printed(capsys, "show", code).out
-    svg = Printed(capsys, "show", code, "--svg").out
+def test_show_draws_the_board(command: Command, code: str) -> None:
+    assert "a" in command("show", code).out
+    svg = command("show", code, "--svg").out
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert "<style" in svg
 
@@ -129,37 +139,25 @@ def test_show_draws_the_board(capsys: pytest.CaptureFixture[str], code: str) -> 
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+    command: Command, arguments: list[str], complaint: str
 ) -> None:
-    printed = Printed(capsys, *arguments)
+    printed = command(*arguments)
     assert printed.code == 2
     assert printed.err.startswith(complaint)
     assert printed.err.count("\n") == 1
     assert printed.out == ""
 
 
+NONSENSE = """
+chess|perft dogon-kulei|perft dogon-kulei x|perft dogon-kulei -1|moves|moves dogon-kulei --fen|verify
+moves dogon-kulei d1+|play dogon-kulei --fem x|perft dogon-kulei ٣"""
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        *[
-            [],
-            ["chess"],
-            ["perft", "dogon-kulei"],
-            ["perft", "dogon-kulei", "x"],
-            ["perft", "dogon-kulei", "-1"],
-        ],
-        *[["perft", "dogon-kulei", "9" * 5000], ["moves"], ["moves", "dogon-kulei", "--fen"], ["verify"]],
-        *[
-            ["moves", "dogon-kulei", "d1+"],
-            ["play", "dogon-kulei", "--fem", "x"],
-            ["perft", "dogon-kulei", "٣"],
-        ],
-    ],
+    "words", ["", *NONSENSE[1:].replace("\n", "|").split("|"), f"perft dogon-kulei {'9' * 5000}"]
 )
-def test_a_command_that_makes_no_sense_is_exit_code_2(
-    capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    printed = Printed(capsys, *arguments)
+def test_a_command_that_makes_no_sense_is_exit_code_2(command: Command, words: str) -> None:
+    printed = command(*words.split())
     assert (printed.code, printed.out) == (2, "")
     assert "error: " in printed.err
 
@@ -169,25 +167,23 @@ def numbered(*games: str) -> str:
     return "\n".join(re.sub(r'\[GameId ".*"\]', f'[GameId "{n}"]', game) for n, game in enumerate(games, 1))
 
 
-def test_verify_counts_the_games_that_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_verify_counts_the_games_that_agree(command: Command, tmp_path: Path) -> None:
     good = tmp_path / "good.pgn"
     good.write_text(numbered(*(format_record(finished_record(code)) for code in GAMES)), encoding="utf-8")
     single = tmp_path / "single.pgn"
     single.write_text(format_record(finished_record("dualma")), encoding="utf-8")
-    assert Printed(capsys, "verify", str(good), str(single)).out == "6 games, none with disagreements\n"
-    printed = Printed(capsys, "verify", str(single))
+    assert command("verify", str(good), str(single)).out == "6 games, none with disagreements\n"
+    printed = command("verify", str(single))
     assert (printed.code, printed.out, printed.err) == (0, "1 game, none with disagreements\n", "")
 
 
-def test_verify_names_every_disagreement_and_its_place(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_verify_names_every_disagreement_and_its_place(command: Command, tmp_path: Path) -> None:
     good = format_record(record_of("dogon-kulei", ("d1+", "c2+")))
     altered = good.replace("c2+", "zz9").replace("60+0.5", "soon")
     unreadable = good.replace("c2+", "\x00?c2")
     path = tmp_path / "games.pgn"
     path.write_bytes(numbered(good, altered, unreadable, good).encode().replace(b"\x00", b"\xff"))
-    printed = Printed(capsys, "verify", str(path))
+    printed = command("verify", str(path))
     assert printed.code == 1
     complaints = printed.out.splitlines()
     assert complaints[0].startswith(f"{path}:19: game 2: header TimeControl: cannot read 'soon'")
@@ -196,32 +192,30 @@ def test_verify_names_every_disagreement_and_its_place(
     assert complaints[3:] == ["4 games, 2 with disagreements"]
 
 
-def test_verify_continues_after_a_file_it_cannot_read(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_verify_continues_after_a_file_it_cannot_read(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "good.pgn"
     path.write_text(format_record(finished_record("duploline")), encoding="utf-8-sig", newline="\r\n")
-    printed = Printed(capsys, "verify", "missing.pgn", str(path))
+    printed = command("verify", "missing.pgn", str(path))
     assert (printed.code, printed.out) == (2, "1 game, none with disagreements\n")
     assert printed.err == "cannot read 'missing.pgn': No such file or directory\n"
 
 
-def test_a_game_that_is_in_a_file_twice_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_game_that_is_in_a_file_twice_is_named(command: Command, tmp_path: Path) -> None:
     game = format_record(finished_record("dualma"))
     path = tmp_path / "games.pgn"
     path.write_text(numbered(game, game, game).replace('"3"]', '"1"]'), encoding="utf-8")
-    printed = Printed(capsys, "verify", str(path))
+    printed = command("verify", str(path))
     assert printed.code == 1
     complaint, summary = printed.out.splitlines()
     assert re.fullmatch(r".*games\.pgn:\d+: game 3: GameId '1' is that of game 1 too", complaint)
     assert summary == "3 games, 1 with disagreements"
 
 
-def test_a_file_without_a_game_is_no_success(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_file_without_a_game_is_no_success(command: Command, tmp_path: Path) -> None:
     empty, good = tmp_path / "empty.pgn", tmp_path / "good.pgn"
     empty.touch()
     good.write_text(format_record(finished_record("dualma")), encoding="utf-8")
-    printed = Printed(capsys, "verify", str(empty), str(good))
+    printed = command("verify", str(empty), str(good))
     assert (printed.code, printed.err) == (1, "")
     assert printed.out == f"{empty}: the file has no game\n1 game, none with disagreements\n"
 
@@ -237,21 +231,17 @@ def test_a_file_without_a_game_is_no_success(capsys: pytest.CaptureFixture[str],
     ],
     ids=["zstd", "gzip", "xz", "bzip2", "zip"],
 )
-def test_a_compressed_file_is_named_as_such(
-    data: bytes, form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_compressed_file_is_named_as_such(data: bytes, form: str, command: Command, tmp_path: Path) -> None:
     path = tmp_path / "games.pgn.packed"
     path.write_bytes(data)
-    printed = Printed(capsys, "verify", str(path))
+    printed = command("verify", str(path))
     assert (printed.code, printed.out) == (2, "")
     assert printed.err.startswith(f"'{path}' is compressed with {form}: unpack it first, with ")
 
 
 def test_a_reader_that_had_enough_ends_the_command_quietly() -> None:
     command = f"{sys.executable} -m engines moves dualma | head -n 1"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(("sh", "-c", command), cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("a1:a2\n", "")
 
 
@@ -272,14 +262,8 @@ def test_a_closed_output_causes_no_traceback() -> None:
 
 def run_in_shell(command: str) -> tuple[int, str, str]:
     """Exit code, output and complaint of ``python -m engines``, with redirections as a shell knows them."""
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"{sys.executable} -m engines {command}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    words = ("sh", "-c", f"{sys.executable} -m engines {command}")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -189,8 +189,7 @@ def assert_told_as_damaged(tree: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST],
+    "name", [LIBRARY + compiled.SUFFIX, f"counting{compiled.SUFFIX}", "counting.txt", compiled.MANIFEST]
 )
 @pytest.mark.parametrize("damage", [truncate, blank, flip_a_bit, Path.unlink])
 def test_a_damaged_compiled_form_is_reported_and_not_used(

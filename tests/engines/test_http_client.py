@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -18,6 +16,7 @@ from engines.http_client import (
     is_safe_for_tokens,
     parse_site_address,
 )
+from tests.support.servers import LocalServer, QuietHandler
 
 ANSWERS = {
     "/page": (200, b"<h1>Welcome</h1>"),
@@ -28,26 +27,16 @@ ANSWERS = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+class Handler(QuietHandler):
+    def answer(self) -> None:
         status, body = ANSWERS[self.path]
-        self.send_response(status)
-        self.send_header("Location", "/page")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
+        self.reply(status, body, Location="/page")
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with LocalServer(Handler) as server:
+        yield server.url
 
 
 def client(token: str = "") -> HttpClient:

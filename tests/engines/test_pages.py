@@ -26,9 +26,11 @@ def test_the_interpreters_of_the_readme_are_those_a_command_may_start_with() -> 
     assert all(f"`{word}`" in read(README) for word in INTERPRETERS)
 
 
-def test_the_engine_of_the_readme_plays_the_transcript() -> None:
+def test_the_engine_of_the_readme_has_eight_lines_and_plays_the_transcript() -> None:
+    (program,) = blocks(README, "python")
+    assert len(program.splitlines()) == 8
     with subprocess.Popen(
-        [sys.executable, "-c", blocks(README, "python")[0]],
+        [sys.executable, "-c", program],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

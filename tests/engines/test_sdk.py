@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -25,11 +26,16 @@ def first_move(turn: BotTurn) -> str:
 
 
 class Talk:
-    """An SDK engine in this process, and us as its server; a search is really under way while we speak."""
+    """An SDK engine in this process, and us as its server; a search is really under way while we speak.
+
+    ``turns`` are those for which it has chosen the first move. Every talk is ended after its test.
+    """
+
+    begun: ClassVar[list[Talk]] = []
 
     def __init__(
         self,
-        choose: Callable[[BotTurn], str] = first_move,
+        choose: Callable[[BotTurn], str] | None = None,
         games: Sequence[str] = tuple(GAMES),
         options: Sequence[OptionDeclared] = (),
         on_new_game: Callable[[], None] | None = None,
@@ -37,9 +43,17 @@ class Talk:
         self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._lines: queue.SimpleQueue[str | threading.Event | None] = queue.SimpleQueue()
         known = [GAMES[code] for code in games]
-        session = Session(choose, "Tester", "", known, options, on_new_game, self._said.put)
+        self.turns: list[BotTurn] = []
+        session = Session(
+            choose or self._choose_first, "Tester", "", known, options, on_new_game, self._said.put
+        )
         self._thread = threading.Thread(target=session.serve, args=(self._read(),), daemon=True)
         self._thread.start()
+        self.begun.append(self)
+
+    def _choose_first(self, turn: BotTurn) -> str:
+        self.turns.append(turn)
+        return first_move(turn)
 
     def _read(self) -> Iterator[str]:
         while (line := self._lines.get()) is not None:
@@ -76,18 +90,11 @@ class Talk:
         assert not self._thread.is_alive()
 
 
-@pytest.fixture
-def heard_turns() -> list[BotTurn]:
-    return []
-
-
-@pytest.fixture
-def listening(heard_turns: list[BotTurn]) -> Callable[[BotTurn], str]:
-    def choose(turn: BotTurn) -> str:
-        heard_turns.append(turn)
-        return first_move(turn)
-
-    return choose
+@pytest.fixture(autouse=True)
+def _all_ended() -> Iterator[None]:
+    yield
+    while Talk.begun:
+        Talk.begun.pop().end()
 
 
 def test_an_engine_of_all_games_introduces_itself() -> None:
@@ -106,7 +113,6 @@ def test_an_engine_of_all_games_introduces_itself() -> None:
         "option name File type string default <empty>",
         "ugiok",
     ]
-    talk.end()
 
 
 def test_an_engine_of_one_game_declares_no_variant() -> None:
@@ -114,67 +120,54 @@ def test_an_engine_of_one_game_declares_no_variant() -> None:
     talk.say("ugi")
     assert not any("UGI_Variant" in line for line in talk.hear_until("ugiok"))
     assert talk.ask("position startpos", "go") == "bestmove a1:a2"
-    talk.end()
 
 
 def test_unknown_words_are_ignored() -> None:
     talk = Talk()
-    assert (
-        talk.ask("hello", "", "gameover p1win crash", "setoption name Nothing value 1", "isready")
-        == "readyok"
-    )
-    talk.end("quit")
+    lines = ("hello", "", "gameover p1win crash", "setoption name Nothing value 1", "isready")
+    assert talk.ask(*lines) == "readyok"
 
 
 def test_the_variant_selects_the_game() -> None:
     talk = Talk(games=["dogon-kulei", "dogon-gagara"])
     assert talk.ask("go") == "bestmove a1-"
     start = "6,6,6,6,6,6,6,6/6,6,6,6,6,6,6,6 w 0 0 - - 0"
-    answer = talk.ask(
-        "setoption name ugi_variant value dogon-gagara", f"position fen {start} moves h1+", "go"
-    )
+    chosen = "setoption name ugi_variant value dogon-gagara"
+    answer = talk.ask(chosen, f"position fen {start} moves h1+", "go")
     assert answer.startswith("bestmove ")
     assert talk.ask("setoption name UGI_Variant value chess") == "info string Tester does not play 'chess'"
-    talk.end()
 
 
-def test_the_turn_shows_the_game_so_far(
-    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
-) -> None:
-    talk = Talk(listening, ["dogon-kulei"])
+def test_the_turn_shows_the_game_so_far() -> None:
+    talk = Talk(games=["dogon-kulei"])
     talk.ask("position startpos moves d1+ c2+ c1+", "go p1time 1000 p2time 900 p1inc 10 p2inc 20 depth 3")
-    (turn,) = heard_turns
+    (turn,) = talk.turns
     assert turn.game is GAMES["dogon-kulei"]
     assert str(turn.position).endswith("b 0 0 - - 3")
     assert turn.moves == tuple(turn.history.moves) == ("d1+", "c2+", "c1+")
     assert (turn.clock.left_ms, turn.clock.increment_ms, turn.clock.depth) == (900, 20, 3)
     assert turn.seed is None
-    talk.end()
 
 
-def test_a_position_repeated_with_more_moves_is_not_replayed(
-    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
-) -> None:
-    talk = Talk(listening, ["dogon-kulei"])
+def test_a_position_repeated_with_more_moves_is_not_replayed() -> None:
+    talk = Talk(games=["dogon-kulei"])
     talk.ask("position startpos moves d1+", "go")
     talk.ask("position startpos moves d1+ c2+ c1+", "go")
     talk.ask("position startpos moves d1- c2+", "go")
-    first, second, third = heard_turns
+    first, second, third = talk.turns
     assert first.history is second.history
     assert third.history is not second.history
     assert third.moves == ("d1-", "c2+")
     assert first.moves == ("d1+",)
-    talk.end()
 
 
-def test_a_new_game_begins_anew(listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]) -> None:
+def test_a_new_game_begins_anew() -> None:
     begun: list[int] = []
-    talk = Talk(listening, ["dogon-kulei"], on_new_game=lambda: begun.append(len(heard_turns)))
+    talk = Talk(games=["dogon-kulei"], on_new_game=lambda: begun.append(len(talk.turns)))
     talk.ask("position startpos moves d1+", "go")
     talk.ask("uginewgame", "go")
     assert begun == [1]
-    assert heard_turns[1].moves == ()
-    talk.end()
+    assert talk.turns[1].moves == ()
 
 
 @pytest.mark.parametrize(
@@ -194,17 +187,13 @@ def test_a_position_that_the_rules_refuse_is_reported(position: str, complaint: 
     assert talk.ask("query gameover") == "response false"
     assert talk.ask("query result") == "response none"
     assert talk.ask("position startpos moves d1+", "query p1turn") == "response false"
-    talk.end()
 
 
-def test_a_game_that_is_over_is_not_searched(
-    heard_turns: list[BotTurn], listening: Callable[[BotTurn], str]
-) -> None:
-    talk = Talk(listening, ["dogon-kulei"])
+def test_a_game_that_is_over_is_not_searched() -> None:
+    talk = Talk(games=["dogon-kulei"])
     assert talk.ask(f"position fen {OVER}", "go") == "info string the game is over"
     assert talk.hear() == "bestmove none"
-    assert not heard_turns
-    talk.end()
+    assert not talk.turns
 
 
 CYCLE = "pass f2- e1+ pass f1- pass d1- pass c1- pass b1- pass a1- b2+ pass a2- pass c2- pass d2- pass e2-"
@@ -240,13 +229,11 @@ def test_other_runners_may_query_the_state_of_the_game(
     assert talk.ask("query gameover") == f"response {over}"
     assert talk.ask("query p1turn") == f"response {p1_turn}"
     assert talk.ask("query result") == f"response {result}"
-    talk.end()
 
 
 def test_a_runner_with_other_match_rules_is_played_on_with() -> None:
     talk = Talk(games=["dogon-kulei"])
     assert talk.ask(f"position {CYCLING} {CYCLE} pass", "go") == "bestmove f2+"
-    talk.end()
 
 
 def test_stop_ends_a_search_that_watches_for_it() -> None:
@@ -268,7 +255,6 @@ def test_stop_ends_a_search_that_watches_for_it() -> None:
     talk.say("go")
     assert searching.wait(DEADLINE_S), "the stop of an earlier search must not end this one"
     assert talk.ask("stop") == "bestmove resign"
-    talk.end()
 
 
 def test_it_is_ready_only_when_all_earlier_messages_are_processed() -> None:
@@ -282,7 +268,6 @@ def test_it_is_ready_only_when_all_earlier_messages_are_processed() -> None:
     talk.ask("go")
     assert talk.ask("uginewgame", "isready", asked) == "forgotten"
     assert talk.hear() == "readyok"
-    talk.end()
 
 
 @pytest.mark.parametrize("last", ["quit", None])
@@ -306,7 +291,6 @@ def test_should_stop_keeps_to_the_time(limit: str) -> None:
 
     talk = Talk(choose)
     assert talk.ask(f"go {limit}") == "bestmove resign"
-    talk.end()
 
 
 def searched(limits: str, *, reports: Callable[[BotTurn, int], None] = lambda turn, count: None) -> int:
@@ -323,19 +307,14 @@ def searched(limits: str, *, reports: Callable[[BotTurn, int], None] = lambda tu
     talk = Talk(choose)
     talk.say(f"go {limits}")
     talk.hear_until("bestmove resign")
-    talk.end()
     return rounds
 
 
-def test_should_stop_counts_its_calls_as_nodes() -> None:
-    assert searched("nodes 50") == 50
-    assert searched("depth 9 nodes 50") == 50
-
-
-def test_should_stop_knows_the_nodes_and_the_depth_that_were_reported() -> None:
+def test_should_stop_counts_its_calls_as_nodes_and_knows_nodes_and_depths_that_were_reported() -> None:
+    assert searched("nodes 50") == searched("depth 9 nodes 50") == 50
     assert searched("nodes 50", reports=lambda turn, count: turn.info(nodes=20 * count)) == 3
-    assert searched("depth 4", reports=lambda turn, count: turn.info(depth=count)) == 4
-    assert searched("depth 4 movetime 60000", reports=lambda turn, count: turn.info(depth=count)) == 4
+    for limits in ("depth 4", "depth 4 movetime 60000"):
+        assert searched(limits, reports=lambda turn, count: turn.info(depth=count)) == 4
 
 
 def test_should_stop_ends_a_search_by_depth_that_reports_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +337,6 @@ def test_a_search_that_has_reported_a_depth_takes_its_time_for_the_others(
     talk.say("go depth 2")
     talk.hear_until("bestmove resign")
     assert turns == [False, False]
-    talk.end()
 
 
 @pytest.mark.parametrize(
@@ -393,39 +371,28 @@ def test_info_is_sent_in_the_words_of_the_protocol() -> None:
     second = talk.hear()
     assert second.startswith("info score mate 4 time ")
     assert second.endswith(" string two lines")
-    talk.end()
 
 
-def test_options_are_read_by_their_type_and_checked(
-    listening: Callable[[BotTurn], str], heard_turns: list[BotTurn]
-) -> None:
+def test_options_are_read_by_their_type_and_checked() -> None:
     options = [
         spin("Depth", 4, 1, 20),
         check("Book", True),
         combo("Style", "calm", ["calm", "wild"]),
         text("My File"),
     ]
-    talk = Talk(listening, options=options)
+    talk = Talk(options=options)
     talk.ask("go")
-    assert heard_turns[0].options == {"Depth": 4, "Book": True, "Style": "calm", "My File": ""}
-    for line in (
-        "name depth value 7",
-        "name Book value false",
-        "name Style value wild",
-        "name my file value a b",
+    assert talk.turns[0].options == {"Depth": 4, "Book": True, "Style": "calm", "My File": ""}
+    for line in ("depth value 7", "Book value false", "Style value wild", "my file value a b"):
+        talk.say(f"setoption name {line}")
+    talk.ask("go")
+    assert talk.turns[1].options == {"Depth": 7, "Book": False, "Style": "wild", "My File": "a b"}
+    for line, takes in (
+        ("Depth value 21", "'Depth' takes a number from 1 to 20, not '21'"),
+        ("Book value yes", "'Book' takes true or false, not 'yes'"),
+        ("Style", "'Style' takes one of calm, wild, not ''"),
     ):
-        talk.say(f"setoption {line}")
-    talk.ask("go")
-    assert heard_turns[1].options == {"Depth": 7, "Book": False, "Style": "wild", "My File": "a b"}
-    assert talk.ask("setoption name Depth value 21") == (
-        "info string option 'Depth' takes a number from 1 to 20, not '21'"
-    )
-    assert (
-        talk.ask("setoption name Book value yes")
-        == "info string option 'Book' takes true or false, not 'yes'"
-    )
-    assert talk.ask("setoption name Style") == "info string option 'Style' takes one of calm, wild, not ''"
-    talk.end()
+        assert talk.ask(f"setoption name {line}") == f"info string option {takes}"
 
 
 def test_an_option_with_an_impossible_default_is_the_author_s_mistake() -> None:
@@ -453,21 +420,15 @@ def test_the_same_seed_gives_the_same_chances_at_the_same_ply() -> None:
     later = chances("position startpos moves d1+ c2+")
     assert chances("setoption name UGI_Seed value 8", "position startpos") != one
     assert chances("setoption name UGI_Seed value 7", "position startpos moves d1+ c2+") == later != one
-    talk.end()
 
 
 # As real processes
 
 
 def run_engine(code: str, said: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code]
     return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        input=said,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
+        command, cwd=ROOT, input=said, capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
 
 

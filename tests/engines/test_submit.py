@@ -6,16 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engines.__main__ import main
+from tests.support.servers import LocalServer, QuietHandler
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOKEN = "duarena_secret"
@@ -68,31 +67,17 @@ class Site:
 def site() -> Iterator[Site]:
     site = Site()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def answer(self) -> None:
-            size = int(self.headers.get("Content-Length") or 0)
-            body = self.rfile.read(size)
-            site.asked.append((self.command, self.path, dict(self.headers), body))
+            site.asked.append((self.command, self.path, dict(self.headers), self.body()))
             status, value = (200, {"ok": True}) if self.path == "/api/" and site.is_known else site.next()
             data = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            if 300 <= status < 400:
-                self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-            self.end_headers()
-            self.wfile.write(data)
+            elsewhere = {"Location": "http://127.0.0.1:1/elsewhere"} if 300 <= status < 400 else {}
+            self.reply(status, data, **elsewhere)
 
-        do_GET = do_POST = answer  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    site.address = f"http://127.0.0.1:{server.server_port}"
-    yield site
-    server.shutdown()
-    server.server_close()
+    with LocalServer(Handler) as server:
+        site.address = server.url
+        yield site
 
 
 def version(**more: object) -> dict[str, Any]:

@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from typing import Self
 
-from tests.literal.base import (
-    LiteralGame,
-    LiteralOutcome,
-    number,
-    other,
-    refuse_if,
-    split,
-    turn,
-    win_for,
-)
+from tests.literal.base import LiteralGame, LiteralOutcome, number, other, refuse_if, split, turn, win_for
 
 PATH = {
     "w": "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split(),

@@ -9,10 +9,10 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.support.jobs import wait_until
+from tests.support.servers import LocalServer, QuietHandler
 from workers.jobs import (
     PROTOCOL,
     Admission,
@@ -62,13 +62,8 @@ class FakeDoor:
     def __post_init__(self) -> None:
         self._given: dict[str, Batch | None] = {}
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.server = LocalServer(_handler(self))
+        self.url = self.server.url
 
     # What the site has
 
@@ -140,25 +135,16 @@ class FakeDoor:
         return (204, None) if batch is None else (200, {"batch": batch.to_json()})
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, *_: object) -> None:
-        """Nothing: workers are killed in the middle of a request."""
-
-
-def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _handler(door: FakeDoor) -> type[QuietHandler]:
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            if self._is_answered():
-                if self.path.endswith("/bundles/"):
-                    self._send(200, b"{}")
-                else:
-                    self._send(200, door.bundle)
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+        def answer(self) -> None:
+            body = self.body()
             if not self._is_answered():
+                return
+            if self.command == "GET":
+                self._send(200, b"{}" if self.path.endswith("/bundles/") else door.bundle)
                 return
             status, value = door.answer(self.path, json.loads(body))
             if door.loses(self.path):
@@ -182,15 +168,7 @@ def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:
             return True
 
         def _send(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Duarena-Protocol", str(door.protocol))
-            if status != 204:
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
+            self.reply(status, body, Duarena_Protocol=door.protocol)
 
     return Handler
 
@@ -198,10 +176,8 @@ def _handler(door: FakeDoor) -> type[BaseHTTPRequestHandler]:
 @contextmanager
 def fake_door(**options: Any) -> Iterator[FakeDoor]:
     door = FakeDoor(**options)
-    try:
+    with door.server:
         yield door
-    finally:
-        door.close()
 
 
 def seconds_until(is_so: Callable[[], object]) -> float:

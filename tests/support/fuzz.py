@@ -7,28 +7,10 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 SPOILERS = (
-    b"",
-    b"\0",
-    b"\r",
-    b"\n",
-    b" ",
-    b"\t",
-    b"\xff",
-    b"\xc3",
-    b"\xed\xa0\x80",
-    "\u0661".encode(),
-    "\u2028".encode(),
-    "\ufeff".encode(),
-    b"-1",
-    b"007",
-    b"9" * 25,
-    b"9" * 5000,
-    b"{" * 300,
-    b"(" * 300,
-    b"/" * 300,
-    b"a" * 70_000,
-)
-"""NUL, line ends, broken UTF-8, digits that are not plain, numbers and lines far too long."""
+    b"", b"\0", b"\r", b"\n", b" ", b"\t", b"\xff", b"\xc3", b"\xed\xa0\x80", b"-1", b"007",
+    "\u0661".encode(), "\u2028".encode(), "\ufeff".encode(),
+    b"9" * 25, b"9" * 5000, b"{" * 300, b"(" * 300, b"/" * 300, b"a" * 70_000,
+)  # fmt: skip
 
 
 def as_text(line: bytes) -> str:

@@ -17,13 +17,7 @@ from engines.rules.base import Position, Result, Side
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.engines.bots.test_alphabeta_bot import REPEATED, REPEATING
-from tests.engines.bots.test_bots import (
-    ask,
-    best_move,
-    converse,
-    infos,
-    some_positions,
-)
+from tests.engines.bots.test_bots import ask, best_move, converse, infos, some_positions
 
 BOT = "mcts_bot"
 SOURCE = Path(mcts_bot.__file__)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from engines.protocol import (
@@ -154,42 +156,20 @@ def test_numbers_may_have_a_sign_and_nineteen_digits() -> None:
     assert parse_number("9" * 19) == 10**19 - 1
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *[
-            "option",
-            "option name",
-            "option name X",
-            "option type spin",
-            "option name X type wheel",
-            "id",
-            "id x y",
-        ],
-        *["option type spin default 3 min 1"],
-    ],
-)
-def test_half_a_declaration_is_no_message(line: str) -> None:
-    assert parse_engine_line(line) is None
+HALF_DECLARATIONS = """
+option|option name|option name X|option type spin|option name X type wheel|id|id x y
+option type spin default 3 min 1"""
+HALF_ORDERS = """
+setoption|setoption name|setoption value 3|position|position moves c1|query|query luck
+gameover|gameover none|gameover white"""
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        *[
-            "setoption",
-            "setoption name",
-            "setoption value 3",
-            "position",
-            "position moves c1",
-            "query",
-            "query luck",
-        ],
-        *["gameover", "gameover none", "gameover white"],
-    ],
+    ("parse", "lines"), [(parse_engine_line, HALF_DECLARATIONS), (parse_server_line, HALF_ORDERS)]
 )
-def test_half_an_order_is_no_message(line: str) -> None:
-    assert parse_server_line(line) is None
+def test_half_a_message_is_none(parse: Callable[[str], object], lines: str) -> None:
+    for line in lines.strip().replace("\n", "|").split("|"):
+        assert parse(line) is None, line
 
 
 def test_a_position_string_may_be_missing_and_is_the_rules_to_judge() -> None:

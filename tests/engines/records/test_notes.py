@@ -30,39 +30,21 @@ def test_a_note_is_written_and_read(text: str, note: MoveNote) -> None:
     assert parse_note(text) == note
 
 
+REMARKS = """
+book|0.35|+0.3|+.35|-0.00|+00.35|#3|#-0|mate 3|+0.35 /12|12|/|0.5s|0.5000s|12 n|1.000s 1.000s
+7n 1.000s|pv|pv | 0.500s|0.500s |/1  0.500s|pv b1,c4|cpu 7n|a good move|[%clk 0:01:00]
++0.35/12 0.104s 12034n pv b1  c4|/-3"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        *[
-            "",
-            " ",
-            "book",
-            "0.35",
-            "+0.3",
-            "+.35",
-            "-0.00",
-            "+00.35",
-            "#3",
-            "#-0",
-            "mate 3",
-            "+0.35 /12",
-            "12",
-            "/",
-        ],
-        *[
-            "0.5s",
-            "0.5000s",
-            "12 n",
-            "1.000s 1.000s",
-            "7n 1.000s",
-            "pv",
-            "pv ",
-            " 0.500s",
-            "0.500s ",
-            "/1  0.500s",
-        ],
-        *["pv b1,c4", "cpu 7n", "a good move", "[%clk 0:01:00]", "+0.35/12 0.104s 12034n pv b1  c4", "/-3"],
-        *["pv " + "c1 " * 12 + "c1", "9" * 5000 + "n", "/" + "9" * 20],
+        *REMARKS[1:].replace("\n", "|").split("|"),
+        "",
+        " ",
+        f"pv{' c1' * 13}",
+        "9" * 5000 + "n",
+        f"/{'9' * 20}",
     ],
 )
 def test_anything_else_is_somebody_s_remark(text: str) -> None:

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.protocol import Score
-from engines.records import (
-    MoveNote,
-    Record,
-    RecordError,
-    RecordMove,
-    format_record,
-    read_records,
-    read_times,
-)
+from engines.records import MoveNote, Record, RecordError, RecordMove, format_record, read_records, read_times
 from engines.rules import GAMES
 from engines.rules.base import Result
 from tests.engines.records.test_notes import notes

@@ -39,13 +39,7 @@ def test_a_whole_record_is_written_like_this() -> None:
         RecordMove("d2+", MoveNote(ms=500)),
     )
     record = record_of(
-        "dogon-kulei",
-        DOGON,
-        book=2,
-        event="Spring",
-        site="duarena",
-        round_name="1",
-        more=[("Rated", "no")],
+        "dogon-kulei", DOGON, book=2, event="Spring", site="duarena", round_name="1", more=[("Rated", "no")]
     )
     assert (
         format_record(replace(record, moves=moves))

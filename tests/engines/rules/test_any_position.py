@@ -61,9 +61,7 @@ def test_no_seed_of_dogon_is_ever_lost(position_string: tuple[str, str]) -> None
 
 
 @given(drawn("duovallis"))
-def test_white_plus_3_black_and_3_white_plus_black_never_grow(
-    position_string: tuple[str, str],
-) -> None:
+def test_white_plus_3_black_and_3_white_plus_black_never_grow(position_string: tuple[str, str]) -> None:
     _, text = position_string
     position = find_game("duovallis").position.parse(text)
     for token in position.legal_moves():

@@ -160,20 +160,7 @@ REFUSED = {
         (DUOVALLIS.replace("/4w,4w", "/4w,w"), "bad rank1 hole b1 'w'"),
         *(
             (DUOVALLIS.replace("0,4w", f"{hole},4w"), f"bad rank3 hole a3 '{hole[:4]}")
-            for hole in (
-                "00",
-                "",
-                "0w",
-                "01w",
-                "1b1w",
-                "1w0b",
-                "1W",
-                "1",
-                "-1w",
-                "1w2w",
-                "\u0661w",
-                "1000000000w",
-            )
+            for hole in ("", *"00 0w 01w 1b1w 1w0b 1W 1 -1w 1w2w \u0661w 1000000000w".split())
         ),
         (DUOVALLIS.replace("0,4w", f"{'4' * 100_000},4w"), "bad rank3 hole a3 '4444"),
         (DUOVALLIS.replace("w 0 0 0", "w 00 0 0"), "bad whiteKept '00'"),

@@ -13,15 +13,7 @@ from tests.support.hostile.server import ROOT, TIMEOUT_SECONDS, read_observation
 from tests.support.hostile.trial import SECRET
 from workers.sandbox.levels import Level
 
-LIMITS = (
-    "prlimit",
-    "--nproc=400",
-    "--fsize=268435456",
-    "--data=1073741824",
-    "--cpu=40",
-    "--core=1048576",
-    "--",
-)
+LIMITS = "prlimit --nproc=400 --fsize=268435456 --data=1073741824 --cpu=40 --core=1048576 --".split()
 
 
 def run_unprotected_trial(name: str, folder: Path) -> Observation:

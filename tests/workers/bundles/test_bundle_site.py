@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.bundle_sites import FakeSite
+from tests.support.servers import LocalServer, QuietHandler
 from workers.bundles import bundle_site
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused, TokenRevoked
 from workers.bundles.store import BundleError, bundle_path
@@ -19,12 +20,42 @@ BYTES = b"PK" * 300_000
 SHA = sha256(BYTES).hexdigest()
 
 
+class FakeSite:
+    """Answers each request with the next step of ``plan``, the last of them again and again.
+
+    ``bundle``, ``torn`` (cut off after a thousand bytes), ``elsewhere`` (a redirection), other bytes, or a
+    status with the sentence of its JSON ("": a page instead). ``asked`` has each path with its key.
+    """
+
+    def __init__(self) -> None:
+        self.plan: list[Any] = ["bundle"]
+        self.asked: list[tuple[str, str | None]] = []
+        site = self
+
+        class Handler(QuietHandler):
+            def answer(self) -> None:
+                site.asked.append((self.path, self.headers["Authorization"]))
+                step = site.plan.pop(0) if len(site.plan) > 1 else site.plan[0]
+                if step == "torn":
+                    self.reply(200, BYTES[:1000], Content_Length=len(BYTES))
+                elif step == "elsewhere":
+                    self.reply(302, Location="http://thief.example/")
+                elif isinstance(step, tuple):
+                    told = json.dumps({"ok": False, "error": step[1]}) if step[1] else "<h1>no</h1>"
+                    self.reply(step[0], told.encode())
+                else:
+                    self.reply(200, BYTES if step == "bundle" else step)
+
+        self.server = LocalServer(Handler)
+        self.url = self.server.url
+
+
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
     monkeypatch.setattr(bundle_site, "PAUSES_SECONDS", (0.0, 0.0))
-    fake = FakeSite(BYTES)
-    yield fake
-    fake.close()
+    fake = FakeSite()
+    with fake.server:
+        yield fake
 
 
 def files_in(store: Path) -> list[Path]:

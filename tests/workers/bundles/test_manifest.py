@@ -29,12 +29,7 @@ def test_a_manifest_is_read_with_its_options_spelled_as_sent() -> None:
     assert (manifest.name, manifest.version) == ("Stone Age", "1.2")
     assert manifest.command == ("python3", "main.py")
     assert manifest.games == ("dogon-kulei", "duovallis")
-    assert manifest.options == (
-        ("Hash", "16"),
-        ("Use Book", "true"),
-        ("Style", "calm"),
-        ("Contempt", "-0.5"),
-    )
+    assert manifest.options == (("Hash", "16"), ("Use Book", "true"), ("Style", "calm"), ("Contempt", "-0.5"))
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
@@ -61,11 +56,7 @@ def test_options_may_be_left_out() -> None:
         ('"Stone Age"', '" Stone"', "without a space at either end, not ' Stone'"),
         ('"Stone Age"', r'"a\u202eb"', r"printable characters .* not 'a\\u202eb'"),
         ('"1.2"', "1.2", "bot.version in bot.toml must be a string, not 1.2"),
-        (
-            '["python3", "main.py"]',
-            '"python3 main.py"',
-            "must be a list .* not 'python3 main.py'",
-        ),
+        ('["python3", "main.py"]', '"python3 main.py"', "must be a list .* not 'python3 main.py'"),
         ('["python3", "main.py"]', "[]", r"bot.command .* list of one or more strings, not \[\]"),
         ('["python3", "main.py"]', '["python3", 1]', "bot.command .* list of one or more strings"),
         ('["python3", "main.py"]', '[""]', "bot.command in bot.toml starts with an empty word"),
@@ -106,12 +97,7 @@ def with_command(*words: str) -> Manifest:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("bin/engine",),
-        ("./bin/engine", "--fast"),
-        ("python3", "main.py"),
-        ("python3", "-m", "anything"),
-    ],
+    [("bin/engine",), ("./bin/engine", "--fast"), ("python3", "main.py"), ("python3", "-m", "anything")],
 )
 def test_a_command_starts_with_a_file_or_an_interpreter(words: tuple[str, ...]) -> None:
     check_command(with_command(*words), {"bin/engine", "main.py"})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from engines.bots import random_bot
 from tests.support.matches import engine, run_match
+from tests.support.servers import LocalServer, QuietHandler
 from workers.bundles.recorded_games import SiteError, ask_engines
 from workers.bundles.store import pack_bundle
 from workers.commands.replay import main
@@ -31,9 +31,8 @@ def bundle_of(name: str) -> bytes:
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
+class Files(SimpleHTTPRequestHandler, QuietHandler):
+    """Serves the files of a folder."""
 
 
 class FakeSite:
@@ -42,9 +41,8 @@ class FakeSite:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "games").mkdir()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.server = LocalServer(partial(Files, directory=str(folder)))
+        self.url = self.server.url
         self.engines: dict[str, Any] = {}
         for side, name in NAMES.items():
             data = bundle_of(name)
@@ -61,18 +59,14 @@ class FakeSite:
     def tell(self) -> None:
         (self.folder / "games" / "engines.json").write_text(json.dumps(self.engines))
 
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "site").mkdir()
     fake = FakeSite(tmp_path / "site")
-    yield fake
-    fake.close()
+    with fake.server:
+        yield fake
 
 
 @pytest.fixture(scope="module")

@@ -46,15 +46,8 @@ def test_the_package_needs_no_site() -> None:
 
 def test_only_the_tasks_need_anything_installed() -> None:
     packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
-    done = run_python(
-        import_all(
-            *(
-                f"workers.service.{name}"
-                for name in ("celery", "context", "liveness", "tasks", "turns", "turns_transport", "worker")
-            )
-        ),
-        *packages,
-    )
+    names = "celery context liveness tasks turns turns_transport worker"
+    done = run_python(import_all(*(f"workers.service.{name}" for name in names.split())), *packages)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -95,29 +88,28 @@ def test_bad_arguments_are_refused_with_one_sentence(words: list[str], complaint
     assert complaint in done.stderr.splitlines()[-1]
 
 
-def test_elo_prints_both_elos_with_their_errors_and_the_superiority() -> None:
-    done = run_python(COMMAND.format(["elo", "--counts", "10789,19328,33806,19402,10543"]), "celery")
-    assert done.stdout == (
-        "elo -0.7735773359 1.2775798957 nelo -0.9516290045 1.5716238441 los 0.1176588580\n"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_without_games_elo_is_zero_without_a_sign() -> None:
-    done = run_python(COMMAND.format(["elo", "--counts", "0,0,0"]), "celery")
-    assert done.stdout.startswith("elo 0.0000000000 1199.8261952904 nelo 0.0000000000 ")
-
-
 @pytest.mark.parametrize(
-    ("words", "ratio"),
+    ("words", "line"),
     [
-        ("--model logistic --elo0 -3 --elo1 1 --counts 10789,19328,33806,19402,10543", "2.1310678118"),
-        ("--model normalized --elo0 0 --elo1 2 --counts 365,16618,36229,16974,390", "2.2503677036"),
+        (
+            "elo --counts 10789,19328,33806,19402,10543",
+            "elo -0.7735773359 1.2775798957 nelo -0.9516290045 1.5716238441 los 0.1176588580\n",
+        ),
+        ("elo --counts 0,0,0", "elo 0.0000000000 1199.8261952904 nelo 0.0000000000 "),
+        (
+            "sprt --model logistic --elo0 -3 --elo1 1 --counts 10789,19328,33806,19402,10543",
+            "llr 2.1310678118\n",
+        ),
+        (
+            "sprt --model normalized --elo0 0 --elo1 2 --counts 365,16618,36229,16974,390",
+            "llr 2.2503677036\n",
+        ),
     ],
 )
-def test_sprt_prints_ten_digits_of_the_ratio(words: str, ratio: str) -> None:
-    done = run_python(COMMAND.format(["sprt", *words.split()]), "celery")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"llr {ratio}\n", "")
+def test_elos_with_their_errors_and_the_ratio_are_printed_to_ten_digits(words: str, line: str) -> None:
+    done = run_python(COMMAND.format(words.split()), "celery")
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    assert done.stdout.startswith(line)
 
 
 MANIFEST = """[bot]
@@ -154,10 +146,7 @@ def test_check_passes_a_good_engine() -> None:
     ("words", "complaint"),
     [
         ((), "no command was given: write it after --, as in check -- python3 main.py"),
-        (
-            ("--", "/nowhere/engine"),
-            "there is no executable program '/nowhere/engine' in ",
-        ),
+        (("--", "/nowhere/engine"), "there is no executable program '/nowhere/engine' in "),
         (("--game", "chess", "--", *BAD_ENGINE), "unknown game 'chess'"),
         (("--", *BAD_ENGINE), "the engine declares no ladder in UGI_Variant: name one with --game"),
         (("--timeout", "nan", "--", *BAD_ENGINE), "'nan' is not a number of seconds above 0 and up to 3600"),

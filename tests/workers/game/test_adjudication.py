@@ -51,10 +51,7 @@ def test_a_game_ends_when_both_scores_agree_long_enough(scores: str, result: Res
 
 @pytest.mark.parametrize(
     ("scores", "result", "plies"),
-    [
-        ("0 0 -600 0 -600 0 0 0", Result.BLACK_WINS, 5),
-        ("-20 -500 -30 #-3 0 0 0 0", Result.WHITE_WINS, 4),
-    ],
+    [("0 0 -600 0 -600 0 0 0", Result.BLACK_WINS, 5), ("-20 -500 -30 #-3 0 0 0 0", Result.WHITE_WINS, 4)],
 )
 def test_a_one_sided_rule_needs_the_loser_s_scores_alone_and_the_record_says_so(
     scores: str, result: Result, plies: int

@@ -9,14 +9,7 @@ import pytest
 from engines.protocol import Go, Score
 from engines.records import Fault, MoveNote, Termination, format_record, verify_record
 from engines.rules.base import IllegalMove, Reason, Result
-from tests.support.players import (
-    FirstMovePlayer,
-    ScriptedPlayer,
-    answer,
-    record_of_played,
-    search,
-    setup_of,
-)
+from tests.support.players import FirstMovePlayer, ScriptedPlayer, answer, record_of_played, search, setup_of
 from workers.game.charges import Charge
 from workers.game.referee import (
     EngineMove,
@@ -200,11 +193,7 @@ def test_one_engine_unable_to_start_loses(fault: Forfeit, loser: str) -> None:
 
 def test_resigning_loses_and_is_no_fault() -> None:
     played = play(setup_of(), script("c1+"), script("resign"))
-    assert (played.result, played.termination, played.fault) == (
-        "1-0",
-        Termination.RESIGNATION,
-        Fault.NONE,
-    )
+    assert (played.result, played.termination, played.fault) == ("1-0", Termination.RESIGNATION, Fault.NONE)
     assert_true_record(played)
 
 

@@ -23,18 +23,8 @@ RANDOM = "python3 -m engines.bots.random_bot"
 
 
 def match(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = (
-        sys.executable,
-        "-m",
-        "workers",
-        "match",
-        "-game",
-        "dogon-kulei",
-        "-tc",
-        "5+0",
-        "-sandbox",
-        *words,
-    )
+    usual = "-m workers match -game dogon-kulei -tc 5+0 -sandbox"
+    command = (sys.executable, *usual.split(), *words)
     kept = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
 

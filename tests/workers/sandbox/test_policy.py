@@ -49,13 +49,7 @@ def test_uploads_play_at_level_a_or_at_b_if_the_operator_permits_it(
 
 @pytest.mark.parametrize(
     ("setting", "local", "needed"),
-    [
-        ("", "1", Level.B),
-        ("", "", Level.A),
-        ("", "0", Level.A),
-        ("A", "1", Level.A),
-        ("B", "1", Level.B),
-    ],
+    [("", "1", Level.B), ("", "", Level.A), ("", "0", Level.A), ("A", "1", Level.A), ("B", "1", Level.B)],
 )
 def test_a_local_site_needs_level_b_unless_the_setting_names_another(
     setting: str, local: str, needed: Level

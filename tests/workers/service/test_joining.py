@@ -120,10 +120,7 @@ def test_a_bundle_with_another_hash_than_requested_is_a_void(
 
 @pytest.mark.parametrize(
     ("refusal", "protocol", "status"),
-    [
-        ((401, "This token was revoked."), 3, TokenRevoked.exit_status),
-        (None, 99, WorkerOutdated.exit_status),
-    ],
+    [((401, "This token was revoked."), 3, TokenRevoked.exit_status), (None, 99, WorkerOutdated.exit_status)],
 )
 @pytest.mark.parametrize("at_start", [True, False])
 def test_a_worker_that_the_site_never_takes_says_so_once_and_ends_with_a_status_of_its_own(

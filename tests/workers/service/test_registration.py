@@ -67,8 +67,7 @@ def test_heartbeats_come_every_second_until_the_worker_is_admitted_and_then_ever
 
 
 @pytest.mark.parametrize(
-    "change",
-    [lambda slots: slots.bar(), lambda slots: slots.set_trouble(2, "the canary died")],
+    "change", [lambda slots: slots.bar(), lambda slots: slots.set_trouble(2, "the canary died")]
 )
 def test_a_change_is_told_at_once(registered: Registered, change: Callable[[Slots], None]) -> None:
     registered.wait(1)

@@ -6,7 +6,6 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,6 +115,24 @@ def sender_at(door: Answers, folder: Path, *, most_bytes: int = 10**9) -> Sender
     return made
 
 
+def put(sender: Sender, *reports: GameReport) -> None:
+    """Report the games of a job, and end it."""
+    sender.begin(JOBS[0], 30)
+    for report in reports:
+        sender.report(report)
+    sender.end()
+
+
+@pytest.fixture
+def answers() -> Answers:
+    return Answers()
+
+
+@pytest.fixture
+def sender(answers: Answers, tmp_path: Path) -> Sender:
+    return sender_at(answers, tmp_path)
+
+
 def try_to_ask(sender: Sender) -> bool:
     try:
         sender.ask(GAMES)
@@ -171,30 +188,24 @@ def test_each_report_on_disk_is_delivered_whatever_is_killed_or_lost(steps: list
         assert list(Path(name).iterdir()) == []
 
 
-def test_a_repeated_ask_has_the_same_id_and_a_new_one_another(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
-    door.failures = ["lost", "away", ""]
+def test_a_repeated_ask_has_the_same_id_and_a_new_one_another(answers: Answers, sender: Sender) -> None:
+    answers.failures = ["lost", "away", ""]
     assert [try_to_ask(sender) for _ in range(4)] == [False, False, True, True]
-    first, second, third = (ask.ask for ask in door.asks)
+    first, second, third = (ask.ask for ask in answers.asks)
     assert first == second != third
 
 
-def test_an_ask_names_the_jobs_whose_reports_the_site_does_not_have(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
-    sender.begin(JOBS[0], 30)
-    sender.report(report_of("one"))
-    sender.end()
-    door.failures = ["", "away"]
+def test_an_ask_names_the_jobs_whose_reports_the_site_does_not_have(answers: Answers, sender: Sender) -> None:
+    put(sender, report_of("one"))
+    answers.failures = ["", "away"]
     sender.ask(GAMES)
     sender.ask(GAMES)  # in the pause nothing is posted again
-    assert door.delivered == []
-    door.now += LONGEST_PAUSE_SECONDS
+    assert answers.delivered == []
+    answers.now += LONGEST_PAUSE_SECONDS
     for _ in range(2):
         sender.ask(GAMES)
-    assert [list(ask.holds) for ask in door.asks] == [JOBS[:1], JOBS[:1], JOBS[:1], []]
-    assert door.delivered == ["one"]
+    assert [list(ask.holds) for ask in answers.asks] == [JOBS[:1], JOBS[:1], JOBS[:1], []]
+    assert answers.delivered == ["one"]
 
 
 def test_reports_are_on_disk_before_their_slot_gets_other_games(tmp_path: Path) -> None:
@@ -205,9 +216,7 @@ def test_reports_are_on_disk_before_their_slot_gets_other_games(tmp_path: Path) 
 
     door = Generous()
     sender = sender_at(door, tmp_path)
-    sender.begin(JOBS[0], 30)
-    sender.report(report_of("one"))
-    sender.end()
+    put(sender, report_of("one"))
     assert sender.ask(GAMES) is not None
     assert door.posts == []
     sender_at(door, tmp_path)._send()
@@ -225,40 +234,34 @@ def pauses_of(sender: Sender, door: Answers) -> list[float]:
     return pauses
 
 
-def test_pauses_grow_and_stay_shorter_than_a_lease_that_is_known(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
-    sender.begin(JOBS[0], 30)
-    sender.report(report_of("one"))
-    sender.end()
-    first, *_, last = pauses_of(sender, door)
+def test_pauses_grow_and_stay_shorter_than_a_lease_that_is_known(
+    answers: Answers, sender: Sender, tmp_path: Path
+) -> None:
+    put(sender, report_of("one"))
+    first, *_, last = pauses_of(sender, answers)
     assert first <= 1.0
     assert 2.5 <= last <= 5.0
-    after_restart = sender_at(door, tmp_path)
-    assert LONGEST_PAUSE_SECONDS / 2 <= pauses_of(after_restart, door)[-1] <= LONGEST_PAUSE_SECONDS
+    after_restart = sender_at(answers, tmp_path)
+    assert LONGEST_PAUSE_SECONDS / 2 <= pauses_of(after_restart, answers)[-1] <= LONGEST_PAUSE_SECONDS
     after_restart._send()
-    assert door.delivered == ["one"]
+    assert answers.delivered == ["one"]
 
 
-def test_only_unknown_plies_of_a_game_are_posted(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_only_unknown_plies_of_a_game_are_posted(answers: Answers, sender: Sender) -> None:
     sender.begin(JOBS[0], 30)
     moves = tuple((f"a{number}", "") for number in range(9))
     posted = []
     for attempt, plies, known in (("one", 3, 3), ("one", 5, 1), ("one", 9, 9), ("two", 2, 2)):
         sender.show(Progress("key", attempt, 0, moves[:plies], 1, 1))
-        door.answer = PostAnswer(known=known)
+        answers.answer = PostAnswer(known=known)
         sender._send()
-        progress = door.posts[-1][1].progress
+        progress = answers.posts[-1][1].progress
         assert progress is not None
         posted.append((progress.from_ply, len(progress.moves)))
     assert posted == [(0, 3), (3, 2), (1, 8), (0, 2)]
 
 
-def test_the_moves_of_a_game_are_posted_with_the_reports_of_its_job(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_the_moves_of_a_game_are_posted_with_the_reports_of_its_job(answers: Answers, sender: Sender) -> None:
     sender.begin(JOBS[0], 30)
     for attempt in ("one", "two"):
         sender.report(report_of(attempt))
@@ -266,44 +269,38 @@ def test_the_moves_of_a_game_are_posted_with_the_reports_of_its_job(tmp_path: Pa
         sender.begin(JOBS[1], 30)
     sender.show(Progress("key", "three", 0, (), 1, 1))
     sender._send()
-    told = [(job, len(post.reports), post.progress is not None) for job, post in door.posts]
+    told = [(job, len(post.reports), post.progress is not None) for job, post in answers.posts]
     assert told == [(JOBS[0], 1, False), (JOBS[1], 1, True)]
 
 
-def test_an_attempt_is_stopped_until_the_next_job_begins(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_an_attempt_is_stopped_until_the_next_job_begins(answers: Answers, sender: Sender) -> None:
     sender.begin(JOBS[0], 30)
-    door.answer = PostAnswer(stop=("one",))
+    answers.answer = PostAnswer(stop=("one",))
     sender._send()
     assert [sender.is_stopped(attempt) for attempt in ("one", "two")] == [True, False]
     sender.begin(JOBS[1], 30)
     assert not sender.is_stopped("one")
 
 
-def test_a_job_without_news_is_posted_every_two_seconds(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_a_job_without_news_is_posted_every_two_seconds(answers: Answers, sender: Sender) -> None:
     sender._send()
-    assert door.posts == []
+    assert answers.posts == []
     sender.begin(JOBS[0], 30)
     for _ in range(5):
         sender._send()
-        door.now += site.RENEW_SECONDS / 2
-    assert len(door.posts) == 3
+        answers.now += site.RENEW_SECONDS / 2
+    assert len(answers.posts) == 3
 
 
-def test_returned_attempts_are_posted_for_their_job_also_after_it(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_returned_attempts_are_posted_for_their_job_also_after_it(answers: Answers, sender: Sender) -> None:
     for job in JOBS[:2]:
         sender.begin(job, 30)
         sender.give_back([f"{job}/1", f"{job}/2"])
         sender.end()
-    door.failures = ["lost"]
+    answers.failures = ["lost"]
     sender._send()
     sender._send()
-    assert [(job, post.returned) for job, post in door.posts[1:]] == [
+    assert [(job, post.returned) for job, post in answers.posts[1:]] == [
         (job, (f"{job}/1", f"{job}/2")) for job in JOBS[:2]
     ]
 
@@ -314,9 +311,7 @@ def test_a_slot_whose_disk_is_full_keeps_reports_in_memory_and_takes_no_work(
     door = Answers()
     sender = sender_at(door, tmp_path / "spool")
     (tmp_path / "spool").write_text("no folder can be made here")
-    sender.begin(JOBS[0], 30)
-    sender.report(report_of("one"))
-    sender.end()
+    put(sender, report_of("one"))
     with pytest.raises(SiteAway, match="cannot be kept on disk"):
         sender.ask(GAMES)
     assert "reports cannot be kept on disk, so this slot takes no work" in caplog.text
@@ -329,41 +324,41 @@ def test_a_slot_whose_disk_is_full_keeps_reports_in_memory_and_takes_no_work(
 def test_a_slot_with_too_many_unconfirmed_reports_takes_no_work(tmp_path: Path) -> None:
     door = Answers()
     sender = sender_at(door, tmp_path, most_bytes=10)
-    sender.begin(JOBS[0], 30)
-    sender.report(report_of("one"))
-    sender.end()
+    put(sender, report_of("one"))
     with pytest.raises(SiteAway, match="too many reports wait"):
         sender.ask(GAMES)
 
 
 def test_reports_that_wait_for_a_week_are_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    answers: Answers,
+    sender: Sender,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
     sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
-    door.failures = ["away"]
+    answers.failures = ["away"]
     sender._send()
     monkeypatch.setattr(site, "KEPT_SECONDS", -1)
     sender._send()
-    assert door.delivered == []
+    assert answers.delivered == []
     assert list(tmp_path.iterdir()) == []
     assert "the site has not taken it for a week" in caplog.text
 
 
-def test_a_report_that_cannot_be_read_is_deleted_and_the_others_are_sent(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_a_report_that_cannot_be_read_is_deleted_and_the_others_are_sent(
+    answers: Answers, sender: Sender, tmp_path: Path
+) -> None:
     sender.begin(JOBS[0], 30)
     sender.report(report_of("one"))
-    door.failures = ["away"]
+    answers.failures = ["away"]
     sender._send()
     for name, data in (("0", b"{"), ("x", b"[]"), ("1", b"\xff"), ("2", b'{"job": 1}')):
         (tmp_path / f"{name}.json").write_bytes(data)
     (tmp_path / ".torn.tmp").write_bytes(b"{")
-    sender_at(door, tmp_path)._send()
-    assert door.delivered == ["one"]
+    sender_at(answers, tmp_path)._send()
+    assert answers.delivered == ["one"]
     assert [path.name for path in tmp_path.iterdir()] == [".torn.tmp"]
 
 
@@ -374,53 +369,44 @@ def test_a_slot_takes_the_folders_of_slots_that_the_worker_no_longer_has(tmp_pat
     assert names == [["0", "2", "6"], ["1", "5"]]
 
 
-def test_large_reports_are_posted_alone(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_large_reports_are_posted_alone(answers: Answers, sender: Sender) -> None:
     sender.begin(JOBS[0], 30)
     for number, size in enumerate((10, 10, site.MOST_CHARACTERS, 10)):
         sender.report(report_of(f"attempt-{number}", "x" * size))
     sender._send()
-    assert [len(post.reports) for _, post in door.posts] == [2, 1, 1]
+    assert [len(post.reports) for _, post in answers.posts] == [2, 1, 1]
 
 
 @pytest.fixture
-def sender(door: FakeDoor, tmp_path: Path) -> Sender:
+def remote(door: FakeDoor, tmp_path: Path) -> Sender:
     """At a real door over HTTP."""
     return Sender(SiteDoor(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
 
 
-def put(sender: Sender, reports: Sequence[GameReport]) -> None:
-    sender.begin(JOBS[0], 30)
-    for report in reports:
-        sender.report(report)
-    sender.end()
-
-
 def test_the_connection_is_kept_and_opened_again_when_the_site_closes_it(
-    door: FakeDoor, sender: Sender
+    door: FakeDoor, remote: Sender
 ) -> None:
     for number in range(3):
-        put(sender, [report_of(f"attempt-{number}")])
-        sender._send()
-    kept = sender._door.connection._connection
+        put(remote, report_of(f"attempt-{number}"))
+        remote._send()
+    kept = remote._door.connection._connection
     assert kept is not None
     assert kept.sock is not None
     kept.sock.close()
-    put(sender, [report_of("attempt-3")])
-    sender._send()
+    put(remote, report_of("attempt-3"))
+    remote._send()
     assert [report.attempt for report in door.reports] == [f"attempt-{number}" for number in range(4)]
 
 
 @pytest.mark.parametrize("status", [400, 413])
 def test_reports_that_the_site_refuses_for_ever_are_dropped_one_by_one(
-    door: FakeDoor, sender: Sender, tmp_path: Path, status: int, caplog: pytest.LogCaptureFixture
+    door: FakeDoor, remote: Sender, tmp_path: Path, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    put(sender, [report_of("one"), report_of("two")])
+    put(remote, report_of("one"), report_of("two"))
     door.refusal = (status, "It has a bad field.")
-    sender._send()
+    remote._send()
     assert len(list(tmp_path.iterdir())) == 2
-    sender._send()
+    remote._send()
     assert list(tmp_path.iterdir()) == []
     assert caplog.text.count("It has a bad field.") == 2
 
@@ -429,24 +415,24 @@ def test_reports_that_the_site_refuses_for_ever_are_dropped_one_by_one(
     "refusal", [(403, "No."), (404, ""), (404, "No."), (500, ""), (503, "Later."), (302, "")]
 )
 def test_reports_stay_while_the_site_answers_anything_else(
-    door: FakeDoor, sender: Sender, tmp_path: Path, refusal: tuple[int, str]
+    door: FakeDoor, remote: Sender, tmp_path: Path, refusal: tuple[int, str]
 ) -> None:
-    put(sender, [report_of("one")])
+    put(remote, report_of("one"))
     door.refusal = refusal
-    sender._send()
+    remote._send()
     assert len(list(tmp_path.iterdir())) == 1
     door.refusal = None
-    sender._send()
+    remote._send()
     assert [report.attempt for report in door.reports] == ["one"]
 
 
-def test_a_revoked_token_and_another_protocol_are_told_apart(door: FakeDoor, sender: Sender) -> None:
+def test_a_revoked_token_and_another_protocol_are_told_apart(door: FakeDoor, remote: Sender) -> None:
     door.refusal = (401, "This token was revoked.")
     with pytest.raises(TokenRevoked, match="This token was revoked"):
-        sender.ask(GAMES)
+        remote.ask(GAMES)
     door.refusal, door.protocol = None, 99
     with pytest.raises(WorkerOutdated, match="Install the release of the site"):
-        sender.ask(GAMES)
+        remote.ask(GAMES)
 
 
 def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -478,16 +464,16 @@ def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: p
     assert wait_until(lambda: [post.news for _, post in door.posts if post.news])
 
 
-def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) -> None:
-    door = Answers()
-    sender = sender_at(door, tmp_path)
+def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(
+    answers: Answers, sender: Sender, tmp_path: Path
+) -> None:
     sender.begin(JOBS[0], 30)
     sender.tell(news_of(ComplianceEnding.DONE))
     sender.end()
-    door.failures = ["away"]
+    answers.failures = ["away"]
     sender._send()
-    sender_at(door, tmp_path)._send()
-    ((job, post),) = door.posts
+    sender_at(answers, tmp_path)._send()
+    ((job, post),) = answers.posts
     assert post.news is not None
     assert (job, post.news.ending) == (JOBS[0], ComplianceEnding.DONE)
 
@@ -495,7 +481,7 @@ def test_the_last_news_of_a_check_is_kept_until_the_site_has_it(tmp_path: Path) 
 def test_a_stopping_slot_gives_up_to_send_after_its_time(tmp_path: Path) -> None:
     with fake_door() as door:
         sender = Sender(SiteDoor(door.url, TOKEN), Spool(tmp_path), worker="players@east", run=RUN, slot=0)
-        put(sender, [report_of("one")])
+        put(sender, report_of("one"))
         with sender._sending:
             sender.flush(0.01)
         assert door.reports == []
@@ -503,9 +489,9 @@ def test_a_stopping_slot_gives_up_to_send_after_its_time(tmp_path: Path) -> None
         assert [report.attempt for report in door.reports] == ["one"]
 
 
-def test_what_a_report_says_is_what_the_site_reads(door: FakeDoor, sender: Sender) -> None:
+def test_what_a_report_says_is_what_the_site_reads(door: FakeDoor, remote: Sender) -> None:
     report = replace(report_of("one", "é\x00\u2028"), evidence="ß")
-    put(sender, [report])
-    sender._send()
+    put(remote, report)
+    remote._send()
     assert door.reports == [report]
-    assert os.fspath(sender._door._address) == door.url
+    assert os.fspath(remote._door._address) == door.url

@@ -33,6 +33,7 @@ from workers.service.slots import Slots, SlotState
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 10
 EXAM = str(uuid.uuid4())
+TakeTurn = Callable[[], None]
 
 
 @pytest.fixture
@@ -57,6 +58,17 @@ def one(door: FakeDoor, slots: Slots, tmp_path: Path, monkeypatch: pytest.Monkey
     return Slot(worker, slots, 3, (Work.GAMES,), sender)
 
 
+@pytest.fixture
+def take_turn(one: Slot, mark: str) -> TakeTurn:
+    """Let the slot take a turn, after which no engine is left."""
+
+    def take() -> None:
+        with nothing_left(mark):
+            one.take_turn()
+
+    return take
+
+
 def test_few_functions_lie_between_a_task_and_the_referee(
     door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,11 +89,10 @@ def test_few_functions_lie_between_a_task_and_the_referee(
 
 
 def test_a_slot_asks_until_there_is_no_work_and_reports_all_games(
-    door: FakeDoor, one: Slot, slots: Slots, mark: str, bundled: BadBundles
+    door: FakeDoor, slots: Slots, bundled: BadBundles, take_turn: TakeTurn
 ) -> None:
     jobs = [door.give(job_of(bundled(), bundled(), games=2)) for _ in range(2)]
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert [report.attempt for report in door.reports] == ["attempt-1", "attempt-2"] * 2
     assert {report.worker for report in door.reports} == {"tester/1"}
     assert [job for job, post in door.posts if post.reports] == jobs
@@ -142,8 +153,8 @@ def test_a_worker_that_is_barred_in_a_game_returns_its_games_and_asks_no_more(
     door: FakeDoor,
     one: Slot,
     slots: Slots,
-    mark: str,
     bundled: BadBundles,
+    take_turn: TakeTurn,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     door.give(job_of(bundled(), bundled(), games=3))
@@ -154,8 +165,7 @@ def test_a_worker_that_is_barred_in_a_game_returns_its_games_and_asks_no_more(
         slots.bar()
 
     monkeypatch.setattr(Sender, "report", report_and_bar)
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     one.sender._send()
     assert [game.attempt for game in door.reports] == ["attempt-1"]
     assert door.returned == ["attempt-2", "attempt-3"]
@@ -211,22 +221,16 @@ def test_a_check_that_is_not_possible_now_is_returned(
 
 
 def test_a_check_that_the_site_stops_is_returned(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, monkeypatch: pytest.MonkeyPatch
+    door: FakeDoor, bundled: BadBundles, take_turn: TakeTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sender, "is_stopped", lambda self, what: what == EXAM)
     door.give_check(ComplianceJob(EXAM, bundled(), ("dogon-kulei",), 20))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert (door.news[-1].exam, door.news[-1].ending) == (EXAM, ComplianceEnding.RETURNED)
 
 
 def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why(
-    door: FakeDoor,
-    one: Slot,
-    slots: Slots,
-    mark: str,
-    bundled: BadBundles,
-    monkeypatch: pytest.MonkeyPatch,
+    door: FakeDoor, slots: Slots, bundled: BadBundles, take_turn: TakeTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     tests = iter(["they still do", "they still do", ""])
@@ -241,8 +245,7 @@ def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why
     monkeypatch.setattr(slot, "CORE", core)
     monkeypatch.setattr(slot, "find_core_trouble", find_core_trouble)
     door.give(job_of(bundled(), bundled()))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     _, complaint, still = said
     assert complaint.startswith("other programs use its core: in 3 minutes of play engines were kept waiting")
     assert still == "they still do"
@@ -251,7 +254,7 @@ def test_a_slot_on_a_core_that_others_use_for_minutes_takes_no_work_and_says_why
 
 @pytest.mark.parametrize("field", ["directory", "bundle"])
 def test_a_worker_runs_nothing_but_bundles(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, tmp_path: Path, field: str
+    door: FakeDoor, mark: str, bundled: BadBundles, take_turn: TakeTurn, tmp_path: Path, field: str
 ) -> None:
     """Otherwise a site could start any command in any folder of the worker's machine."""
     stolen = tmp_path / "stolen"
@@ -261,8 +264,7 @@ def test_a_worker_runs_nothing_but_bundles(
     (tmp_path / "secret").write_text("key")
     door.give(job_of(shell, bundled()))
     door.give_check(ComplianceJob(EXAM, shell, ("dogon-kulei",), 20))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     (report,) = door.reports
     assert report.termination == "void"
     assert f"EngineSpec.{field}" in report.evidence
@@ -272,13 +274,12 @@ def test_a_worker_runs_nothing_but_bundles(
 
 
 def test_a_bundle_is_started_by_its_own_manifest_and_not_by_the_job(
-    door: FakeDoor, one: Slot, mark: str, bundled: BadBundles, tmp_path: Path
+    door: FakeDoor, mark: str, bundled: BadBundles, take_turn: TakeTurn, tmp_path: Path
 ) -> None:
     began = tmp_path / "began"
     other = replace(bundled(), command=("sh", "-c", f"touch {began}; exec python3 -S main.py {mark}"))
     door.give(job_of(other, other))
-    with nothing_left(mark):
-        one.take_turn()
+    take_turn()
     assert [report.fault for report in door.reports] == ["none"]
     assert not began.exists()
 

@@ -21,30 +21,22 @@ def test_the_margin_is_granted_on_each_move_and_not_taken_from_the_clock() -> No
     assert (ours.left_ms, ours.allowance_ns) == (600, 650 * MS)
 
 
-def test_the_increment_is_added_after_the_move() -> None:
-    ours = clock("1+0.5")
-    ours.charge(200 * MS)
-    assert ours.left_ms == 1300
-
-
-@pytest.mark.parametrize(("control", "left_ms"), [("1+0", 0), ("1+0.5", 500)])
-def test_a_move_within_the_margin_leaves_nothing_but_the_increment(control: str, left_ms: int) -> None:
+@pytest.mark.parametrize(
+    ("control", "used_ns", "left_ns", "left_ms"),
+    [
+        ("1+0", 1, 1000 * MS - 1, 999),  # an engine is never told more than it has
+        ("1+0.5", 200 * MS, 1300 * MS, 1300),  # the increment is added after the move
+        ("1+0", 1049 * MS, 0, 0),  # a move within the margin leaves nothing
+        ("1+0.5", 1049 * MS, 500 * MS, 500),  # but the increment
+    ],
+)
+def test_a_move_is_charged_and_the_increment_added(
+    control: str, used_ns: int, left_ns: int, left_ms: int
+) -> None:
     ours = clock(control)
-    ours.charge(1049 * MS)
-    assert ours.left_ms == left_ms
-
-
-def test_an_empty_clock_still_has_its_margin() -> None:
-    ours = clock("1+0")
-    ours.charge(1050 * MS)
-    assert ours.allowance_ns == 50 * MS
-
-
-def test_the_clock_sent_to_an_engine_never_exceeds_its_time() -> None:
-    ours = clock("1+0")
-    ours.charge(1)
-    assert ours.left_ns == 1000 * MS - 1
-    assert ours.left_ms == 999
+    ours.charge(used_ns)
+    assert (ours.left_ns, ours.left_ms) == (left_ns, left_ms)
+    assert ours.allowance_ns == left_ns + 50 * MS
 
 
 @pytest.mark.parametrize(

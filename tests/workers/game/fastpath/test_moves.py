@@ -161,9 +161,7 @@ def test_an_engine_that_closes_its_standard_error_stays_on_the_fast_path(
     assert len(choices) <= left
 
 
-def test_an_unusual_answer_leaves_the_fast_path_for_one_move(
-    choices: list[MoveRequest],
-) -> None:
+def test_an_unusual_answer_leaves_the_fast_path_for_one_move(choices: list[MoveRequest]) -> None:
     (report,) = play(rf"go:2 also {SEARCH}\n go:2 only joho\x20{ANSWER}\n", LONG)
     assert [token for token, _ in report.moves] == LINE[:6]
     assert len(choices) == 1
