@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import PHONE, Visit, box_of, log_in
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Game, LadderRating, LiveGame, RatingEvent, Tournament
@@ -84,12 +83,27 @@ def test_keys_and_the_list_of_keys_stay_at_hand_after_a_step_and_after_a_copy(si
     expect(page.locator("#keys")).to_be_visible()
 
 
-def test_a_page_at_the_end_of_a_live_game_follows_it(site: Site, page: Page) -> None:
+def test_a_page_at_the_end_of_a_live_game_follows_it_to_its_end(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.live.pk}/")
+    expect(page.locator("#headline")).to_contain_text("(Black) is to move.")
     expect(page.locator("#board")).to_have_attribute("data-ply", "5")
+    page.evaluate("document.querySelector('#move-list li').dataset.mark = 'kept'")
     go_live(site.live, plies=8)
     expect(page.locator("#board")).to_have_attribute("data-ply", "8", timeout=20_000)
+    expect(page.locator("#headline")).to_have_attribute("data-plies", "8")
+    plies = page.locator("#move-list a").evaluate_all("links => links.map(link => Number(link.dataset.ply))")
+    assert plies == list(range(1, 9))
+    expect(page.locator("#move-list li").first).to_have_attribute("data-mark", "kept")  # moves are appended
     assert "ply=" not in page.url  # loaded anew at the end of the game, it shows the end
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    site.live.refresh_from_db()
+    expect(page.locator(".verdict b")).to_have_text(str(site.live.result), timeout=20_000)
+    expect(page.locator("#board")).to_have_attribute("data-ply", str(site.live.plies))
+
+
+def test_a_page_elsewhere_in_a_live_game_stays_there(site: Site, page: Page) -> None:
+    page.goto(f"/games/{site.live.pk}/")
     page.keyboard.press("Home")
     expect(page.locator("#board")).to_have_attribute("data-ply", "0")
     go_live(site.live, plies=9)
@@ -116,23 +130,11 @@ def test_the_list_of_moves_explains_what_engines_report(site: Site, page: Page) 
     expect(legend).to_contain_text("it wins in 23 plies")
 
 
-def test_the_moves_of_a_live_game_are_appended(site: Site, page: Page) -> None:
-    page.goto(f"/games/{site.live.pk}/")
-    expect(page.locator("#headline")).to_contain_text("(Black) is to move.")
-    page.evaluate("document.querySelector('#move-list li').dataset.mark = 'kept'")
-    go_live(site.live, plies=8)
-    expect(page.locator("#headline")).to_have_attribute("data-plies", "8", timeout=20_000)
-    plies = page.locator("#move-list a").evaluate_all("links => links.map(link => Number(link.dataset.ply))")
-    assert plies == list(range(1, 9))
-    expect(page.locator("#move-list li").first).to_have_attribute("data-mark", "kept")
-
-
 def test_a_click_on_the_chart_leads_to_its_ply(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.played.pk}/?ply=0")
     plots = page.locator("#chart .u-over")
     expect(plots).to_have_count(2)
-    box = plots.first.bounding_box()
-    assert box is not None
+    box = box_of(plots.first)
     plots.first.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.locator("#board")).not_to_have_attribute("data-ply", "0")
     middle = int(page.locator("#board").get_attribute("data-ply") or "")
@@ -160,21 +162,14 @@ def test_the_rating_history_of_a_bot_leads_to_its_games(site: Site, page: Page) 
     finish(site.live, sequence=2)
     for sequence, game in enumerate((site.played, site.live), start=1):
         Game.objects.filter(pk=game.pk).update(finished_at=timezone.now() + timedelta(hours=sequence))
+        values = {"mu_before": 25, "sigma_before": 8, "mu_after": 24 + sequence, "sigma_after": 8 - sequence}
         RatingEvent.objects.create(
-            ladder_id=LADDER,
-            sequence=sequence,
-            game=game,
-            version=site.white,
-            mu_before=25,
-            sigma_before=8,
-            mu_after=24 + sequence,
-            sigma_after=8 - sequence,
+            ladder_id=LADDER, sequence=sequence, game=game, version=site.white, **values
         )
     page.goto("/bots/stone-age/")
     plot = page.locator("#history .u-over")
     expect(plot).to_be_visible()
-    box = plot.bounding_box()
-    assert box is not None
+    box = box_of(plot)
     plot.hover(position={"x": box["width"] - 5, "y": box["height"] / 2})
     expect(page.locator("#history [data-readout]")).to_contain_text("mean 26.00 ±")
     plot.click(position={"x": box["width"] - 5, "y": box["height"] / 2})
@@ -196,11 +191,8 @@ def test_the_list_of_games_is_filtered_from_its_form_with_a_short_address(site: 
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_space_plays_the_game_and_pauses(
-    site: Site, browser: Browser, live_server: LiveServer, motion: Literal["no-preference", "reduce"]
-) -> None:
-    context = browser.new_context(base_url=live_server.url, reduced_motion=motion)
-    page = context.new_page()
+def test_space_plays_the_game_and_pauses(site: Site, visit: Visit, motion: str) -> None:
+    page = visit(reduced_motion=motion)
     page.add_init_script(
         "Element.prototype.animate = ((old) => function (...how) {"
         " window.animated = (window.animated || 0) + 1; return old.apply(this, how);"
@@ -216,34 +208,17 @@ def test_space_plays_the_game_and_pauses(
     expect(page.locator("[data-autoplay]")).to_have_text("Play")
     expect(page.locator("[data-speed]")).to_have_value("400")
     assert bool(page.evaluate("window.animated || 0")) is (motion == "no-preference")
-    context.close()
 
 
 def test_a_game_can_be_shown_in_a_frame_elsewhere(site: Site, page: Page, live_server: LiveServer) -> None:
     page.goto("/about/")
     frame = f"{live_server.url}/games/{site.played.pk}/embed/?ply=1"
-    page.route(
-        "**/elsewhere",
-        lambda route: route.fulfill(
-            content_type="text/html",
-            body=f"<title>x</title><iframe src='{frame}' width=600 height=800></iframe>",
-        ),
-    )
+    body = f"<title>x</title><iframe src='{frame}' width=600 height=800></iframe>"
+    page.route("**/elsewhere", lambda route: route.fulfill(content_type="text/html", body=body))
     page.goto("/elsewhere")
     inside = page.frame_locator("iframe")
     inside.locator('[data-step="next"]').click()
     expect(inside.locator("#board")).to_have_attribute("data-ply", "2")
-
-
-def test_a_page_that_follows_a_live_game_shows_its_end(site: Site, page: Page) -> None:
-    page.goto(f"/games/{site.live.pk}/")
-    go_live(site.live, plies=6)
-    expect(page.locator("#board")).to_have_attribute("data-ply", "6", timeout=20_000)
-    LiveGame.objects.all().delete()
-    finish(site.live, sequence=2)
-    site.live.refresh_from_db()
-    expect(page.locator(".verdict b")).to_have_text(str(site.live.result), timeout=20_000)
-    expect(page.locator("#board")).to_have_attribute("data-ply", str(site.live.plies))
 
 
 def test_a_validation_s_tag_follows_it(site: Site, page: Page) -> None:
@@ -276,18 +251,10 @@ def test_nothing_is_cut_off_on_a_desk(site: Site, page: Page) -> None:
         assert boxes_cut_off(page) == [], address
     log_in(page, "olga")
     page.goto("/bots/stone-age/")
-    menu = page.locator(f"form:has([value={LADDER}]) select[name=version]").bounding_box()
-    assert menu is not None
-    assert menu["width"] >= 60
-
-    page.set_viewport_size({"width": 390, "height": 844})
+    assert box_of(page.locator(f"form:has([value={LADDER}]) select[name=version]"))["width"] >= 60
+    page.set_viewport_size(PHONE)
     page.goto("/tournaments/cup/")
     assert [name for name in boxes_cut_off(page) if name.startswith("Bracket")] == []
-    page.goto("/tournaments/six/")
-    box, name = page.locator(".tablebox:has(.cross)").first, page.locator(".cross tbody th").first
-    box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
-    expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
-    expect(name).to_be_in_viewport(ratio=1)
 
 
 def test_an_author_signs_up_uploads_a_bot_and_creates_a_tournament(

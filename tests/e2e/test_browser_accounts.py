@@ -9,10 +9,10 @@ from django.core import mail
 from django.core.mail import EmailMessage
 from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import PHONE, Visit, fits, log_in
 from tests.e2e.test_browser_accessibility import examined
 from tests.support.filled_site import LADDER, PASSWORD, Site, add_version
 from tests.support.schedule import make_worker
@@ -20,17 +20,10 @@ from tests.tournament.views.people.test_log_in import code_of, hold_codes
 from tournament.models import Exam, Notice
 from tournament.services.bots.verdicts import refuse
 
-PHONE: ViewportSize = {"width": 390, "height": 844}
-
 
 def tell(site: Site, *texts: str) -> None:
     for text in texts:
         Notice.objects.create(user=site.owner, version=site.white, text=text)
-
-
-def fits(page: Page) -> bool:
-    """Whether the page does not scroll sideways."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def test_notices_are_counted_in_the_menu_and_read_with_the_keyboard(site: Site, page: Page) -> None:
@@ -116,11 +109,7 @@ def test_an_address_is_confirmed_and_a_forgotten_password_replaced(site: Site, p
 
 
 def test_a_log_in_with_a_second_factor_and_the_end_of_another_session(
-    site: Site,
-    browser: Browser,
-    live_server: LiveServer,
-    page: Page,
-    monkeypatch: pytest.MonkeyPatch,
+    site: Site, visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_codes(monkeypatch)
     log_in(page, "olga")
@@ -134,8 +123,7 @@ def test_a_log_in_with_a_second_factor_and_the_end_of_another_session(
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Recovery codes")
     code = page.locator(".codes code").first.inner_text()
-    context = browser.new_context(base_url=live_server.url, viewport=PHONE)
-    phone = context.new_page()
+    phone = visit(viewport=PHONE)
     phone.goto("/log-in/?next=/upload/")
     phone.get_by_label("Username").fill("olga")
     phone.get_by_label("Password").fill(PASSWORD)
@@ -151,7 +139,6 @@ def test_a_log_in_with_a_second_factor_and_the_end_of_another_session(
     expect(page.locator(".message")).to_contain_text("Signed out of all other sessions.")
     phone.goto("/account/")
     expect(phone.locator("h1")).to_have_text("Log in")
-    context.close()
 
 
 @pytest.mark.thorough

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
@@ -85,14 +84,6 @@ def test_the_history_s_chart_stays_after_another_ladder_and_scheme(site: Site, p
     expect(page.locator("#history [data-readout]")).to_contain_text("Click to open the game")
 
 
-def test_the_name_of_an_owner_leads_to_the_profile_and_back_to_the_bot(site: Site, page: Page) -> None:
-    page.goto("/bots/stone-age/")
-    page.locator(".head").get_by_role("link", name="olga").click()
-    expect(page.locator("h1")).to_have_text("olga")
-    page.get_by_role("link", name="Stone Age", exact=True).first.click()
-    expect(page.locator("h1")).to_have_text("Stone Age")
-
-
 def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     for address in PAGES:
@@ -105,11 +96,8 @@ def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) 
         assert all(width >= 24 and height >= 24 for width, height in sizes), (address, sizes)
 
 
-def test_results_and_comparisons_work_without_scripts(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
+def test_results_and_comparisons_work_without_scripts(site: Site, unscripted: Page) -> None:
+    page = unscripted
     page.goto("/bots/stone-age/")
     page.get_by_label("Ladder of the results").select_option("dualma")
     page.get_by_label("Version of the results").select_option("2")
@@ -119,4 +107,3 @@ def test_results_and_comparisons_work_without_scripts(
     page.get_by_role("link", name="Compare with Greedy").click()
     expect(page.locator("h1")).to_have_text(re.compile("Stone Age v2 against"))
     follow(page, "Results by ladder and colour", 0)
-    context.close()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
 from django.db.models import F
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from engines.rules.registry import GAMES
-from tests.e2e.keys import tab_to
+from tests.e2e.pages import PHONE, Visit, box_of, fits, tab_to
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.jobs import wait_until
 from tests.support.schedule import make_event
@@ -29,15 +27,6 @@ def games(site: Site) -> int:
     done = Game.objects.filter(state=Game.State.DONE)
     done.update(plies=F("pk") + 10)
     return done.count()
-
-
-@pytest.fixture
-def phone(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
-    )
-    yield context.new_page()
-    context.close()
 
 
 def plies(page: Page) -> list[int]:
@@ -102,18 +91,16 @@ def test_games_are_filtered_sorted_and_paged_by_keyboard(games: int, page: Page)
     assert plies(page) == first
 
 
-def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, phone: Page) -> None:
+def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, visit: Visit) -> None:
+    phone = visit(viewport=PHONE, color_scheme="dark", has_touch=True)
     phone.goto("/games/")
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(phone)
     row = phone.locator(".games tbody tr").first
     for cell in row.locator("td").all():
         expect(cell).to_be_in_viewport(ratio=1)
-    left = phone.locator("main summary").bounding_box()
-    assert left is not None
+    left = box_of(phone.locator("main summary"))["x"]
     for cell in (row.locator("td").first, row.locator("td:nth-child(4)")):
-        box = cell.bounding_box()
-        assert box is not None
-        assert abs(box["x"] - left["x"]) < 2  # one left edge for all lines of the panel
+        assert abs(box_of(cell)["x"] - left) < 2  # one left edge for all lines of the panel
     phone.tap("main summary")
     phone.select_option("#id_sort", "shortest")
     phone.tap(".search button")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.pages import DESK, PHONE, Visit, box_of, fits
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
 from tournament.models import Game, LiveGame
 from tournament.services.schedule.tournaments import start
 
-PHONE: ViewportSize = {"width": 390, "height": 844}
+HIDDEN_PIXELS = """row => {
+  const box = row.closest(".tablebox");
+  return box.scrollWidth - box.clientWidth;
+}"""
 LOCAL = re.compile(r"^\d{1,2} [A-Z][a-z]{2} \d\d:\d\d$")
 
 
@@ -59,32 +62,23 @@ def test_a_game_that_ends_gives_its_board_to_the_next(site: Site, second: Game, 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_one_board_and_a_desk_two(
-    site: Site, second: Game, browser: Browser, live_server: LiveServer, scheme: str
-) -> None:
-    context = browser.new_context(base_url=live_server.url, viewport=PHONE, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
+def test_a_phone_shows_one_board_and_a_desk_two(site: Site, second: Game, visit: Visit, scheme: str) -> None:
+    page = visit(viewport=PHONE, color_scheme=scheme)
     page.goto("/")
     expect(boards(page)).to_have_count(2)
     assert [board.is_visible() for board in boards(page).all()] == [True, False]
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert fits(page)
     face = page.locator("svg.board .face").first
     fill = face.evaluate("face => getComputedStyle(face).fill")
     assert (sum(map(int, re.findall(r"\d+", fill)[:3])) < 300) is (scheme == "dark")
-    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_viewport_size(DESK)
     assert [board.is_visible() for board in boards(page).all()] == [True, True]
-    first, other = (board.bounding_box() for board in boards(page).all())
-    assert first is not None
-    assert other is not None
+    first, other = map(box_of, boards(page).all())
     assert first["y"] == other["y"]
-    context.close()
 
 
-def test_times_that_come_with_a_poll_are_local_too(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    context = browser.new_context(base_url=live_server.url, timezone_id="Asia/Tokyo")
-    page = context.new_page()
+def test_times_that_come_with_a_poll_are_local_too(site: Site, visit: Visit) -> None:
+    page = visit(timezone_id="Asia/Tokyo")
     page.goto("/tournaments/spring/")
     expect(page.locator(".games time")).to_have_text(LOCAL)
     finish(site.live, sequence=2)
@@ -93,7 +87,6 @@ def test_times_that_come_with_a_poll_are_local_too(
     for time in page.locator(".games time").all():
         expect(time).to_have_text(LOCAL)
         expect(time).to_have_attribute("title", re.compile("UTC; shown in your time zone, Asia/Tokyo"))
-    context.close()
 
 
 @pytest.mark.parametrize(
@@ -106,15 +99,11 @@ def test_every_list_of_games_shows_opponent_and_ending_on_a_phone(
     page.goto(address)
     row = page.locator(f".games tr:has(a[href='/games/{site.played.pk}/'])")
     for cell in row.locator("td").all():
-        box = cell.bounding_box()
-        assert box is not None
+        box = box_of(cell)
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
         assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1"), cell.inner_text()
-    assert (
-        row.evaluate("row => row.closest('.tablebox').scrollWidth - row.closest('.tablebox').clientWidth")
-        <= 1
-    )
+    assert row.evaluate(HIDDEN_PIXELS) <= 1
 
 
 def test_a_ladder_on_a_phone_shows_bot_rating_and_interval_without_scrolling(site: Site, page: Page) -> None:
@@ -123,11 +112,8 @@ def test_a_ladder_on_a_phone_shows_bot_rating_and_interval_without_scrolling(sit
     row = page.locator("tbody tr:has(.bot)").first
     for part in (".rank", ".bot", ".rating", ".bar.interval"):
         expect(row.locator(part)).to_be_in_viewport(ratio=1)
-    assert (
-        row.evaluate("row => row.closest('.tablebox').scrollWidth - row.closest('.tablebox').clientWidth")
-        <= 1
-    )
+    assert row.evaluate(HIDDEN_PIXELS) <= 1
     for part in (".bar.recent", ".bar.results"):
         expect(row.locator(part)).to_be_hidden()
-    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_viewport_size(DESK)
     expect(row.locator(".bar.results")).to_be_visible()

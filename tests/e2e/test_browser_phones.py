@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.pages import DESK, PHONE, box_of
 from tests.support.browsers import wait_in
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
@@ -25,11 +26,10 @@ SCROLLED = """(boxes) => boxes.map((box) => {
 @pytest.fixture
 def rated(site: Site, page: Page) -> Page:
     """A phone, on a site with rated games."""
-    versions = [
-        add_version(owner, name) for owner, name in zip((site.owner, site.rival) * 2, NAMES, strict=False)
-    ]
+    owners = (site.owner, site.rival, site.owner)
+    versions = [add_version(owner, name) for owner, name in zip(owners, NAMES, strict=True)]
     play_rated(site.owner, "Winter", [site.white, *versions], ladders=[LADDER, "dualma"])
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     return page
 
 
@@ -45,13 +45,8 @@ def test_a_ladder_shows_its_numbers_of_games_on_a_phone(rated: Page) -> None:
 def test_the_names_of_a_wide_table_stay_while_its_columns_scroll(rated: Page, width: int) -> None:
     rated.set_viewport_size({"width": width, "height": 900})
     wide = 0
-    for address in (
-        f"/ladders/{LADDER}/",
-        "/tournaments/winter/",
-        "/bots/greedy/",
-        "/ladders/overall/",
-        "/workers/",
-    ):
+    tables = "/tournaments/winter/ /bots/greedy/ /ladders/overall/ /workers/"
+    for address in (f"/ladders/{LADDER}/", *tables.split()):
         rated.goto(address)
         for is_wide, names_seen in rated.locator(".tablebox:has(> table)").evaluate_all(SCROLLED):
             assert names_seen, address
@@ -63,7 +58,7 @@ def test_the_names_of_a_wide_table_stay_while_its_columns_scroll(rated: Page, wi
 def test_a_chart_gets_the_width_of_a_window_that_was_narrowed_or_widened(
     site: Site, rated: Page, address: str
 ) -> None:
-    rated.set_viewport_size({"width": 1280, "height": 900})
+    rated.set_viewport_size(DESK)
     rated.goto(address.format(game=site.played.pk))
     plot = rated.locator(".chart .uplot").first
     for width in (390, 1280):
@@ -76,14 +71,8 @@ def test_a_chart_gets_the_width_of_a_window_that_was_narrowed_or_widened(
 
 def test_a_dogon_board_fills_the_width_between_the_players(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.played.pk}/")
-    board = page.locator("#board svg.board").bounding_box()
-    panel = page.locator("#board").bounding_box()
-    players = [player.bounding_box() for player in page.locator("#board .player").all()]
-    assert board is not None
-    assert panel is not None
-    top, bottom = players
-    assert top is not None
-    assert bottom is not None
+    board, panel = box_of(page.locator("#board svg.board")), box_of(page.locator("#board"))
+    top, bottom = map(box_of, page.locator("#board .player").all())
     assert board["width"] == panel["width"]
     assert board["height"] < board["width"] / 2
     assert bottom["y"] - top["y"] - top["height"] < board["height"] + 20

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Locator, Page, expect
 
 from engines.examples import load_examples
 from engines.rules.registry import GAMES
+from tests.e2e.pages import PHONE, Visit, box_of, fits
 from tests.support.browsers import wait_in
 
+pytestmark = pytest.mark.usefixtures("transactional_db")
 PAGE = "/rules/dogon-kulei/"
 
 
@@ -22,7 +23,7 @@ def shown(figure: Locator) -> list[str]:
     return [text.strip() for text in figure.locator(".boards > li:visible > p").all_inner_texts()]
 
 
-def test_buttons_step_through_an_example_of_several_moves(transactional_db: None, page: Page) -> None:
+def test_buttons_step_through_an_example_of_several_moves(page: Page) -> None:
     page.goto(PAGE)
     figure = example(page, "black")
     assert shown(figure) == ["Before", "1. White c1+"]
@@ -36,7 +37,7 @@ def test_buttons_step_through_an_example_of_several_moves(transactional_db: None
     expect(figure.locator("[data-step=first]")).to_be_focused()
 
 
-def test_keys_step_through_the_example_that_has_the_focus(transactional_db: None, page: Page) -> None:
+def test_keys_step_through_the_example_that_has_the_focus(page: Page) -> None:
     page.goto(PAGE)
     figure = example(page, "turning-limit")
     figure.locator(".boards").focus()
@@ -54,16 +55,14 @@ def test_keys_step_through_the_example_that_has_the_focus(transactional_db: None
     expect(example(page, "black")).to_have_attribute("data-ply", "1")
 
 
-def test_keys_outside_an_example_scroll_the_page_as_ever(transactional_db: None, page: Page) -> None:
+def test_keys_outside_an_example_scroll_the_page_as_ever(page: Page) -> None:
     page.goto(PAGE)
     page.keyboard.press("End")
     wait_in(page, "scrollY > 0")
     expect(example(page, "black")).to_have_attribute("data-ply", "1")
 
 
-def test_the_boards_of_an_example_are_loaded_when_it_comes_into_view(
-    transactional_db: None, page: Page
-) -> None:
+def test_the_boards_of_an_example_are_loaded_when_it_comes_into_view(page: Page) -> None:
     page.goto(PAGE)
     figure = example(page, "chain")
     figure.scroll_into_view_if_needed()
@@ -74,14 +73,9 @@ def test_the_boards_of_an_example_are_loaded_when_it_comes_into_view(
 @pytest.mark.parametrize("code", GAMES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_one_board_at_a_time_and_nothing_is_wider_than_the_screen(
-    transactional_db: None, browser: Browser, live_server: LiveServer, code: str, scheme: str
+    visit: Visit, code: str, scheme: str
 ) -> None:
-    context = browser.new_context(
-        base_url=live_server.url,
-        viewport={"width": 390, "height": 844},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
+    page = visit(viewport=PHONE, color_scheme=scheme)
     page.goto(f"/rules/{code}/")
     name = load_examples(code)[0].name
     figure = example(page, name)
@@ -89,29 +83,21 @@ def test_a_phone_shows_one_board_at_a_time_and_nothing_is_wider_than_the_screen(
     button = figure.locator("[data-step=previous]")
     button.click()
     assert shown(figure) == ["Before"]
-    box = button.bounding_box()
-    assert box is not None
+    box = box_of(button)
     assert min(box["width"], box["height"]) >= 24
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    context.close()
+    assert fits(page)
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_without_javascript_all_boards_of_an_example_stand_on_the_page(
-    transactional_db: None, browser: Browser, live_server: LiveServer, width: int
-) -> None:
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": width, "height": 900}, java_script_enabled=False
-    )
-    page = context.new_page()
+def test_without_javascript_all_boards_of_an_example_stand_on_the_page(visit: Visit, width: int) -> None:
+    page = visit(viewport={"width": width, "height": 900}, java_script_enabled=False)
     page.goto(PAGE)
     for one in load_examples("dogon-kulei"):
         assert len(shown(example(page, one.name))) == len(one.moves) + 1
     assert page.locator("[data-step]:visible").count() == 0
-    context.close()
 
 
-def test_the_hard_positions_unfold(transactional_db: None, page: Page) -> None:
+def test_the_hard_positions_unfold(page: Page) -> None:
     page.goto(f"{PAGE}#hard-positions")
     lines = page.locator("section[aria-labelledby=hard-positions] pre")
     expect(lines).to_be_hidden()

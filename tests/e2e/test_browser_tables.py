@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
-from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from engines.records import Fault, RecordOutcome, Termination
+from engines.rules.base import Result
+from tests.e2e.pages import box_of
+from tests.support.filled_site import LADDER, Site, add_version, decide_games, set_done
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test
 from tournament.models import CountedPair, Game, LadderRating, PairOutcome, PairScore, Tournament, VersionTest
 
+WITH_FILES = """
+/ladders/overall/ /bots/ /bots/greedy/ /bots/greedy/against/stone-age/ /people/olga/
+/tournaments/ /tournaments/open/ /version-tests/
+"""
 SMALLEST = 24
 """Pixels of a link that a finger can touch."""
-SMALL = """links => links.map(link => [link, link.getBoundingClientRect()])
-  .filter(([link, box]) => box.width && (box.width < 24 || box.height < 24))
-  .map(([link, box]) => `${link.textContent.trim()}: ${box.width}x${box.height}`)"""
 
 
 @pytest.fixture
@@ -36,10 +38,9 @@ def tested(site: Site) -> Tournament:
         site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
     )
     numbers = tested.pairings.order_by("round").values_list("round", flat=True)[:3]
-    for sequence, game in enumerate(tested.games.filter(pairing__round__in=list(numbers)), start=100):
-        Game.objects.filter(pk=game.pk).update(
-            state=Game.State.DONE, result="1-0", termination="rules", sequence=sequence
-        )
+    won = RecordOutcome(Result.WHITE_WINS, Termination.RULES, Fault.NONE)
+    for game in tested.games.filter(pairing__round__in=list(numbers)):
+        set_done(game, won, 20)
     test = tested.version_test
     CountedPair.objects.bulk_create(
         CountedPair(test=test, number=number, half_points=2, ratio=0.1) for number in numbers
@@ -49,15 +50,6 @@ def tested(site: Site) -> Tournament:
     return tested
 
 
-@pytest.fixture
-def unscripted(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=live_server.url, java_script_enabled=False, viewport={"width": 390, "height": 844}
-    )
-    yield context.new_page()
-    context.close()
-
-
 @pytest.mark.thorough
 def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
     games: list[Game], site: Site, tested: Tournament, unscripted: Page
@@ -65,23 +57,12 @@ def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
     LadderRating.objects.update(games=100)  # settled, so that there is a table over all ladders
     bots = [add_version(site.owner, f"Bot {number}") for number in range(4)]
     decide_games(make_event(Tournament.Kind.SWISS, versions=bots, ladders=[LADDER], name="Open"))
-    for address in (
-        "/ladders/overall/",
-        "/bots/",
-        "/bots/greedy/",
-        "/bots/greedy/against/stone-age/",
-        "/people/olga/",
-        "/tournaments/",
-        "/tournaments/open/",
-        "/version-tests/",
-        tested.get_absolute_url(),
-    ):
+    for address in (*WITH_FILES.split(), tested.get_absolute_url()):
         unscripted.goto(address)
         links = unscripted.locator(".files a")
         assert links.count() in {2, 4, 6}, address
         for number in range(links.count()):
-            box = links.nth(number).bounding_box()
-            assert box is not None
+            box = box_of(links.nth(number))
             assert min(box["width"], box["height"]) >= SMALLEST, address
             file = unscripted.request.get(links.nth(number).get_attribute("href") or "")
             assert file.status == 200

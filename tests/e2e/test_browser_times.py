@@ -4,38 +4,16 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import expect
 
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import DESK, PHONE, Visit, fits, log_in
 from tests.support.filled_site import Site
 from tests.support.schedule import make_event
 from tournament.models import Game, Tournament
 
 UTC = datetime.UTC
-Visit = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
-    """Opens a page in a browser of some time zone."""
-    with ExitStack() as stack:
-
-        def opened(zone: str, *, width: int = 1280, scripts: bool = True) -> Page:
-            context = browser.new_context(
-                base_url=live_server.url,
-                timezone_id=zone,
-                viewport={"width": width, "height": 844},
-                java_script_enabled=scripts,
-            )
-            stack.enter_context(closing(context))
-            return context.new_page()
-
-        yield opened
 
 
 def finished_at(site: Site, *numbers: int) -> None:
@@ -57,35 +35,35 @@ def test_a_fact_shows_the_local_time_with_its_zone_and_utc_beside_it(
     site: Site, visit: Visit, zone: str, moment: tuple[int, ...], text: str
 ) -> None:
     finished_at(site, *moment)
-    page = visit(zone)
+    page = visit(timezone_id=zone)
     page.goto(f"/games/{site.played.pk}/")
     expect(page.locator(".facts time")).to_have_text(text)
 
 
 def test_a_list_names_the_zone_in_its_heading_and_at_the_foot_of_the_page(site: Site, visit: Visit) -> None:
     finished_at(site, 2021, 1, 15, 22, 30)
-    page = visit("America/Argentina/Buenos_Aires")
+    page = visit(timezone_id="America/Argentina/Buenos_Aires", viewport=DESK)
     page.goto("/games/")
     time = page.locator(".games time")
     expect(time).to_have_text("15 Jan 2021 19:30")
     expect(time).to_have_attribute("title", re.compile("^15 Jan 2021 22:30 UTC; shown in your time zone"))
     expect(page.locator(".games th").last).to_have_text("Played Buenos Aires time")
     expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     expect(page.locator(".foot")).to_contain_text("Times: Buenos Aires time, UTC-3")
     page.goto("/bots/stone-age/")
     expect(page.locator("time[data-form=day]").first).not_to_contain_text(":")
 
 
 def test_a_visitor_whose_clock_shows_utc_is_told_so(site: Site, visit: Visit) -> None:
-    page = visit("UTC")
+    page = visit(timezone_id="UTC")
     page.goto("/games/")
     expect(page.locator(".games time")).to_contain_text("UTC")
 
 
 def test_without_javascript_times_are_utc(site: Site, visit: Visit) -> None:
     finished_at(site, 2021, 1, 15, 22, 30)
-    page = visit("Asia/Tokyo", scripts=False)
+    page = visit(timezone_id="Asia/Tokyo", java_script_enabled=False)
     page.goto("/games/")
     expect(page.locator(".games time")).to_have_text("15 Jan 2021 22:30 UTC")
     expect(page.locator(".foot")).to_contain_text("Times: UTC")
@@ -97,17 +75,17 @@ def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visi
     Tournament.objects.filter(pk=event.pk).update(
         state=Tournament.State.ANNOUNCED, starts_at=starts, entry_until=starts - datetime.timedelta(hours=2)
     )
-    page = visit("Asia/Tokyo", width=390)
+    page = visit(timezone_id="Asia/Tokyo", viewport=PHONE)
     page.goto(event.get_absolute_url())
     times = page.locator("[aria-labelledby=entry] time")
     expect(times).to_have_text(
         ["2 Jun 2031 01:00 UTC+9 (1 Jun 16:00 UTC)", "2 Jun 2031 03:00 UTC+9 (1 Jun 18:00 UTC)"]
     )
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(page)
 
 
 def test_a_field_that_takes_utc_shows_the_local_time(site: Site, visit: Visit) -> None:
-    page = visit("Asia/Tokyo")
+    page = visit(timezone_id="Asia/Tokyo")
     log_in(page, "olga")
     page.goto("/tournaments/new/")
     page.fill("#id_starts_at", "2031-06-01T18:00")

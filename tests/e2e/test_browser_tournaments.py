@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import box_of, fits, log_in
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Tournament
@@ -24,13 +22,6 @@ def bots(site: Site) -> list[BotVersion]:
     return [add_version(site.owner, f"The bot with the longest name {number}") for number in range(1, 9)]
 
 
-@pytest.fixture
-def unscripted(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    yield context.new_page()
-    context.close()
-
-
 @pytest.mark.parametrize("width", [390, 800, 1280])
 def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it(
     site: Site, page: Page, width: int
@@ -40,15 +31,13 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/tournaments/wide/")
     box, name = page.locator(".tablebox:has(.cross)"), page.locator(".cross tbody th").first
-    before = name.bounding_box()
+    before = box_of(name)
     box.focus()
     page.keyboard.press("ArrowRight")
     expect(box).not_to_have_js_property("scrollLeft", 0)
     box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
     expect(page.locator(".cross tbody td:last-child").first).to_be_in_viewport(ratio=1)
-    after = name.bounding_box()
-    assert before is not None
-    assert after is not None
+    after = box_of(name)
     assert abs(before["x"] - after["x"]) < 20
     on_top = "(cell, [x, y]) => cell.contains(document.elementFromPoint(x, y))"
     edge, middle = box.evaluate("box => box.getBoundingClientRect().left"), after["y"] + after["height"] / 2
@@ -59,7 +48,7 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
         opaque = name.evaluate("cell => getComputedStyle(cell).backgroundColor")
         assert re.fullmatch(r"rgb\(.*\)", opaque), scheme  # a transparent one is rgba(...)
         assert "gradient" in box.evaluate("box => getComputedStyle(box).backgroundImage"), scheme
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert fits(page)
 
 
 def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(

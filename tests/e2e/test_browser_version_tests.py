@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from engines.rules.base import Result
-from tests.e2e.log_ins import log_in
+from tests.e2e.pages import box_of, log_in
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_test, make_workers, play_short, take_all
 from tournament.models import Tournament, VersionTest
@@ -64,8 +63,7 @@ def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page) -> None:
     play(1)
     expect(page.locator("#live")).not_to_have_attribute("data-counted", "0", timeout=20_000)
     expect(page.locator("#ratios .u-over")).to_be_visible()
-    box = page.locator("#ratios .u-over").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("#ratios .u-over"))
     page.locator("#ratios .u-over").hover(position={"x": box["width"] - 2, "y": box["height"] / 2})
     expect(page.locator("#ratios [data-readout]")).to_contain_text("After ")
     while Tournament.objects.get(pk=test.pk).state == Tournament.State.RUNNING:
@@ -74,15 +72,10 @@ def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page) -> None:
     expect(page.locator("#live")).not_to_have_attribute("hx-trigger", "every 3s")
 
 
-def test_a_page_without_javascript_has_all_numbers(
-    site: Site, browser: Browser, live_server: LiveServer
-) -> None:
-    test = start(site)
+def test_a_page_without_javascript_has_all_numbers(site: Site, unscripted: Page) -> None:
+    test, page = start(site), unscripted
     play(2)
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
-    page = context.new_page()
     page.goto(test.get_absolute_url())
     expect(page.locator("#ratio b")).to_have_text(f"{VersionTest.objects.get().ratio:.2f}")
     expect(page.locator("#live")).to_contain_text("won")
     expect(page.locator("#ratios")).to_be_hidden()
-    context.close()

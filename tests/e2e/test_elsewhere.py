@@ -17,17 +17,10 @@ from tests.support.sites import LonelySite, running_lonely_site
 
 pytestmark = pytest.mark.slow
 GAMES = 8
-SCHEDULE = """
-from tournament.embedded.samples import register_samples
+TOKENS = """
 from tournament.models import User
 from tournament.services.accounts.tokens import create_token, revoke
-from tournament.services.schedule.tournaments import create_round_robin, start
 
-bots = [version for version in register_samples() if version.bot.name in {"Random", "Greedy"}]
-start(create_round_robin(
-    None, name="Away", versions=bots, ladders=["dogon-kulei", "dualma"], pairs=2, opening_plies=2,
-    time_control="1+0.1", seed=1,
-))
 staff = User.objects.create_superuser("stan", password="correct horse")
 (_, good), (gone, revoked) = (create_token(staff, name, ["worker"]) for name in ("east", "west"))
 _, reading = create_token(staff, "reader", ["read"])
@@ -45,7 +38,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
 @pytest.fixture(scope="module")
 def tokens(site: LonelySite) -> dict[str, str]:
     """Create a tournament, and the tokens of a worker, of a revoked worker and of a program that reads."""
-    output = site.run(SCHEDULE).rpartition("tokens ")[2].split()
+    site.schedule("Away", "dogon-kulei", "dualma")
+    output = site.run(TOKENS).rpartition("tokens ")[2].split()
     return dict(zip(("good", "revoked", "reading"), output, strict=True))
 
 

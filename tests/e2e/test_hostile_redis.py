@@ -26,16 +26,6 @@ LISTS = (LOOK, TURNS, TURNS_CHECKS)
 GAMES = 8
 DELAY_S, SLACK_S = 5.0, 5.0
 """The longest delay, and what a busy machine adds."""
-SCHEDULE = """
-from tournament.embedded.samples import register_samples
-from tournament.services.schedule.tournaments import create_round_robin, start
-
-bots = [version for version in register_samples() if version.bot.name in {{"Random", "Greedy"}}]
-start(create_round_robin(
-    None, name="{}", versions=bots, ladders=["dogon-kulei", "dualma"], pairs=2, opening_plies=2,
-    time_control="1+0.1", seed=1,
-))
-"""
 
 
 @pytest.fixture
@@ -106,7 +96,7 @@ def test_whoever_has_all_rights_on_redis_changes_no_result_and_runs_nothing(
     attacker = Attacker(client_of(site), items)
     attacker.start()
     with worker_of(site, tmp_path):
-        site.run(SCHEDULE.format("Target"))
+        site.schedule("Target", "dogon-kulei", "dualma")
         assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)
     attacker.end()
     assert attacker.rounds > 3
@@ -123,7 +113,7 @@ def test_whoever_takes_every_turn_delays_play_and_records_by_five_seconds_at_mos
         attacker = Attacker(client_of(site), [b"junk"])
         attacker.start()
         for name in ("First", "Second"):
-            site.run(SCHEDULE.format(name))
+            site.schedule(name, "dogon-kulei", "dualma")
             assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)
         attacker.end()
     delays = site.ask("""
@@ -143,7 +133,7 @@ def test_play_goes_on_while_redis_is_gone(site: LonelySite, tmp_path: Path) -> N
         with client_of(site) as client:
             server = int(client.info("server")["process_id"])
         os.kill(server, signal.SIGKILL)
-        site.run(SCHEDULE.format("Without"))
+        site.schedule("Without", "dogon-kulei", "dualma")
         assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)
     check_once(site, GAMES)
 
@@ -153,6 +143,6 @@ def test_a_flood_of_a_million_items_stops_nobody(site: LonelySite, tmp_path: Pat
         for _ in range(100):
             client.lpush(TURNS, *[b"x"] * 10_000)
         client.lpush(LOOK, b"[" * 70_000_000)
-        site.run(SCHEDULE.format("Flooded"))
+        site.schedule("Flooded", "dogon-kulei", "dualma")
         assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)
     check_once(site, GAMES)

@@ -10,7 +10,6 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-import zipfile
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -18,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkouts import PORT, START_S, Checkout, Up, eventually, new_checkout
-from tournament.embedded.plan import ROOT
+from tests.support.documents import blocks
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
-SECTION = "An engine in eight lines"
+README = "README.md"
 ENOUGH_AT_B = (
     "everything but a hard memory limit. That is enough because only this machine can reach the site."
 )
@@ -32,12 +31,6 @@ INSTALL = "The site's operator can let them play, without a restart, with: apt-g
 PASSWORD = "correct horse battery"
 PLAYED_S = 600.0
 """Usually a minute or two after the upload; the rest is for a busy machine."""
-
-
-def blocks(language: str) -> list[str]:
-    """The code of one language in the section on the bot."""
-    section = (ROOT / "README.md").read_text().partition(f"## {SECTION}\n")[2].partition("\n## ")[0]
-    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
 class Visitor:
@@ -96,15 +89,10 @@ def bundle(checkout: Checkout) -> Path:
 def make_zip(checkout: Checkout, folder: Path) -> Path:
     """The bot's files on the page, zipped with the commands on the page."""
     folder.mkdir()
-    (folder / "main.py").write_text(blocks("python")[0])
-    (folder / "bot.toml").write_text(blocks("toml")[0])
-    if commands := "".join(blocks("sh")):
-        answer = checkout.run_command(("sh", "-ec", commands), str(folder))
-        assert answer.returncode == 0, answer.stdout + answer.stderr
-    else:
-        with zipfile.ZipFile(folder / "bot.zip", "w") as file:
-            for name in ("main.py", "bot.toml"):
-                file.write(folder / name, name)
+    (folder / "main.py").write_text(blocks(README, "python")[0])
+    (folder / "bot.toml").write_text(blocks(README, "toml")[0])
+    answer = checkout.run_command(("sh", "-ec", blocks(README, "sh")[-1]), str(folder))
+    assert answer.returncode == 0, answer.stdout + answer.stderr
     return folder / "bot.zip"
 
 

@@ -22,20 +22,6 @@ pytestmark = pytest.mark.thorough
 TOKEN = "a token of tests"
 REQUESTS = 40
 GAMES = 4
-SCHEDULE = """
-from tournament.embedded.samples import register_samples
-from tournament.models import User
-from tournament.services.accounts.tokens import create_token
-from tournament.services.schedule.tournaments import create_round_robin, start
-
-bots = [version for version in register_samples() if version.bot.name in {"Random", "Greedy"}]
-start(create_round_robin(
-    None, name="Watched", versions=bots, ladders=["dogon-kulei"], pairs=2, opening_plies=2,
-    time_control="1+0.1", seed=1,
-))
-staff = User.objects.create_superuser("stan", password="correct horse")
-print("token", create_token(staff, "east", ["worker"])[1])
-"""
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +69,8 @@ def test_the_id_of_a_request_is_in_its_response_and_in_the_log(site: LonelySite)
 def test_a_job_has_one_id_in_the_logs_of_the_site_the_keeper_and_the_worker(
     site: LonelySite, tmp_path: Path
 ) -> None:
-    token = site.run(SCHEDULE).rpartition("token ")[2].strip()
-    bare = {**without_django(tmp_path), "DUARENA_LOG": "json", "DUARENA_TOKEN": token}
+    site.schedule("Watched", "dogon-kulei")
+    bare = {**without_django(tmp_path), "DUARENA_LOG": "json", "DUARENA_TOKEN": site.token}
     over = "SELECT state, games_done FROM tournament_tournament WHERE name = 'Watched'"
     with running_worker(site.url, tmp_path, words=("--name=east",), environment=bare, walls=True):
         assert wait_until(lambda: site.ask(over) == [("finished", GAMES)], 2 * PATIENCE_SECONDS)
@@ -110,11 +96,8 @@ def test_a_job_has_one_id_in_the_logs_of_the_site_the_keeper_and_the_worker(
 
 
 def test_a_second_record_keeper_on_the_same_site_waits(site: LonelySite, tmp_path: Path) -> None:
-    keeper = next(
-        one
-        for one in services(Address("127.0.0.1", 1), workers=1, data=site.data, token="t")
-        if one.name == "keeper"
-    )
+    planned = services(Address("127.0.0.1", 1), workers=1, data=site.data, token="t")
+    keeper = next(one for one in planned if one.name == "keeper")
     log = tmp_path / "keeper.log"
     with log.open("wb") as output:
         second = subprocess.Popen(

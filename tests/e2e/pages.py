@@ -1,0 +1,45 @@
+"""What the tests in a browser do on a page: log in, move by keyboard, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
+
+from tests.support.filled_site import PASSWORD
+
+MOST_TABS = 60
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+Visit = Callable[..., Page]
+
+
+def log_in(page: Page, name: str) -> None:
+    """Log in as a user of the filled site."""
+    page.goto("/log-in/")
+    page.fill("#id_username", name)
+    page.fill("#id_password", PASSWORD)
+    page.click("form.sheet button")
+    expect(page.locator("h1")).to_have_text(name)
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the element has the focus."""
+    for _ in range(MOST_TABS):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"the Tab key does not reach {selector}")
+
+
+def box_of(element: Locator) -> FloatRect:
+    """Where a visible element is."""
+    box = element.bounding_box()
+    assert box is not None
+    return box
+
+
+def fits(page: Page) -> bool:
+    """Whether the page does not scroll sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
