@@ -1,11 +1,14 @@
-"""Evaluations: equal for both colours, and as expected on drawn boards."""
+"""Evaluations: equal for both colours, as expected on drawn boards; and Greedy, one ply of them."""
 
 from __future__ import annotations
 
 import pytest
 
-from engines.bots.evaluation import WIN_NEXT, evaluation_of
+from engines.bots.candidates import guide_of
+from engines.bots.evaluation import WIN_NEXT, evaluation_of, final_score
+from engines.rules.base import Position
 from engines.rules.registry import GAMES
+from tests.engines.bots.test_bots import ask, best_move, some_positions
 
 
 def worth(code: str, text: str) -> int:
@@ -104,3 +107,26 @@ def test_a_second_threat_is_worth_more_than_the_first() -> None:
     row = "1,D,D,D,3/6/5/4 b 7"
     none, one, two = (worth("duploline", f"4/5/{cells}/{row}") for cells in ("6", "3,d,2", "r,2,d,2"))
     assert 0 < none - one < one - two
+
+
+def worth_after(code: str, position: Position, token: str) -> int:
+    """What the mover has after a move, the game's end above all."""
+    after = position.play(token)
+    outcome = after.outcome()
+    return final_score(outcome, position.side) if outcome.decided else -evaluation_of(code)(after)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_no_candidate_is_worth_more_than_the_move_chosen(code: str) -> None:
+    for position in list(some_positions(code, seed=5, plies=40))[::4]:
+        moves, _ = guide_of(code).candidates(position)
+        chosen = best_move(ask("greedy_bot", code, f"fen {position}"))
+        most = max(worth_after(code, position, token) for token in moves)
+        assert worth_after(code, position, chosen) >= most
+
+
+def test_equals_are_drawn_by_lot() -> None:
+    chosen = {best_move(ask("greedy_bot", "dogon-kulei", "startpos", seed=seed)) for seed in range(20)}
+    position = GAMES["dogon-kulei"].position.initial()
+    assert len({worth_after("dogon-kulei", position, token) for token in chosen}) == 1
+    assert len(chosen) > 1

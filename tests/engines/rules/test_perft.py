@@ -1,4 +1,4 @@
-"""Counts of move sequences that two independent implementations agree on."""
+"""Counts of move sequences that two independent implementations agree on, and recorded games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from _pytest.mark import ParameterSet
 
-from engines.rules import GAMES, find_game, perft
+from engines.rules import GAMES, Variant, find_game, perft
+from tests.support.playthroughs import format_playthrough, path_of
 
 COUNTS = {
     "duovallis": [6, 36, 165, 649, 2310, 8019, 26817, 85637],
@@ -61,3 +62,8 @@ def test_an_endless_sowing_is_no_sequence() -> None:
         "2b,0,0,0,0,0/1w,0,1w,0,1b,0/0,0,0,0,0,1w/1b,2w,0,1b,0,1w1b w 0 0 0"
     )
     assert perft(position, 1) == 1
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_a_recorded_game_plays_as_it_did(game: Variant) -> None:
+    assert format_playthrough(game) == path_of(game).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The ASGI application, called as uvicorn calls it: bodies, addresses, threads, files."""
+"""The ASGI application, called as uvicorn calls it: bodies, addresses, threads, files; clients' addresses."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.urls import path, re_path, reverse
 from pytest_django import Settings
 
 from tournament.http import application as module
+from tournament.http.addresses import counted_address, plain_address
 from tournament.http.application import Application
 from tournament.http.limits import LARGE_BYTES, TOO_LARGE
 from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATH, THREADS, kind_of
@@ -333,3 +334,24 @@ def test_every_response_is_logged(
     assert lines[0].startswith(r'127.0.0.1 "GET /page/?a=\"b\" HTTP/1.1" 200 0 ')
     assert lines[0].endswith(' ms "A"')
     assert '"POST /form/ HTTP/1.1" 408 ' in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "counted"),
+    [
+        ("203.0.113.9", "203.0.113.9", "203.0.113.9"),
+        ("203.0.113.9:4711", "203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "203.0.113.9", "203.0.113.9"),
+        ("::FFFF:cb00:7109", "203.0.113.9", "203.0.113.9"),
+        ("2001:db8:0:0:1::2", "2001:db8::1:0:0:2", "2001:db8::/64"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("[2001:db8::2]:4711", "2001:db8::2", "2001:db8::/64"),
+        ("fe80::1%eth0", "fe80::1", "fe80::/64"),
+        ("::1", "::1", "::/64"),
+        ("", "", ""),
+        ("unknown", "unknown", "unknown"),
+    ],
+)
+def test_ipv6_counts_by_network_and_mapped_ipv4_as_ipv4(text: str, plain: str, counted: str) -> None:
+    assert plain_address(text) == plain
+    assert counted_address(text) == counted

@@ -1,14 +1,17 @@
-"""Announced tournaments: entries until a deadline, frozen versions, a start by the clock."""
+"""Announced tournaments: entries until a deadline, frozen versions, a start by the clock; a health check."""
 
 from __future__ import annotations
 
 import datetime
+from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from tests.support.schedule import make_event, make_user, make_version
-from tournament.models import BotVersion, Tournament
+from tournament.models import BotVersion, Keeper, Tournament
+from tournament.services import calendar
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
@@ -17,6 +20,7 @@ from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tournaments import TournamentError, announce, cancel, start
 
 pytestmark = pytest.mark.django_db
+
 Kind, State = Tournament.Kind, Tournament.State
 NOW = timezone.now()
 DAY = datetime.timedelta(days=1)
@@ -243,3 +247,13 @@ def test_times_that_cannot_be_are_refused(starts: int | None, until: int | None,
 def test_a_gauntlet_for_all_comers_needs_its_challenger() -> None:
     with pytest.raises(TournamentError, match="a gauntlet needs its challenger"):
         make_event(Kind.GAUNTLET, versions=(), bots=0, entry_until=NOW + DAY)
+
+
+def test_the_record_keeper_is_well_while_it_works() -> None:
+    with pytest.raises(CommandError, match="has not started yet"):
+        call_command("keeper_alive")
+    calendar.sweep()
+    call_command("keeper_alive")
+    Keeper.objects.update(seen_at=timezone.now() - timedelta(minutes=5))
+    with pytest.raises(CommandError, match=r"has not worked for 300 s"):
+        call_command("keeper_alive")

@@ -1,16 +1,23 @@
-"""Several jobs of one message: which process is kept, and the effects of a fault, a stop or slowness."""
+"""The jobs of one message: which process is kept, what ends them, their progress, and what they record."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, processes_with
-from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
+import pytest
+
+from engines.records import Fault, Termination
+from engines.rules.base import Result
+from tests.support.jobs import bad_engine, engine_of, job_of, nothing_left, play_job, processes_with
+from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame
 from workers.play import batch as batch
+from workers.play import runner
 from workers.play.batch import play_batch
-from workers.play.runner import Callbacks, WorkerContext
+from workers.play.environment import environment_headers, measure_speed
+from workers.play.runner import Callbacks, WorkerContext, refuse_job
 
 WORKER = WorkerContext("tester", Path("/nowhere"), Path("/nowhere"))
 
@@ -106,3 +113,53 @@ def test_a_stopped_attempt_is_not_played_to_its_end_and_the_others_are(mark: str
         )
         assert play_batch([first, second, third], WORKER, line) == ()
     assert [(report.attempt, report.fault) for report in reports] == [("three", "none")]
+
+
+HOST = WorkerContext("host/1", Path("/nowhere"), Path("/nowhere"))
+
+
+@pytest.mark.slow
+def test_progress_of_a_game_is_sent_while_its_engines_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.2)
+    slow = bad_engine("ugi", "late", "1.5")
+    played = play_job(job_of(slow, bad_engine()))
+    assert played.reports[0].termination == Termination.PLY_LIMIT
+    assert len([word for word in played.progress if not word.moves]) > 1
+
+
+def test_progress_of_every_game_is_sent_at_once() -> None:
+    played = play_job(job_of(bad_engine(), bad_engine(), games=2))
+    assert [word.key for word in played.progress] == ["spring/1/1/1", "spring/1/1/2"]
+
+
+def test_a_job_that_is_not_played_is_a_void_of_each_of_its_games() -> None:
+    job = job_of(bad_engine(), bad_engine(), games=2)
+    reports = list(refuse_job(job, HOST, JobError("no bundle")))
+    assert all(report.result is Result.UNDECIDED for report in reports)
+    assert all(report.termination == Termination.VOID for report in reports)
+    assert all(report.fault == Fault.INFRASTRUCTURE for report in reports)
+    why = "the worker does not play this job: no bundle"
+    assert [(report.key, report.attempt, report.evidence) for report in reports] == [
+        ("spring/1/1/1", "attempt-1", why),
+        ("spring/1/1/2", "attempt-2", why),
+    ]
+
+
+def test_sandbox_speed_and_clock_become_headers() -> None:
+    assert environment_headers("level A, freezer", "35.2", "run delay") == (
+        ("Walls", "level A, freezer"),
+        ("WorkerSpeed", "35.2"),
+        ("Clock", "run delay"),
+    )
+    assert environment_headers("", "") == ()
+
+
+@pytest.mark.parametrize("word", ["level C, freezer", 'level A, freezer"]', "35.2\n", "1e9", "-1.0", "٣.١"])
+def test_texts_that_no_worker_sends_are_left_out(word: str) -> None:
+    assert environment_headers(word, word, word) == ()
+
+
+def test_a_speed_is_fit_for_a_header() -> None:
+    speed = measure_speed()
+    assert re.fullmatch(r"[0-9]+\.[0-9]", speed)
+    assert environment_headers("", speed) == (("WorkerSpeed", speed),)

@@ -1,4 +1,4 @@
-"""A slot in this process at the door of a fake site: what it asks, plays, returns and refuses."""
+"""A slot in this process at the door of a fake site: what it asks, plays, returns, refuses and shares."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workers.sandbox.policy import Policy
 from workers.service import context, self_test, slot, tasks
 from workers.service.site import Sender, SiteDoor, Spool
 from workers.service.slot import Slot, _vetted
-from workers.service.slots import Slots, SlotState
+from workers.service.slots import MOST_BYTES, Slots, SlotState
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
 MOST_FRAMES = 10
@@ -310,3 +310,39 @@ def test_the_slots_of_a_worker_have_the_same_run_and_folders_of_their_own(
     first, second = found
     assert first.sender._post.run == second.sender._post.run == context.RUN
     assert [one.sender._spool._folders[0].name for one in found] == ["0", "1"]
+
+
+def test_a_worker_is_barred_until_it_is_admitted_and_counts_its_admissions() -> None:
+    slots = Slots()
+    assert slots.is_barred
+    for _ in range(2):
+        slots.admit()
+    assert (slots.is_barred, slots.admissions) == (False, 1)
+    for _ in range(2):
+        slots.bar()
+    assert slots.is_barred
+    slots.admit()
+    assert (slots.is_barred, slots.admissions) == (False, 2)
+
+
+def test_games_plies_and_states_are_counted_over_all_slots() -> None:
+    slots = Slots()
+    slots.enter(0, SlotState.BUSY)
+    slots.enter(1, SlotState.HELD)
+    slots.count_game(0, void=False, plies=30)
+    slots.count_game(1, void=False, plies=12)
+    slots.count_game(1, void=True, plies=1)
+    assert (slots.games, slots.voids, slots.plies) == (2, 1, 43)
+    assert (slots.number_in(SlotState.BUSY), slots.number_in(SlotState.HELD)) == (1, 1)
+
+
+def test_the_trouble_of_the_first_slot_that_has_one_is_known() -> None:
+    slots = Slots()
+    assert slots.trouble == ""
+    slots.set_trouble(7, "ü" * MOST_BYTES)
+    slots.set_trouble(8, "another")
+    assert slots.trouble == "ü" * (MOST_BYTES // 2)
+    slots.set_trouble(7, "")
+    assert slots.trouble == "another"
+    slots.set_trouble(8, "")
+    assert slots.trouble == ""

@@ -1,7 +1,8 @@
-"""A running tournament: priority, pause, resume, extension, and their effects on queued jobs."""
+"""Running tournaments: priority, pause, resume, extension, and steps of several, of which one fails."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 import pytest
@@ -26,6 +27,7 @@ from tests.support.schedule import (
 from tournament.models import Attempt, Game, LiveGame, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
@@ -39,6 +41,7 @@ from tournament.services.schedule.tournaments import (
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
+
 Kind, State = Tournament.Kind, Tournament.State
 
 
@@ -200,3 +203,23 @@ def test_an_extension_past_all_measure_is_refused() -> None:
     with pytest.raises(TournamentError, match="pairs: must be from 901 to 1000, not 900"):
         extend(tournament, 0)
     assert tournament.games.filter(ladder=LADDER).count() == 1800
+
+
+def test_a_tournament_that_fails_is_logged_and_the_others_take_their_steps(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    versions = [make_version("Ada"), make_version("Bob")]
+    events = [make_event(Tournament.Kind.ROUND_ROBIN, versions=versions, name=f"Cup {n}") for n in range(4)]
+    called = []
+
+    def advance(pk: int) -> bool:
+        called.append(pk)
+        if pk == events[1].pk:
+            raise ZeroDivisionError
+        return pk != events[2].pk
+
+    with caplog.at_level(logging.ERROR, "tournament.advancing"):
+        assert take_steps(Tournament.objects.order_by("-id"), advance) == 2
+    assert called == [event.pk for event in events]
+    assert f"tournament {events[1].pk} cannot continue" in caplog.text
+    assert "ZeroDivisionError" in caplog.text

@@ -1,6 +1,9 @@
-"""Comments of moves: the same text as by parsing every line into values."""
+"""The texts of a game: its moves' comments, the same as by parsing every line, and its log for authors."""
 
 from __future__ import annotations
+
+import re
+from time import monotonic_ns as now
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from engines.protocol import last_info
 from engines.records import format_note, note_from_info
 from workers.game.fastpath.comments import NEVER, format_comment
+from workers.game.fastpath.conversation import KEPT_BYTES, Conversation
 
 LINES = [
     b"info depth 12 score cp 31 nodes 123456 nps 1000000 time 123 pv d1+ d2- a1-",
@@ -75,3 +79,39 @@ def test_values_that_the_last_line_lacks_are_those_of_earlier_lines(line: bytes)
 def test_a_comment_has_score_depth_times_nodes_and_moves_in_this_order() -> None:
     answer = LINES[0] + b"\nbestmove d1+\n"
     assert format_comment(answer, 1104, 90) == "+0.31/12 1.104s 123456n cpu 0.090s pv d1+ d2- a1-"
+
+
+def test_lines_are_listed_with_their_direction_and_time() -> None:
+    conversation = Conversation()
+    conversation.sent(b"position startpos\ngo depth 1\n", now())
+    conversation.received(b"info depth 1\n\nbestmove c1+\r\n", now())
+    assert re.sub(r"\d\.\d{3}", "T", conversation.text()) == (
+        "   T > position startpos\n   T > go depth 1\n   T < info depth 1\n   T < bestmove c1+\r\n"
+    )
+
+
+def test_invalid_utf_8_is_replaced() -> None:
+    conversation = Conversation()
+    conversation.received(b"\xff\x00", now())
+    assert conversation.text().endswith("< \ufffd\0\n")
+
+
+def test_of_a_long_game_both_ends_are_kept() -> None:
+    conversation = Conversation()
+    for number in range(20_000):
+        conversation.received(b"info string %d" % number, now())
+    text = conversation.text()
+    assert "< info string 0\n" in text
+    assert "< info string 19999\n" in text
+    assert "info string 10000\n" not in text
+    (left_out,) = re.findall(r"^\[\.\.\. (\d+) bytes left out \.\.\.\]$", text, re.MULTILINE)
+    whole = sum(len(f"   0.000 < info string {number}\n") for number in range(20_000))
+    assert abs(len(text) + int(left_out) - whole) < 100
+    assert len(text) < 2 * KEPT_BYTES + 200
+
+
+def test_empty_lines_are_counted_too() -> None:
+    conversation = Conversation()
+    for _ in range(100_000):
+        conversation.received(b"", now())
+    assert len(conversation.text()) < 2 * KEPT_BYTES + 200
