@@ -14,11 +14,12 @@ from tests.support.schedule import make_event
 from tournament.models import BotVersion, Tournament
 
 Kind = Tournament.Kind
+Bots = list[BotVersion]
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 
 @pytest.fixture
-def bots(site: Site) -> list[BotVersion]:
+def bots(site: Site) -> Bots:
     return [add_version(site.owner, f"The bot with the longest name {number}") for number in range(1, 9)]
 
 
@@ -51,9 +52,7 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
     assert fits(page)
 
 
-def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
-    bots: list[BotVersion], page: Page
-) -> None:
+def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(bots: Bots, page: Page) -> None:
     decide_games(make_event(Kind.GAUNTLET, versions=bots[:5], ladders=[LADDER], name="Duel"))
     page.goto("/tournaments/duel/")
     expect(page.locator(".winners")).to_contain_text("Challenger: The bot with the longest name 1")
@@ -66,9 +65,7 @@ def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
-def test_all_bots_or_none_are_selected_with_the_keyboard(
-    bots: list[BotVersion], site: Site, page: Page
-) -> None:
+def test_all_bots_or_none_are_selected_with_the_keyboard(bots: Bots, site: Site, page: Page) -> None:
     log_in(page, "olga")
     page.goto("/tournaments/new/")
     page.fill("#id_name", "Everybody")
@@ -88,9 +85,7 @@ def test_all_bots_or_none_are_selected_with_the_keyboard(
     expect(page.get_by_text(f"1 of {count} selected")).to_be_visible()
 
 
-def test_lists_tables_and_replays_work_without_scripts(
-    bots: list[BotVersion], site: Site, unscripted: Page
-) -> None:
+def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
     decide_games(make_event(Kind.SWISS, versions=bots[:6], ladders=[LADDER], name="Open"))
     page = unscripted
     page.goto("/")
@@ -119,7 +114,7 @@ def test_lists_tables_and_replays_work_without_scripts(
     expect(page.locator("#board")).to_have_attribute("data-ply", "4")
 
 
-def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscripted: Page) -> None:
+def test_forms_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
     page = unscripted
     log_in(page, "olga")
     page.goto("/tournaments/new/")
@@ -138,9 +133,7 @@ def test_forms_work_without_scripts(bots: list[BotVersion], site: Site, unscript
     expect(page.locator("h1")).to_contain_text("Stone Age")
 
 
-def test_back_does_not_offer_to_start_a_started_tournament(
-    bots: list[BotVersion], site: Site, page: Page
-) -> None:
+def test_back_does_not_offer_to_start_a_started_tournament(bots: Bots, site: Site, page: Page) -> None:
     log_in(page, "olga")
     page.goto("/tournaments/new/")
     page.fill("#id_name", "Once")

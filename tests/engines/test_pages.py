@@ -30,11 +30,7 @@ def test_the_engine_of_the_readme_has_eight_lines_and_plays_the_transcript() -> 
     (program,) = blocks(README, "python")
     assert len(program.splitlines()) == 8
     with subprocess.Popen(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin
         assert process.stdout

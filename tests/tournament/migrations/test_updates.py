@@ -76,10 +76,7 @@ def test_what_workers_of_the_previous_release_hold_waits_again(up_to_date: None)
     assert set(Game.objects.values_list("state", "attempt", "voids", "lost")) == {("waiting", None, 0, 0)}
     assert set(Attempt.objects.values_list("end", flat=True)) == {"released"}
     assert not LiveGame.objects.exists()
-    assert set(Worker.objects.values_list("name", "state")) == {
-        ("players@east", "lost"),
-        ("checker", "lost"),
-    }
+    assert set(Worker.objects.values_list("name", "state")) == {("players@east", "lost"), ("checker", "lost")}
     Worker.objects.update(state="up")
     again = ask(players)
     assert again is not None

@@ -20,10 +20,11 @@ from workers.service import compliance
 from workers.service.compliance import check_bot
 
 pytestmark = pytest.mark.slow
+Run = Callable[..., list[ComplianceNews]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
+def run(tmp_path: Path, mark: str) -> Run:
     """Check a bad engine with this plan, and return all news sent about it."""
 
     def check_one(
@@ -45,9 +46,7 @@ def run(tmp_path: Path, mark: str) -> Callable[..., list[ComplianceNews]]:
     return check_one
 
 
-def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serialization(
-    run: Callable[..., list[ComplianceNews]],
-) -> None:
+def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serialization(run: Run) -> None:
     sent = run()
     assert (sent[0].unpacked, sent[0].found) == (False, ())
     assert [news.ending for news in sent[:-1]] == [ComplianceEnding.NONE] * (len(sent) - 1)
@@ -62,7 +61,7 @@ def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serial
 
 
 def test_a_check_leaves_nothing_unpacked_and_removes_leftovers_of_refused_bundles(
-    run: Callable[..., list[ComplianceNews]], tmp_path: Path
+    run: Run, tmp_path: Path
 ) -> None:
     refused = tmp_path / "cache" / ("0" * 64)
     refused.mkdir(parents=True)
@@ -72,7 +71,7 @@ def test_a_check_leaves_nothing_unpacked_and_removes_leftovers_of_refused_bundle
 
 
 def test_bundles_unpacked_by_others_stay_while_the_same_bytes_are_refused(
-    run: Callable[..., list[ComplianceNews]], mark: str, tmp_path: Path
+    run: Run, mark: str, tmp_path: Path
 ) -> None:
     sha256 = store_bundle(tmp_path / "store", pack_bad_engine("ugi", "leave", "3", mark=mark))
     used = fetch_bundle(sha256, store=tmp_path / "store", cache=tmp_path / "cache")
@@ -80,9 +79,7 @@ def test_bundles_unpacked_by_others_stay_while_the_same_bytes_are_refused(
     assert sorted(path.name for path in used.iterdir()) == ["bot.toml", "main.py"]
 
 
-def test_a_fault_is_reported_with_the_lines_and_the_engine_s_standard_error(
-    run: Callable[..., list[ComplianceNews]],
-) -> None:
+def test_a_fault_is_reported_with_the_lines_and_the_engine_s_standard_error(run: Run) -> None:
     last = run("ugi complain 40 ugi leave 3")[-1]
     (found,) = last.found
     assert (last.ending, found.check, found.is_grave) == (ComplianceEnding.DONE, "handshake", True)
@@ -91,9 +88,7 @@ def test_a_fault_is_reported_with_the_lines_and_the_engine_s_standard_error(
     assert "LAST" in found.stderr
 
 
-def test_the_output_of_a_nasty_engine_is_sent_escaped_and_bounded(
-    run: Callable[..., list[ComplianceNews]],
-) -> None:
+def test_the_output_of_a_nasty_engine_is_sent_escaped_and_bounded(run: Run) -> None:
     escapes = r"\x1b[2J\x00\xff\xe2\x80\xae"
     last = run(
         f"ugi complain 300000 ugi also id\\x20name\\x20{escapes}\\n ugi many 3000\\x20{escapes} ugi leave 3"
@@ -105,30 +100,28 @@ def test_the_output_of_a_nasty_engine_is_sent_escaped_and_bounded(
     assert max(len(found.lines), len(found.stderr)) <= compliance.MAX_LOG
 
 
-def test_a_program_that_cannot_start_is_the_bot_s_fault(
-    run: Callable[..., list[ComplianceNews]], tmp_path: Path
-) -> None:
+def test_a_program_that_cannot_start_is_the_bot_s_fault(run: Run, tmp_path: Path) -> None:
     manifest = b'[bot]\nname = "Bad"\nversion = "1"\ncommand = ["./bot.toml"]\ngames = ["dogon-kulei"]\n'
     last = run(sha256=store_bundle(tmp_path / "store", pack_bundle({"bot.toml": manifest})))[-1]
     (found,) = last.found
     assert (last.ending, found.is_grave, found.fault != "") == (ComplianceEnding.DONE, True, True)
 
 
-def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Callable[..., list[ComplianceNews]]) -> None:
+def test_an_engine_without_the_ladder_it_claims_is_at_fault(run: Run) -> None:
     variants = r"option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
     (*_, found) = run(f"ugi also {variants}")[-1].found
     assert (found.check, found.is_grave) == ("setup", True)
     assert found.fault == "the engine does not declare 'dogon-kulei' in UGI_Variant"
 
 
-def test_a_missing_bundle_is_our_own_failure(run: Callable[..., list[ComplianceNews]]) -> None:
+def test_a_missing_bundle_is_our_own_failure(run: Run) -> None:
     last = run(sha256="0" * 64)[-1]
     assert last.ending is ComplianceEnding.FAILED
     assert last.why == "the bundle is not available: No such file or directory"
 
 
 def test_an_exception_of_ours_is_reported_as_our_own_failure(
-    run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
@@ -139,7 +132,7 @@ def test_an_exception_of_ours_is_reported_as_our_own_failure(
 
 @pytest.mark.parametrize("name", [name for name, hostile in HOSTILE.items() if hostile.found_by == WORKER])
 def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
-    name: str, run: Callable[..., list[ComplianceNews]], tmp_path: Path
+    name: str, run: Run, tmp_path: Path
 ) -> None:
     data = HOSTILE[name].make()
     sha256 = hashlib.sha256(data).hexdigest()
@@ -151,16 +144,12 @@ def test_a_hostile_archive_is_refused_by_name_before_anything_runs(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_stopping_worker_returns_a_check_that_is_under_way(
-    run: Callable[..., list[ComplianceNews]], mark: str
-) -> None:
+def test_a_stopping_worker_returns_a_check_that_is_under_way(run: Run, mark: str) -> None:
     sent = run("go resist -", is_stopping=lambda: bool(processes_with(mark)))
     assert sent[-1].ending is ComplianceEnding.RETURNED
 
 
-def test_news_is_sent_while_an_engine_is_silent(
-    run: Callable[..., list[ComplianceNews]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_news_is_sent_while_an_engine_is_silent(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compliance, "PROGRESS_SECONDS", 0.0)
     assert runner.PROGRESS_SECONDS > 0
     sent = run("ugi resist -", seconds=1)

@@ -20,10 +20,11 @@ LACK = Want("a control group", "start ./arena as root")
 NO_BUBBLEWRAP = Want("the program bwrap", "apt-get install bubblewrap", "bubblewrap")
 
 pytestmark = pytest.mark.django_db
+Find = Callable[[Level], None]
 
 
 @pytest.fixture
-def found(settings: Settings) -> Callable[[Level], None]:
+def found(settings: Settings) -> Find:
     """Have a worker of this machine report a sandbox of a level."""
 
     def find(level: Level) -> None:
@@ -32,7 +33,7 @@ def found(settings: Settings) -> Callable[[Level], None]:
     return find
 
 
-def test_at_level_a_uploads_are_run(found: Callable[[Level], None]) -> None:
+def test_at_level_a_uploads_are_run(found: Find) -> None:
     found(Level.A)
     assert uploads.look().are_run
     assert describe_uploads() == [
@@ -41,7 +42,7 @@ def test_at_level_a_uploads_are_run(found: Callable[[Level], None]) -> None:
     ]
 
 
-def test_at_level_b_they_wait_and_the_exact_command_is_named(found: Callable[[Level], None]) -> None:
+def test_at_level_b_they_wait_and_the_exact_command_is_named(found: Find) -> None:
     found(Level.B)
     assert not uploads.look().are_run
     assert uploads.waiting_reason() == (
@@ -55,7 +56,7 @@ def test_at_level_b_they_wait_and_the_exact_command_is_named(found: Callable[[Le
 
 
 def test_a_site_that_only_this_machine_can_reach_runs_them_at_level_b_and_says_so(
-    settings: Settings, found: Callable[[Level], None], client: Client
+    settings: Settings, found: Find, client: Client
 ) -> None:
     settings.IS_LOCAL = True
     found(Level.B)
@@ -71,22 +72,20 @@ def test_a_site_that_only_this_machine_can_reach_runs_them_at_level_b_and_says_s
     assertContains(client.get("/workers/"), sentence)
 
 
-def test_level_b_is_not_spoken_of_where_all_holds(
-    settings: Settings, found: Callable[[Level], None], client: Client
-) -> None:
+def test_level_b_is_not_spoken_of_where_all_holds(settings: Settings, found: Find, client: Client) -> None:
     settings.IS_LOCAL = True
     found(Level.A)
     client.force_login(make_user())
     assertNotContains(client.get("/upload/"), "a sandbox of level")
 
 
-def test_a_local_site_may_be_told_to_need_level_a(settings: Settings, found: Callable[[Level], None]) -> None:
+def test_a_local_site_may_be_told_to_need_level_a(settings: Settings, found: Find) -> None:
     settings.IS_LOCAL, settings.SANDBOX = True, "A"
     found(Level.B)
     assert not uploads.look().are_run
 
 
-def test_an_operator_may_let_them_play_at_level_b(settings: Settings, found: Callable[[Level], None]) -> None:
+def test_an_operator_may_let_them_play_at_level_b(settings: Settings, found: Find) -> None:
     settings.SANDBOX = "B"
     found(Level.B)
     assert uploads.look().are_run
@@ -99,7 +98,7 @@ def test_an_operator_may_let_them_play_at_level_b(settings: Settings, found: Cal
     ("is_local", "command"), [(True, "./arena up --port 8123 --trust-uploads"), (False, "")]
 )
 def test_at_level_c_only_trust_would_let_them_play_which_no_public_site_should_give(
-    settings: Settings, found: Callable[[Level], None], is_local: bool, command: str
+    settings: Settings, found: Find, is_local: bool, command: str
 ) -> None:
     settings.SANDBOX, settings.IS_LOCAL = "B", is_local
     found(Level.C)
@@ -111,7 +110,7 @@ def test_at_level_c_only_trust_would_let_them_play_which_no_public_site_should_g
 @pytest.mark.parametrize("level", [Level.B, Level.C])
 @pytest.mark.parametrize("is_local", [True, False])
 def test_root_is_not_advised_to_weaken_the_sandbox(
-    settings: Settings, found: Callable[[Level], None], level: Level, is_local: bool
+    settings: Settings, found: Find, level: Level, is_local: bool
 ) -> None:
     settings.SANDBOX, settings.IS_LOCAL, settings.IS_STARTED_BY_ROOT = "A", is_local, True
     found(level)
@@ -144,15 +143,13 @@ def test_without_bubblewrap_the_one_package_to_install_is_named(
     assertNotContains(page, "--trust-uploads")
 
 
-def test_a_site_that_arena_did_not_start_names_the_setting_alone(
-    settings: Settings, found: Callable[[Level], None]
-) -> None:
+def test_a_site_that_arena_did_not_start_names_the_setting_alone(settings: Settings, found: Find) -> None:
     settings.START_COMMAND = ""
     found(Level.B)
     assert uploads.look().command == "DUARENA_SANDBOX=B"
 
 
-def test_a_setting_that_is_none_is_told(settings: Settings, found: Callable[[Level], None]) -> None:
+def test_a_setting_that_is_none_is_told(settings: Settings, found: Find) -> None:
     settings.SANDBOX = "off"
     found(Level.A)
     assert not uploads.look().are_run
@@ -160,9 +157,7 @@ def test_a_setting_that_is_none_is_told(settings: Settings, found: Callable[[Lev
 
 
 @pytest.mark.parametrize("address", ["/", "/upload/"])
-def test_the_first_page_and_the_upload_page_say_so(
-    client: Client, found: Callable[[Level], None], address: str
-) -> None:
+def test_the_first_page_and_the_upload_page_say_so(client: Client, found: Find, address: str) -> None:
     client.force_login(make_user())
     found(Level.B)
     assertContains(client.get(address), "DUARENA_SANDBOX=B ./arena up --port 8123")

@@ -31,7 +31,17 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
-from tournament.models import ActiveVersion, BotVersion, Exam, Game, Ignored, RatingEvent, Tournament, Worker
+from tournament.models import (
+    ActiveVersion,
+    BotVersion,
+    Exam,
+    Game,
+    Ignored,
+    RatingEvent,
+    Tournament,
+    User,
+    Worker,
+)
 from tournament.services.calendar import sweep
 from tournament.services.fair_share import charge, used_today
 from tournament.services.locks import lock_row, lock_tournaments
@@ -48,6 +58,10 @@ pytestmark = pytest.mark.django_db
 
 Submit = Callable[..., BotVersion]
 Take = Callable[..., ComplianceJob | None]
+Hear = Callable[..., bool]
+Validating = tuple[BotVersion, GameJob]
+Taken = list[ComplianceJob]
+State = BotVersion.State
 OK = Finding("handshake", "")
 FAULT = Finding(
     "legal moves", "duploline", "illegal move 'x'", "read the position", "> go", "oops", is_grave=True
@@ -67,13 +81,13 @@ def checker(db: None) -> Worker:
 
 
 @pytest.fixture
-def taken(checker: Worker) -> list[ComplianceJob]:
+def taken(checker: Worker) -> Taken:
     """The checks that its slots have taken so far."""
     return []
 
 
 @pytest.fixture
-def take(taken: list[ComplianceJob]) -> Take:
+def take(taken: Taken) -> Take:
     """Have a slot of a worker ask; returns the check that it gets."""
 
     def take_one(name: str = "checker", slot: int = 0) -> ComplianceJob | None:
@@ -100,7 +114,7 @@ def submit(take: Take, on_commit: OnCommit) -> Submit:
 
 
 @pytest.fixture
-def hear(take: Take, on_commit: OnCommit) -> Callable[..., bool]:
+def hear(take: Take, on_commit: OnCommit) -> Hear:
     """Let the site have news of a check, with all that follows; the row is fresh then, and a slot asks."""
 
     def tell(version: BotVersion, *words: object, **more: object) -> bool:
@@ -120,24 +134,20 @@ def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> 
     assert validation.validate_waiting() == 1
     assert validation.validate_waiting() == 0
     version.refresh_from_db()
-    assert (version.state, version.state_reason) == (BotVersion.State.VALIDATING, "")
+    assert (version.state, version.state_reason) == (State.VALIDATING, "")
     assert version.exams.count() == 1
 
 
-def test_an_upload_is_examined_in_a_worker_first(
-    submit: Submit, taken: list[ComplianceJob], deal: Deal
-) -> None:
+def test_an_upload_is_examined_in_a_worker_first(submit: Submit, taken: Taken, deal: Deal) -> None:
     version = submit(games=["duploline", "dogon-kulei"])
     (job,) = taken
     assert job.engine == version.engine_spec()
     assert job.games == ("duploline", "dogon-kulei")
     assert job.exam == str(version.exams.get().pk)
-    assert (version.state, deal()) == (BotVersion.State.VALIDATING, [])
+    assert (version.state, deal()) == (State.VALIDATING, [])
 
 
-def test_what_is_found_is_kept_as_it_comes_and_repeats_change_nothing(
-    submit: Submit, hear: Callable[..., bool]
-) -> None:
+def test_what_is_found_is_kept_as_it_comes_and_repeats_change_nothing(submit: Submit, hear: Hear) -> None:
     version = submit()
     assert hear(version, ComplianceEnding.NONE, OK, FLAW)
     assert hear(version, ComplianceEnding.NONE, OK)  # it was overtaken
@@ -157,19 +167,19 @@ def test_a_version_that_plays_itself_on_every_ladder_is_valid_and_active(submit:
         for report in play_all(job):
             assert isinstance(keeper.record(report), keeper.Recorded)
     version.refresh_from_db()
-    assert (version.state, version.state_reason) == (BotVersion.State.VALID, "")
+    assert (version.state, version.state_reason) == (State.VALID, "")
     assert sorted(active.ladder_id for active in version.activities.all()) == ["dogon-kulei", "duploline"]
     assert not RatingEvent.objects.exists()
     assert version.bundle.path.exists()
 
 
 def test_a_grave_fault_refuses_the_version_and_deletes_its_bytes(
-    submit: Submit, hear: Callable[..., bool], deal: Deal
+    submit: Submit, hear: Hear, deal: Deal
 ) -> None:
     version = submit()
     assert version.bundle.path.exists()
     hear(version, ComplianceEnding.DONE, OK, FLAW, FAULT)
-    assert version.state == BotVersion.State.REFUSED
+    assert version.state == State.REFUSED
     assert version.state_reason == (
         "the compliance check 'legal moves' on duploline failed: illegal move 'x'"
     )
@@ -177,25 +187,23 @@ def test_a_grave_fault_refuses_the_version_and_deletes_its_bytes(
     assert deal() == []
 
 
-def test_a_flaw_that_loses_no_game_is_told_and_forgiven(submit: Submit, hear: Callable[..., bool]) -> None:
+def test_a_flaw_that_loses_no_game_is_told_and_forgiven(submit: Submit, hear: Hear) -> None:
     version = submit()
     hear(version, ComplianceEnding.DONE, OK, FLAW)
-    assert version.state == BotVersion.State.VALIDATING
+    assert version.state == State.VALIDATING
     assert version.validation is not None
     assert set(version.validation.games.values_list("state", flat=True)) == {"claimed"}
 
 
-def test_a_bundle_that_cannot_be_unpacked_is_refused_and_deleted(
-    submit: Submit, hear: Callable[..., bool]
-) -> None:
+def test_a_bundle_that_cannot_be_unpacked_is_refused_and_deleted(submit: Submit, hear: Hear) -> None:
     version = submit()
     hear(version, ComplianceEnding.REFUSED, why="entry 'x' is damaged", unpacked=False)
-    assert version.state == BotVersion.State.REFUSED
+    assert version.state == State.REFUSED
     assert version.state_reason == "the bundle cannot be used: entry 'x' is damaged"
     assert not version.bundle.path.exists()
 
 
-def test_refused_bytes_are_refused_again_by_name(submit: Submit, hear: Callable[..., bool]) -> None:
+def test_refused_bytes_are_refused_again_by_name(submit: Submit, hear: Hear) -> None:
     version = submit()
     hear(version, ComplianceEnding.REFUSED, why="entry 'x' is damaged")
     assert version.bot.owner is not None
@@ -203,7 +211,7 @@ def test_refused_bytes_are_refused_again_by_name(submit: Submit, hear: Callable[
         submit_bundle(version.bot.owner, pack_bot())
 
 
-def test_bytes_that_another_version_plays_with_stay(submit: Submit, hear: Callable[..., bool]) -> None:
+def test_bytes_that_another_version_plays_with_stay(submit: Submit, hear: Hear) -> None:
     version = submit()
     other = make_version("Twin")
     BotVersion.objects.filter(pk=other.pk).update(bundle=version.bundle)
@@ -213,32 +221,30 @@ def test_bytes_that_another_version_plays_with_stay(submit: Submit, hear: Callab
 
 @pytest.mark.parametrize("ending", [ComplianceEnding.FAILED, ComplianceEnding.RETURNED])
 def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
-    ending: ComplianceEnding, submit: Submit, hear: Callable[..., bool], taken: list[ComplianceJob]
+    ending: ComplianceEnding, submit: Submit, hear: Hear, taken: Taken
 ) -> None:
     version = submit()
     hear(version, ending, why="the disk is full")
-    assert version.state == BotVersion.State.VALIDATING
+    assert version.state == State.VALIDATING
     assert [job.exam for job in taken] == [str(exam.pk) for exam in version.exams.order_by("sent_at")]
     assert len(taken) == 2
 
 
-def test_after_three_failures_it_waits_and_says_why(
-    submit: Submit, hear: Callable[..., bool], taken: list[ComplianceJob]
-) -> None:
+def test_after_three_failures_it_waits_and_says_why(submit: Submit, hear: Hear, taken: Taken) -> None:
     version = submit()
     for _ in range(validation.MAX_TRIES):
         hear(version, ComplianceEnding.FAILED, why="the disk is full")
-    assert version.state == BotVersion.State.WAITING
+    assert version.state == State.WAITING
     assert version.state_reason == "it could not be checked in 3 attempts, the last: the disk is full"
     assert len(taken) == 3
     assert version.bundle.path.exists()
 
 
-def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Callable[..., bool]) -> None:
+def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Hear) -> None:
     version = submit()
     for _ in range(5 * validation.MAX_TRIES):
         hear(version, ComplianceEnding.RETURNED)
-    assert version.state == BotVersion.State.VALIDATING
+    assert version.state == State.VALIDATING
 
 
 @pytest.mark.parametrize("exam", [str(uuid.UUID(int=7)), "no uuid"])
@@ -256,9 +262,7 @@ def test_the_last_word_comes_twice_and_counts_once(submit: Submit) -> None:
     assert Tournament.objects.count() == 1
 
 
-def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
-    submit: Submit, hear: Callable[..., bool]
-) -> None:
+def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(submit: Submit, hear: Hear) -> None:
     nasty = "\x00\x1b[2J\u202e\x9b" * 50_000
     version = submit()
     hear(
@@ -281,7 +285,7 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(
 
 
 def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
-    first, second = submit(), make_version("Iron Age", state=BotVersion.State.WAITING)
+    first, second = submit(), make_version("Iron Age", state=State.WAITING)
     validation.begin(second, timezone.now())
     assert second.exams.get().assigned == ""
     make_worker(name="checker 2", takes="checks", slots=1)
@@ -290,12 +294,12 @@ def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
     assert (first.exams.get().assigned, second.exams.get().assigned) == ("checker", "checker 2")
 
 
-def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: list[ComplianceJob]) -> None:
+def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -> None:
     ada, bob, cy = (make_user(name) for name in ("ada", "bob", "cy"))
     charge({bob.pk: 60.0}, timezone.now(), is_validation=True)
     checks = {}
     for owner, name in ((ada, "A1"), (ada, "A2"), (ada, "A3"), (bob, "B1"), (cy, "C1")):
-        version = make_version(name, owner=owner, state=BotVersion.State.WAITING)
+        version = make_version(name, owner=owner, state=State.WAITING)
         exam = validation.begin(version, timezone.now())
         assert exam is not None
         checks[str(exam.pk)] = name
@@ -311,7 +315,7 @@ def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: list[Com
 def test_a_validation_that_has_begun_comes_before_further_checks(submit: Submit, take: Take) -> None:
     first = submit()
     pass_exam(first)
-    validation.begin(make_version("Iron Age", state=BotVersion.State.WAITING), timezone.now())
+    validation.begin(make_version("Iron Age", state=State.WAITING), timezone.now())
     batch = ask(Worker.objects.get(), holds=[])
     assert batch is not None
     assert batch.check is None
@@ -328,8 +332,8 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     ada = version.bot.owner
     assert ada is not None
     Exam.objects.update(sent_at=now - timedelta(minutes=50), heard_at=now + timedelta(minutes=1))
-    other = make_version("Iron Age", owner=ada, state=BotVersion.State.WAITING)
-    begun = start_validation(make_version("Bronze Age", owner=ada, state=BotVersion.State.VALIDATING))
+    other = make_version("Iron Age", owner=ada, state=State.WAITING)
+    begun = start_validation(make_version("Bronze Age", owner=ada, state=State.VALIDATING))
     charge({ada.pk: 9 * 60.0}, now, is_validation=True)
     validation.begin(other, now)
     other.refresh_from_db()
@@ -340,7 +344,7 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     assert ask(Worker.objects.get(), slot=1) is None
     assert validation.is_delayed(begun.validated_versions.get(), later)
     assert used_today(ada, later) == 0.0  # tournaments have other hours
-    bob = make_version("Quick", owner=make_user("bob"), state=BotVersion.State.WAITING)
+    bob = make_version("Quick", owner=make_user("bob"), state=State.WAITING)
     validation.begin(bob, later)
     job = take(slot=1)
     assert job is not None
@@ -392,7 +396,7 @@ def test_a_post_about_a_check_renews_its_lease(submit: Submit, monkeypatch: pyte
 
 
 @pytest.fixture
-def validating(submit: Submit, deal: Deal) -> tuple[BotVersion, GameJob]:
+def validating(submit: Submit, deal: Deal) -> Validating:
     """A version that was examined, and the job of its one game."""
     version = submit()
     pass_exam(version)
@@ -400,14 +404,12 @@ def validating(submit: Submit, deal: Deal) -> tuple[BotVersion, GameJob]:
     return version, job
 
 
-def test_any_forfeit_refuses_a_version_with_its_reason(
-    validating: tuple[BotVersion, GameJob], on_commit: OnCommit
-) -> None:
+def test_any_forfeit_refuses_a_version_with_its_reason(validating: Validating, on_commit: OnCommit) -> None:
     version, job = validating
     with on_commit():
         keeper.record(forfeit(play(job, job.games[0]), "no answer in 1.05 s"))
     version.refresh_from_db()
-    assert version.state == BotVersion.State.REFUSED
+    assert version.state == State.REFUSED
     assert version.state_reason == (
         "the validation game of duploline ended in time forfeit at ply 0: no answer in 1.05 s"
     )
@@ -415,49 +417,40 @@ def test_any_forfeit_refuses_a_version_with_its_reason(
     assert not ActiveVersion.objects.exists()
 
 
-def test_a_resignation_is_no_fault(validating: tuple[BotVersion, GameJob]) -> None:
+def test_a_resignation_is_no_fault(validating: Validating) -> None:
     version, job = validating
     report = forfeit(play(job, job.games[0]), "")
     keeper.record(replace(report, termination="resignation", fault="none", result=Result.BLACK_WINS))
     version.refresh_from_db()
-    assert version.state == BotVersion.State.VALID
+    assert version.state == State.VALID
 
 
-def test_a_bot_that_cannot_start_is_refused(validating: tuple[BotVersion, GameJob]) -> None:
+def test_a_bot_that_cannot_start_is_refused(validating: Validating) -> None:
     version, job = validating
     keeper.record(void(play(job, job.games[0]), f"{BOTH_UNABLE}: main.py"))
     version.refresh_from_db()
-    assert version.state == BotVersion.State.REFUSED
+    assert version.state == State.REFUSED
     assert version.state_reason == (
         "the validation game of duploline could not be played: both engines unable to start: main.py"
     )
 
 
-def test_a_game_that_our_own_side_cannot_play_refuses_nobody(
-    validating: tuple[BotVersion, GameJob], deal: Deal
-) -> None:
+def test_a_game_that_our_own_side_cannot_play_refuses_nobody(validating: Validating, deal: Deal) -> None:
     version, job = validating
     for _ in range(3):
         keeper.record(void(play(job, job.games[0]), "the disk is full"))
         job = next(iter(deal()), job)
     version.refresh_from_db()
-    assert version.state == BotVersion.State.WAITING
+    assert version.state == State.WAITING
     assert "could not be played: given up after 3 attempts" in version.state_reason
     assert version.bundle.path.exists()
 
 
-State = BotVersion.State
-
-
 def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
-    settings: Settings, on_commit: OnCommit
+    submit: Submit, take: Take, taken: Taken, on_commit: OnCommit
 ) -> None:
-    settings.TRUST_UPLOADS = True
-    checker = make_worker(name="checker", takes="checks")
-    user = make_user()
-    with on_commit():
-        version = submit_bundle(user, pack_bot())
-    assert ask(checker) is not None
+    version = submit()
+    assert len(taken) == 1
     later = news(version)
     with on_commit():
         assert stop_validation(version, "its owner stopped its validation", timezone.now())
@@ -467,12 +460,12 @@ def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
     assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
     assert post(str(exam.pk)).stop == (str(exam.pk),)
     assert not version.bundle.path.exists()
-    now = timezone.now()
-    assert used_today(user, now, is_validation=True) > 0
-    assert used_today(user, now) == 0
+    owner, now = User.objects.get(), timezone.now()
+    assert used_today(owner, now, is_validation=True) > 0
+    assert used_today(owner, now) == 0
     assert not validation.record_news(later, timezone.now())
     assert not stop_validation(version, "again", timezone.now())
-    assert ask(checker) is None
+    assert take() is None
 
 
 def test_the_games_of_a_stopped_validation_are_cancelled() -> None:
