@@ -208,7 +208,7 @@ def _comment(move: RecordMove, chance: random.Random | None) -> str:
     return format_note(move.note) if chance and move.note else "+0.35/12 0.500s"
 
 
-def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None = None) -> None:
+def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None = None) -> Tournament:
     """Decide all games of a running tournament; without ``result_of`` the version entered earlier wins."""
     numbers = dict(event.entries.values_list("version", "number"))
 
@@ -223,3 +223,4 @@ def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None =
         count_finished(event.pk, len(games))
         advance_all()
     event.refresh_from_db()
+    return event

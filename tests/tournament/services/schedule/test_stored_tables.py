@@ -44,8 +44,7 @@ def play_one(tournament: Tournament) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
 def test_the_stored_tables_of_every_format_are_those_of_its_games(kind: Tournament.Kind) -> None:
-    cup = event(kind)
-    decide_games(cup)
+    cup = decide_games(event(kind))
     assert cup.is_over
     versions = entered_versions(cup)
     assert TournamentTables.objects.filter(tournament=cup).exists()
@@ -53,8 +52,7 @@ def test_the_stored_tables_of_every_format_are_those_of_its_games(kind: Tourname
 
 
 def test_without_meetings_only_the_results_against_single_opponents_are_missing() -> None:
-    cup = event(Kind.ROUND_ROBIN)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN))
     (whole, *_), (short, *_) = (
         shown_tables(cup, entered_versions(cup), with_meetings=flag) for flag in (True, False)
     )
@@ -66,8 +64,7 @@ def test_without_meetings_only_the_results_against_single_opponents_are_missing(
 def test_the_page_of_a_finished_tournament_reads_no_games_for_its_tables(
     client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    cup = event(Kind.SWISS)
-    decide_games(cup)
+    cup = decide_games(event(Kind.SWISS))
     address = f"/tournaments/{cup.slug}/"
     client.get(address)
     with django_assert_max_num_queries(6) as queries:
@@ -121,8 +118,7 @@ def annul_one(game: Game) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
 def test_an_annulled_game_leaves_the_stored_tables_at_once(kind: Tournament.Kind) -> None:
-    cup = event(kind)
-    decide_games(cup)
+    cup = decide_games(event(kind))
     versions, before = entered_versions(cup), shown_tables(cup, entered_versions(cup))
     game = cup.games.done().filter(ladder=LADDER).earliest("id")
     annul_one(game)
@@ -151,8 +147,7 @@ def test_after_an_annulment_the_tables_are_stored_again_at_once(client: Client) 
 
 
 def test_an_annulment_that_is_taken_back_gives_the_tables_as_before() -> None:
-    cup = event(Kind.ROUND_ROBIN)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN))
     versions, before = entered_versions(cup), shown_tables(cup, entered_versions(cup))
     annul_one(cup.games.done().earliest("id"))
     refresh_tables(timezone.now())
@@ -189,8 +184,7 @@ def test_games_of_a_withdrawn_version_count_for_its_opponents_in_stored_tables()
 
 
 def test_tables_of_tournaments_that_ended_before_are_stored_later() -> None:
-    cup = event(Kind.KNOCK_OUT)
-    decide_games(cup)
+    cup = decide_games(event(Kind.KNOCK_OUT))
     TournamentTables.objects.all().delete()
     assert refresh_tables(timezone.now()) == 1
     versions: list[BotVersion] = entered_versions(cup)

@@ -59,14 +59,12 @@ def test_the_champion_of_a_finished_tournament_is_named_above_its_tables(
 
 
 def test_a_shared_first_place_names_all_who_share_it(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup, lambda game: Result.DRAW)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots), lambda game: Result.DRAW)
     assert named(client, cup) == [("Shared first place", ["Bot 1", "Bot 2", "Bot 3", "Bot 4"], "3 points")]
 
 
 def test_the_winner_of_a_level_final_is_the_better_seed(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.KNOCK_OUT, bots)
-    decide_games(cup, lambda game: Result.DRAW)
+    cup = decide_games(event(Kind.KNOCK_OUT, bots), lambda game: Result.DRAW)
     assert named(client, cup) == [("Champion", ["Bot 1"], "better seed in a level final")]
 
 
@@ -74,8 +72,7 @@ def test_the_winner_of_a_level_final_is_the_better_seed(bots: list[BotVersion], 
 def test_a_tournament_that_is_not_finished_has_no_champion(
     bots: list[BotVersion], client: Client, state: State
 ) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
     Tournament.objects.filter(pk=cup.pk).update(state=state)
     assert named(client, cup) == []
 
@@ -89,8 +86,7 @@ def test_the_challenger_of_a_gauntlet_stands_apart_from_its_opponents(
             return Result.WHITE_WINS if game.white.bot.name == "Bot 3" else Result.BLACK_WINS
         return Result.DRAW
 
-    cup = event(Kind.GAUNTLET, bots)
-    decide_games(cup, result)
+    cup = decide_games(event(Kind.GAUNTLET, bots), result)
     (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
     assert (cross.challenger.name[1:6], cross.challenger.points, cross.challenger.of) == ("Bot 1", "2", 6)
     assert [cell.points for cell in cross.challenger.cells] == ["0", "1", "1"]
@@ -153,8 +149,7 @@ def test_a_tournament_that_is_not_played_says_so_instead_of_a_time(
     assert progress(client, cup) == "Paused with 12 games left."
     cancel(cup)
     assert progress(client, cup) == "Cancelled with 12 games not played."
-    done = event(Kind.GAUNTLET, bots[:2])
-    decide_games(done)
+    done = decide_games(event(Kind.GAUNTLET, bots[:2]))
     assert progress(client, done) == "Played in a few seconds."
     began = done.finished_at - datetime.timedelta(minutes=12)  # type: ignore[operator]
     Tournament.objects.filter(pk=done.pk).update(started_at=began)
@@ -183,8 +178,7 @@ def read_csv(client: Client, address: str) -> list[dict[str, str]]:
 def test_the_files_hold_the_same_table_as_csv_and_json(
     bots: list[BotVersion], client: Client, name: str
 ) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
     rows = read_csv(client, f"/tournaments/{cup.slug}/{name}.csv")
     answer = client.get(f"/tournaments/{cup.slug}/{name}.json").json()
     assert (answer["tournament"], answer["state"]) == (cup.slug, "finished")
@@ -197,8 +191,7 @@ def test_the_files_hold_the_same_table_as_csv_and_json(
 
 
 def test_the_files_agree_with_the_page(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
     standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
     (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
     listed = [(row["rank"], row["bot"], row["points"], row["rating"]) for row in standings]
@@ -211,8 +204,7 @@ def test_the_files_agree_with_the_page(bots: list[BotVersion], client: Client) -
 def test_the_challenger_comes_first_in_the_files_without_a_rank(
     bots: list[BotVersion], client: Client
 ) -> None:
-    cup = event(Kind.GAUNTLET, list(reversed(bots)))
-    decide_games(cup, lambda game: Result.DRAW)
+    cup = decide_games(event(Kind.GAUNTLET, list(reversed(bots))), lambda game: Result.DRAW)
     standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
     assert [(row["bot"], row["rank"]) for row in standings][:2] == [("Bot 4", None), ("Bot 3", 1)]
 
@@ -225,8 +217,7 @@ def pairings_of(client: Client, tournament: Tournament, query: str = "") -> list
 def test_the_pairings_of_a_swiss_are_those_of_all_its_rounds_with_their_byes(
     bots: list[BotVersion], client: Client
 ) -> None:
-    cup = event(Kind.SWISS, bots[:3])
-    decide_games(cup)
+    cup = decide_games(event(Kind.SWISS, bots[:3]))
     rows = pairings_of(client, cup)
     assert tuple(rows[0]) == tables.PAIRINGS
     assert [(row["round"], row["note"]) for row in rows] == [
@@ -244,8 +235,7 @@ def test_the_pairings_of_a_swiss_are_those_of_all_its_rounds_with_their_byes(
 
 
 def test_the_games_of_a_pairing_are_listed_at_its_address(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.SWISS, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.SWISS, bots))
     for row in pairings_of(client, cup):
         listed = client.get(row["games"]).context["page"].rows
         players = {(row["bot"], row["version"]), (row["opponent"], row["opponent_version"])}
@@ -281,8 +271,7 @@ def test_the_page_of_a_tournament_with_rounds_links_to_its_pairings(
 
 
 def test_the_games_of_a_tournament_can_be_searched(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
     assert f'href="/games/?tournament={cup.slug}">Search<' in page_of(client, cup)
 
 
@@ -290,8 +279,7 @@ def test_a_name_that_looks_like_a_formula_stays_text_in_csv_alone(
     bots: list[BotVersion], client: Client
 ) -> None:
     names = ["=1+1", "+2", "-3", "@sum"]
-    cup = event(Kind.ROUND_ROBIN, [add_version(None, name) for name in names])
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, [add_version(None, name) for name in names]))
     rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
     assert sorted(row["bot"] for row in rows) == sorted(f"'{name}" for name in names)
     met = read_csv(client, f"/tournaments/{cup.slug}/crosstable.csv")
@@ -317,15 +305,13 @@ def test_a_ladder_s_endless_tournament_has_no_files(site: Site, client: Client) 
 def test_a_file_costs_the_same_queries_at_any_size(
     bots: list[BotVersion], client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, name: str
 ) -> None:
-    cup = event(Kind.SWISS, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.SWISS, bots))
     with django_assert_max_num_queries(5):
         assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
 
 
 def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
-    decide_games(cup)
+    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
     page = client.get(f"/tournaments/{cup.slug}/").content.decode()
     cells = re.findall(r'<td class="(?:win|draw|loss)" title="of 2 games"><a href="([^"]+)">', page)
     assert len(cells) == len(bots) * (len(bots) - 1)
