@@ -28,8 +28,9 @@ from tournament.embedded.plan import ROOT
 pytestmark = pytest.mark.slow
 
 FILL = """
-from django.utils import timezone
-from tests.support.schedule import make_tournament, make_version, make_worker, make_user, record_short, take_all
+from tests.support.schedule import (
+    make_tournament, make_user, make_version, make_worker, record_short, take_all
+)
 from tournament.models import Bundle
 from workers.bundles.store import pack_bundle, store_bundle
 from django.conf import settings
