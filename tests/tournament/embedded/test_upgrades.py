@@ -75,10 +75,9 @@ print(len(seen), sum(address.endswith(".pgn") and "/games/" in address for addre
 """
 GO_ON = """
 from django.utils import timezone
-from tests.support.schedule import make_worker, open_door, play_short, take_all
+from tests.support.schedule import make_worker, open_door, record_short, take_all
 from tournament.models import Attempt, Game, Tournament
 from tournament.services import calendar
-from tournament.services.results import keeper
 from tournament.services.work import workers
 now = timezone.now()
 workers.presume_lost()

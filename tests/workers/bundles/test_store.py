@@ -6,8 +6,8 @@ import hashlib
 import os
 import shutil
 import stat
-import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -112,14 +112,8 @@ def test_a_store_that_is_gone_drops_nothing(stored: tuple[str, Path, Path]) -> N
 def test_workers_may_unpack_the_same_bundle_at_once(stored: tuple[str, Path, Path]) -> None:
     sha256, store, cache = stored
     path = bundle_path(store, sha256)
-    folders: list[Path] = []
-    threads = [
-        threading.Thread(target=lambda: folders.append(unpack_bundle(path, sha256, cache))) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        folders = list(pool.map(lambda _: unpack_bundle(path, sha256, cache), range(8)))
     assert folders == [cache / sha256] * 8
     assert os.listdir(cache) == [sha256]
 

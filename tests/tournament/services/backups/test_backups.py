@@ -29,9 +29,9 @@ from tournament.embedded.plan import ROOT
 pytestmark = pytest.mark.slow
 
 FILL = """
-from django.utils import timezone
-from tests.support.schedule import make_tournament, make_version, make_worker, make_user, play_short, take_all
-from tournament.services.results import keeper
+from tests.support.schedule import (
+    make_tournament, make_user, make_version, make_worker, record_short, take_all
+)
 from tournament.models import Bundle
 from workers.bundles.store import pack_bundle, store_bundle
 from django.conf import settings
@@ -52,9 +52,8 @@ for job in sent[:4]:
 """A tournament of 18 games: some are done, some taken by a worker, and the others wait."""
 GO_ON = """
 from django.utils import timezone
-from tests.support.schedule import ask, play_short
+from tests.support.schedule import ask, record_short
 from tournament.models import Game, Tournament, Worker
-from tournament.services.results import keeper
 from tournament.services.work import workers
 workers.presume_lost()
 Worker.objects.update(state="up", seen_at=timezone.now())

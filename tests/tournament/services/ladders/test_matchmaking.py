@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import threading
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -30,6 +28,7 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
+from tests.support.threads import at_once
 from tournament.models import (
     Attempt,
     Bot,
@@ -306,21 +305,7 @@ def test_a_faster_rate_counts_at_once() -> None:
 def test_two_ticks_at_once_make_one_pair() -> None:
     owned("Ada", "Bob")
     Matchmaking.objects.ensure()
-    ready, made = threading.Barrier(4), []
-
-    def tick() -> None:
-        ready.wait()
-        try:
-            made.append(tend(NOW))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=tick) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(made) == [0, 0, 0, 1]
+    assert sorted(at_once(*[lambda: tend(NOW)] * 4)) == [0, 0, 0, 1]
     assert Pairing.objects.count() == 1
     assert Game.objects.count() == 2
     assert Tournament.objects.count() == 1

@@ -39,6 +39,7 @@ class Site:
 
     def __init__(self) -> None:
         self.now = timezone.now()
+        self.ada, self.bob = make_user("ada"), make_user("bob")
         self.playing: dict[tuple[str, int], Batch] = {}
         self.current: dict[str, JobGame] = {}
         """The game that is played, by job."""
@@ -111,70 +112,56 @@ def site(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Site:
     return site
 
 
-@pytest.fixture
-def ada() -> User:
-    return make_user("ada")
-
-
-@pytest.fixture
-def bob() -> User:
-    return make_user("bob")
-
-
 def tournament_of(owner: User | None, name: str, time_control: str = QUICK, pairs: int = 100) -> Tournament:
     versions = [make_version(f"{name} one"), make_version(f"{name} two")]
     return make_tournament(owner=owner, name=name, versions=versions, pairs=pairs, time_control=time_control)
 
 
-def test_who_waits_gets_a_slot_from_games_that_take_longer_than_expected(
-    site: Site, ada: User, bob: User
-) -> None:
+def test_who_waits_gets_a_slot_from_games_that_take_longer_than_expected(site: Site) -> None:
     make_worker(2)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     assert site.run(60, slots=2) == ["ada", "ada"]
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(29, slots=2) == []
     assert site.run(5, slots=2) == ["bob"]
     assert site.owners == {"ada": 1, "bob": 1}
 
 
-def test_the_youngest_game_is_ended_as_nobody_s_fault_and_its_time_is_charged(
-    site: Site, ada: User, bob: User
-) -> None:
+def test_the_youngest_game_is_ended_as_nobody_s_fault_and_its_time_is_charged(site: Site) -> None:
     make_worker(2)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     site.run(20, slots=1)
     site.run(60, slots=2)
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     site.run(34, slots=2)
     preempted = PreemptedGame.objects.get()
     game = Game.objects.get(pk=preempted.game_id)
     assert (game.state, game.voids, game.lost) == (Game.State.WAITING, 0, 0)
     assert Attempt.objects.get(game=game, started_at__isnull=False).end == Attempt.End.RELEASED
     assert preempted.seconds == pytest.approx(90, abs=3)
-    assert OwnerShare.objects.get(owner=ada.pk).served == pytest.approx(90, abs=3)
-    assert used_today(ada, site.now) * 3600 == pytest.approx(90 + 113, abs=8)  # the other one still runs
+    assert OwnerShare.objects.get(owner=site.ada.pk).served == pytest.approx(90, abs=3)
+    assert used_today(site.ada, site.now) * 3600 == pytest.approx(90 + 113, abs=8)  # the other one still runs
 
 
-def test_a_losing_engine_that_thinks_long_gains_one_replay_at_most(site: Site, ada: User, bob: User) -> None:
+def test_a_losing_engine_that_thinks_long_gains_one_replay_at_most(site: Site) -> None:
     """The game is expected to take its full length then, and waits for a slot of long games."""
     make_worker(2)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     site.run(60, slots=2)
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     site.run(34, slots=2)
     ended = PreemptedGame.objects.get().game
     other = site.batch_of("ada")
     site.finish(other)
     return_games(*other.jobs[0].games[1:])
-    charge({bob.pk: 10_000.0}, site.now)  # so that it is ada's turn
-    Game.objects.filter(state="waiting").exclude(pk=ended.pk).exclude(tournament__owner=bob).update(
+    charge({site.bob.pk: 10_000.0}, site.now)  # so that it is ada's turn
+    Game.objects.filter(state="waiting").exclude(pk=ended.pk).exclude(tournament__owner=site.bob).update(
         state="cancelled"
     )
     assert site.run(2, slots=2) == ["ada"]
     (again,) = Attempt.objects.filter(game=ended, ended_at=None)
     assert again.expected_s >= 25
-    charge({ada.pk: 50_000.0}, site.now)
+    charge({site.ada.pk: 50_000.0}, site.now)
     site.now += datetime.timedelta(hours=1)
     tournament_of(make_user("cy"), "third")
     assert "ada" not in site.run(60, slots=2)
@@ -183,16 +170,14 @@ def test_a_losing_engine_that_thinks_long_gains_one_replay_at_most(site: Site, a
     assert Attempt.objects.filter(game=ended, end=Attempt.End.RELEASED, started_at__isnull=False).count() == 1
 
 
-def test_of_many_games_that_are_slower_than_expected_those_not_begun_are_given_back(
-    site: Site, ada: User, bob: User
-) -> None:
+def test_of_many_games_that_are_slower_than_expected_those_not_begun_are_given_back(site: Site) -> None:
     make_worker(2)
-    tournament_of(ada, "slow", pairs=200)
+    tournament_of(site.ada, "slow", pairs=200)
     site.run(1, slots=1)
     site.finish(site.batch_of("ada"))  # in no time: so batches are large from now on
     site.run(1, slots=2)
     assert {len(batch.jobs) for batch in site.playing.values()} == {64}
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     site.run(20, slots=2)
     for batch in site.playing.values():
         site.go_on(batch)
@@ -208,50 +193,50 @@ def test_of_many_games_that_are_slower_than_expected_those_not_begun_are_given_b
     assert site.run(1, slots=2) == ["bob"]
 
 
-def test_the_most_served_owner_gives_a_slot_up(site: Site, ada: User, bob: User) -> None:
+def test_the_most_served_owner_gives_a_slot_up(site: Site) -> None:
     make_worker(3)
-    tournament_of(ada, "sleeper", pairs=1)
+    tournament_of(site.ada, "sleeper", pairs=1)
     tournament_of(make_user("cy"), "other sleeper")
     site.run(5, slots=3)
     assert site.owners == {"ada": 1, "cy": 2}
-    charge({ada.pk: 1000.0}, site.now)
+    charge({site.ada.pk: 1000.0}, site.now)
     site.run(40, slots=3)
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(35, slots=3) == ["bob"]
     assert site.owners == {"cy": 2, "bob": 1}
 
 
-def test_nothing_ends_for_one_who_was_served_more(site: Site, ada: User, bob: User) -> None:
+def test_nothing_ends_for_one_who_was_served_more(site: Site) -> None:
     make_worker(2)
-    tournament_of(ada, "sleeper")
-    late = tournament_of(bob, "quick")
+    tournament_of(site.ada, "sleeper")
+    late = tournament_of(site.bob, "quick")
     site.run(1, slots=1)
     assert site.owners == {"ada": 1}
     Tournament.objects.filter(pk=late.pk).update(state="paused")
     site.run(60, slots=2)
-    charge({bob.pk: 5000.0}, site.now)
+    charge({site.bob.pk: 5000.0}, site.now)
     Tournament.objects.filter(pk=late.pk).update(state="running")
-    OwnerShare.objects.filter(owner=bob.pk).update(is_active=True)
+    OwnerShare.objects.filter(owner=site.bob.pk).update(is_active=True)
     assert site.run(120, slots=2) == []
 
 
-def test_a_lower_priority_ends_nothing_and_a_higher_one_does(site: Site, ada: User, bob: User) -> None:
+def test_a_lower_priority_ends_nothing_and_a_higher_one_does(site: Site) -> None:
     make_worker(2)
-    set_priority(tournament_of(ada, "sleeper"), 1)
+    set_priority(tournament_of(site.ada, "sleeper"), 1)
     site.run(60, slots=2)
-    quick = tournament_of(bob, "quick")
+    quick = tournament_of(site.bob, "quick")
     assert site.run(60, slots=2) == []
-    charge({bob.pk: 20_000.0}, site.now)
+    charge({site.bob.pk: 20_000.0}, site.now)
     set_priority(quick, 2)
     assert "bob" in site.run(3, slots=2)
 
 
-def test_games_that_are_expected_to_be_long_are_not_ended(site: Site, ada: User, bob: User) -> None:
+def test_games_that_are_expected_to_be_long_are_not_ended(site: Site) -> None:
     """They leave a slot free, which games in it that turn out long must give up."""
     make_worker(2)
-    tournament_of(ada, "monster", MONSTER)
+    tournament_of(site.ada, "monster", MONSTER)
     assert site.run(40, slots=2) == ["ada"]
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(1, slots=2) == ["bob"]
     assert site.run(60, slots=2) == []
     tournament_of(make_user("cy"), "third")
@@ -259,37 +244,35 @@ def test_games_that_are_expected_to_be_long_are_not_ended(site: Site, ada: User,
     assert site.owners == {"ada": 1, "cy": 1}
 
 
-def test_a_long_game_of_another_owner_gets_a_slot_that_long_games_may_have(
-    site: Site, ada: User, bob: User
-) -> None:
+def test_a_long_game_of_another_owner_gets_a_slot_that_long_games_may_have(site: Site) -> None:
     make_worker(3)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     site.run(60, slots=3)
-    tournament_of(bob, "monster", MONSTER)
+    tournament_of(site.bob, "monster", MONSTER)
     assert site.run(34, slots=3) == ["bob"]
     assert site.owners == {"ada": 1, "bob": 1}  # the third slot is free for short games
 
 
-def test_long_games_give_way_when_a_worker_with_slots_is_lost(site: Site, ada: User, bob: User) -> None:
+def test_long_games_give_way_when_a_worker_with_slots_is_lost(site: Site) -> None:
     make_worker(2, name="east")
     west = make_worker(2, name="west")
-    tournament_of(ada, "monster", MONSTER)
+    tournament_of(site.ada, "monster", MONSTER)
     site.run(40, slots=4)
     assert site.owners == {"ada": 3}
     Worker.objects.filter(pk=west.pk).update(state="lost")
     site.playing = {key: batch for key, batch in site.playing.items() if key[0] == "east"}
     assert site.owners == {"ada": 2}
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(40, slots=2) == ["bob"]
     assert site.owners == {"ada": 1, "bob": 1}
 
 
-def test_with_one_slot_its_job_ends_after_the_current_game(site: Site, ada: User, bob: User) -> None:
+def test_with_one_slot_its_job_ends_after_the_current_game(site: Site) -> None:
     make_worker(1)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     assert site.run(60, slots=1) == ["ada"]
     assert Attempt.objects.filter(ended_at=None).count() == 2
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(40, slots=1) == []
     (still,) = Attempt.objects.filter(ended_at=None)
     batch = site.batch_of("ada")
@@ -300,11 +283,11 @@ def test_with_one_slot_its_job_ends_after_the_current_game(site: Site, ada: User
     assert site.run(1, slots=1) == ["bob"]
 
 
-def test_with_one_slot_a_monstrous_game_is_played_to_its_end(site: Site, ada: User, bob: User) -> None:
+def test_with_one_slot_a_monstrous_game_is_played_to_its_end(site: Site) -> None:
     make_worker(1)
-    tournament_of(ada, "monster", MONSTER)
+    tournament_of(site.ada, "monster", MONSTER)
     assert site.run(5, slots=1) == ["ada"]
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     assert site.run(60, slots=1) == []
     site.now += datetime.timedelta(hours=5)
     assert site.run(60, slots=1) == []
@@ -312,30 +295,30 @@ def test_with_one_slot_a_monstrous_game_is_played_to_its_end(site: Site, ada: Us
     assert site.run(1, slots=1) == ["bob"]
 
 
-def test_no_job_is_ended_while_its_bundles_are_fetched(site: Site, ada: User, bob: User) -> None:
+def test_no_job_is_ended_while_its_bundles_are_fetched(site: Site) -> None:
     make_worker(2)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     site.run(1, slots=2)
     fetching = site.batch_of("ada")
     Attempt.objects.filter(job=fetching.job).update(started_at=None)
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     for _ in range(60):
         site.now += datetime.timedelta(seconds=1)
         assert give_way(site.now) == 0
     assert Attempt.objects.filter(job=fetching.job, ended_at=None).count() == 2
 
 
-def test_who_waits_is_noted_until_a_slot_is_had(site: Site, ada: User, bob: User) -> None:
+def test_who_waits_is_noted_until_a_slot_is_had(site: Site) -> None:
     make_worker(1)
-    tournament_of(ada, "sleeper")
+    tournament_of(site.ada, "sleeper")
     site.run(5, slots=1)
-    tournament_of(bob, "quick")
+    tournament_of(site.bob, "quick")
     for _ in range(2):
         site.run(1, slots=1)
-    assert OwnerShare.objects.get(owner=bob.pk).waits_since == site.now - datetime.timedelta(seconds=1)
+    assert OwnerShare.objects.get(owner=site.bob.pk).waits_since == site.now - datetime.timedelta(seconds=1)
     site.finish(site.batch_of("ada"))
-    charge({ada.pk: 100.0}, site.now)
+    charge({site.ada.pk: 100.0}, site.now)
     assert site.run(1, slots=1) == ["bob"]
     site.run(1, slots=1)
-    assert OwnerShare.objects.get(owner=bob.pk).waits_since is None
-    assert OwnerShare.objects.get(owner=ada.pk).waits_since is not None
+    assert OwnerShare.objects.get(owner=site.bob.pk).waits_since is None
+    assert OwnerShare.objects.get(owner=site.ada.pk).waits_since is not None
