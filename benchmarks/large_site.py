@@ -70,17 +70,16 @@ FORFEITS: Final = 0.01
 LOGGED: Final = 20
 """Every game of this number has logs; the others' logs have been deleted."""
 LOG: Final = pack_log("", "".join(f"> go\n< info depth {n} score cp {7 * n}\n" for n in range(1, 120)))
-Kind = Tournament.Kind
 EVENTS: Final[Sequence[dict[str, Any]]] = (
-    {"kind": Kind.ROUND_ROBIN, "bots": 100, "pairs": 2},
-    {"kind": Kind.SWISS, "bots": 64, "rounds": 9},
-    {"kind": Kind.GAUNTLET, "bots": 60, "pairs": 10, "opening_plies": 4},
-    {"kind": Kind.KNOCK_OUT, "bots": 64},
-    {"kind": Kind.SWISS, "bots": 100, "rounds": 9},
-    {"kind": Kind.ROUND_ROBIN, "bots": 100},
+    {"kind": "round-robin", "bots": 100, "pairs": 2},
+    {"kind": "swiss", "bots": 64, "rounds": 9},
+    {"kind": "gauntlet", "bots": 60, "pairs": 10, "opening_plies": 4},
+    {"kind": "knock-out", "bots": 64},
+    {"kind": "swiss", "bots": 100, "rounds": 9},
+    {"kind": "round-robin", "bots": 100},
 )
 """The tournaments with wide tables; only a part of the last one is played."""
-SMALL: Final[dict[str, Any]] = {"kind": Kind.ROUND_ROBIN, "bots": 12}
+SMALL: Final[dict[str, Any]] = {"kind": "round-robin", "bots": 12}
 A_SMALL_ONE: Final = 20_000
 """A site has a small tournament for so many games."""
 
@@ -186,7 +185,7 @@ class LargeSite:
     def _endless(self, code: str) -> Tournament:
         """The tournament of a ladder's matchmaker, as ``matchmaking`` makes it."""
         made = Tournament.objects.create(
-            slug=f"ladder-{code}", name=f"{GAMES[code].name} ladder", kind=Kind.LADDER,
+            slug=f"ladder-{code}", name=f"{GAMES[code].name} ladder", kind="ladder",
             state=Tournament.State.RUNNING, ladders=[code], opening_plies=4, time_control="5+0.05", seed=1,
             priority=-100, started_at=timezone.now(),
         )  # fmt: skip

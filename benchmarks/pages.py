@@ -109,12 +109,11 @@ def fill(games: int, bots: int = 500) -> list[str]:
 def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     """What each placeholder may stand for."""
     from engines.rules.registry import GAMES
+    from tournament.formats import FORMATS
     from tournament.models import Game, GameLog, LadderRating, Pairing, Tournament, User
 
     events = Tournament.objects.exclude(state=Tournament.State.DRAFT).filter(owner=None)
-    kinds = {
-        kind: list(events.filter(kind=kind).order_by("-games_total")[:4]) for kind in Tournament.Kind.values
-    }
+    kinds = {kind: list(events.filter(kind=kind).order_by("-games_total")[:4]) for kind in FORMATS}
     rated = list(LadderRating.objects.values_list("version", "version__bot__slug").order_by("pk"))
     last = Game.objects.latest("pk").pk
     games = Game.objects.done().filter(
@@ -122,8 +121,8 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     )
     values: dict[str, list[Any]] = {
         **{kind: [event.slug for event in found] for kind, found in kinds.items()},
-        "endless": [event.slug for event in kinds[Tournament.Kind.LADDER]],
-        "running": [event.slug for event in events.running().exclude(kind=Tournament.Kind.LADDER)],
+        "endless": [event.slug for event in kinds["ladder"]],
+        "running": [event.slug for event in events.running().exclude(kind="ladder")],
         "game": list(games.values_list("pk", flat=True)),
         "key": list(games.values_list("key", flat=True)),
         "logged": list(GameLog.objects.filter(side="white").values_list("game", flat=True)[:500]),

@@ -127,13 +127,12 @@ def _counts() -> Counter[str]:
 
 def start_event(terms: Terms) -> None:
     """Start a large round robin, a Swiss and a knock-out; unless the run is calm, the ladders play too."""
-    from tournament.models import Tournament
     from tournament.services.schedule.tournaments import TournamentTerms as Event
     from tournament.services.schedule.tournaments import create, start
 
     # Bots in C, which start fast, and one in Python, which draws its moves from its seed.
     entrants = [register(content) for content in pack_bots()]
-    swiss, knock_out = Tournament.Kind.SWISS, Tournament.Kind.KNOCK_OUT
+    swiss, knock_out = "swiss", "knock-out"
     common: dict[str, Any] = {"versions": entrants, "seed": 1, "time_control": NODES, **LIMITS}
     ladders = list(LADDERS)
     pairs = max(1, terms.games // (len(entrants) * (len(entrants) - 1) * len(ladders)))

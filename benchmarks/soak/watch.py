@@ -41,7 +41,7 @@ class Watch:
             self.done, self._done_at = done, time.monotonic()
         self._note("no game recorded", time.monotonic() - self._done_at)
         self._note("a game without progress", self._oldest_s())
-        events = Tournament.objects.running().exclude(kind=Tournament.Kind.LADDER)
+        events = Tournament.objects.running().exclude(kind="ladder")
         if not may_end or events.exists():
             return False
         Matchmaking.objects.update(games_an_hour=0)
@@ -93,15 +93,14 @@ class Annuller:
 
     def finish(self) -> None:
         """Leave one game annulled."""
-        from tournament.models import Tournament
 
-        of_tournaments = self._candidates().exclude(tournament__kind=Tournament.Kind.LADDER)
+        of_tournaments = self._candidates().exclude(tournament__kind="ladder")
         self._annul_only(of_tournaments.order_by("key"))
 
     def _candidates(self) -> QuerySet[Game]:
-        from tournament.models import Game, Tournament
+        from tournament.models import Game
 
-        kinds = (Tournament.Kind.ROUND_ROBIN, Tournament.Kind.LADDER)
+        kinds = ("round-robin", "ladder")
         return Game.objects.done().filter(tournament__kind__in=kinds)
 
     def _annul_only(self, games: QuerySet[Game]) -> None:

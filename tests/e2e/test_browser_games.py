@@ -14,7 +14,7 @@ from tests.e2e.pages import PHONE, Visit, box_of, fits, tab_to
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.jobs import wait_until
 from tests.support.schedule import make_event
-from tournament.models import Game, Tournament
+from tournament.models import Game
 
 PAGE_SIZE = 50
 
@@ -23,7 +23,7 @@ PAGE_SIZE = 50
 def games(site: Site) -> int:
     """More recorded games than a page holds, each of its own length; returns how many."""
     bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 9)]
-    decide_games(make_event(Tournament.Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER], name="All"))
+    decide_games(make_event("round-robin", versions=bots, ladders=[LADDER], name="All"))
     done = Game.objects.filter(state=Game.State.DONE)
     done.update(plies=F("pk") + 10)
     return done.count()
@@ -42,9 +42,7 @@ SIZES = """() => {
 
 
 def test_the_embedded_board_of_every_ladder_fits_its_frame(site: Site, page: Page) -> None:
-    event = make_event(
-        Tournament.Kind.ROUND_ROBIN, versions=[site.white, site.black], ladders=list(GAMES), name="All"
-    )
+    event = make_event("round-robin", versions=[site.white, site.black], ladders=list(GAMES), name="All")
     decide_games(event)
     shown: list[str] = []
     page.route("**/blog", lambda route: route.fulfill(content_type="text/html", body=shown[-1]))

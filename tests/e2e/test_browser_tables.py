@@ -124,7 +124,7 @@ def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
 ) -> None:
     LadderRating.objects.update(games=100)  # settled, so that there is a table over all ladders
     bots = [add_version(site.owner, f"Bot {number}") for number in range(4)]
-    decide_games(make_event(Tournament.Kind.SWISS, versions=bots, ladders=[LADDER], name="Open"))
+    decide_games(make_event("swiss", versions=bots, ladders=[LADDER], name="Open"))
     for address in (*WITH_FILES.split(), tested.get_absolute_url()):
         unscripted.goto(address)
         links = unscripted.locator(".files a")

@@ -70,7 +70,7 @@ def test_without_javascript_times_are_utc(site: Site, visit: Visit) -> None:
 
 
 def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visit: Visit) -> None:
-    event = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Autumn")
+    event = make_event("round-robin", owner=site.owner, running=False, name="Autumn")
     starts = datetime.datetime(2031, 6, 1, 18, 0, tzinfo=UTC)
     Tournament.objects.filter(pk=event.pk).update(
         state=Tournament.State.ANNOUNCED, starts_at=starts, entry_until=starts - datetime.timedelta(hours=2)

@@ -11,9 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.pages import box_of, fits, log_in
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
-from tournament.models import BotVersion, Tournament
+from tournament.models import BotVersion
 
-Kind = Tournament.Kind
 Bots = list[BotVersion]
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
@@ -28,7 +27,7 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
     site: Site, page: Page, width: int
 ) -> None:
     bots = [add_version(None, f"The bot with the longest name {number}") for number in range(1, 31)]
-    make_event(Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER], name="Wide")
+    make_event("round-robin", versions=bots, ladders=[LADDER], name="Wide")
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/tournaments/wide/")
     box, name = page.locator(".tablebox:has(.cross)"), page.locator(".cross tbody th").first
@@ -53,7 +52,7 @@ def test_the_first_column_of_a_wide_table_stays_and_covers_what_scrolls_under_it
 
 
 def test_the_challenger_s_row_leads_to_its_games_against_an_opponent(bots: Bots, page: Page) -> None:
-    decide_games(make_event(Kind.GAUNTLET, versions=bots[:5], ladders=[LADDER], name="Duel"))
+    decide_games(make_event("gauntlet", versions=bots[:5], ladders=[LADDER], name="Duel"))
     page.goto("/tournaments/duel/")
     expect(page.locator(".winners")).to_contain_text("Challenger: The bot with the longest name 1")
     challenger = page.get_by_role("region", name="Challenger of", exact=False).first
@@ -86,7 +85,7 @@ def test_all_bots_or_none_are_selected_with_the_keyboard(bots: Bots, site: Site,
 
 
 def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
-    decide_games(make_event(Kind.SWISS, versions=bots[:6], ladders=[LADDER], name="Open"))
+    decide_games(make_event("swiss", versions=bots[:6], ladders=[LADDER], name="Open"))
     page = unscripted
     page.goto("/")
     expect(page.locator("#playing .featured svg.board")).to_be_visible()

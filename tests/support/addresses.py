@@ -203,10 +203,10 @@ ALSO = {
 CASES = {**EXPECTED, **ALSO}
 
 EVENTS = {
-    Tournament.Kind.ROUND_ROBIN: "All",
-    Tournament.Kind.GAUNTLET: "Duel",
-    Tournament.Kind.SWISS: "Open",
-    Tournament.Kind.KNOCK_OUT: "Cup",
+    "round-robin": "All",
+    "gauntlet": "Duel",
+    "swiss": "Open",
+    "knock-out": "Cup",
 }
 """Names of finished tournaments of each format, with wide tables."""
 
@@ -250,21 +250,21 @@ def address_of(site: Site, template: str) -> str:
 def _discarded(site: Site) -> Tournament:
     found = Tournament.objects.filter(is_discarded=True).first()
     if found is None:
-        found = make_event(Tournament.Kind.ROUND_ROBIN, owner=site.owner, running=False, name="Never begun")
+        found = make_event("round-robin", owner=site.owner, running=False, name="Never begun")
         cancel(found)
     return found
 
 
 def _staged(site: Site) -> Tournament:
-    found = Tournament.objects.filter(kind=Tournament.Kind.SWISS, state=Tournament.State.DRAFT).first()
+    found = Tournament.objects.filter(kind="swiss", state=Tournament.State.DRAFT).first()
     versions = [site.white, site.black]
     return found or make_event(
-        Tournament.Kind.SWISS, owner=site.owner, running=False, name="Swiss draft", versions=versions
+        "swiss", owner=site.owner, running=False, name="Swiss draft", versions=versions
     )
 
 
 def _version_test(site: Site) -> Tournament:
-    found = Tournament.objects.filter(kind=Tournament.Kind.VERSION_TEST).first()
+    found = Tournament.objects.filter(kind="version-test").first()
     return found or make_test(
         site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
     )

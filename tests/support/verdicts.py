@@ -128,10 +128,10 @@ def _tournaments() -> Iterator[str]:
 
 def _ladders() -> Iterator[str]:
     """Each pair counted by a matchmaker exists once, with both games."""
-    from tournament.models import Matchmaking, Pairing, Tournament
+    from tournament.models import Matchmaking, Pairing
 
     for made in Matchmaking.objects.all():
-        pairs = Pairing.objects.filter(tournament__kind=Tournament.Kind.LADDER, ladder=made.ladder_id)
+        pairs = Pairing.objects.filter(tournament__kind="ladder", ladder=made.ladder_id)
         counted = pairs.annotate(count=Count("games")).order_by("round").values_list("round", "count")
         if list(counted) != [(number, 2) for number in range(1, made.pairs_made + 1)]:
             yield f"{made} has made {made.pairs_made} pairs; by number there are these games: {list(counted)}"
@@ -139,10 +139,10 @@ def _ladders() -> Iterator[str]:
 
 def digest_games() -> str:
     """A digest of the tournaments' games by key: players, moves and results, without times and workers."""
-    from tournament.models import GameRecord, Tournament
+    from tournament.models import GameRecord
 
     lines = []
-    texts = GameRecord.objects.exclude(game__tournament__kind=Tournament.Kind.LADDER)
+    texts = GameRecord.objects.exclude(game__tournament__kind="ladder")
     for text in texts.order_by("game__key").values_list("text", flat=True):
         for record in read_records(io.StringIO(text), "record"):
             assert isinstance(record, Record)
@@ -157,7 +157,7 @@ def digest_tables() -> str:
     from tournament.services.schedule.tables import tables_of, tournament_table
 
     lines = []
-    for tournament in Tournament.objects.exclude(kind=Tournament.Kind.LADDER).order_by("id"):
+    for tournament in Tournament.objects.exclude(kind="ladder").order_by("id"):
         versions = list(BotVersion.objects.filter(entries__tournament=tournament).order_by("entries__number"))
         for table in tables_of(tournament, versions):
             # Sorted, because the order of opponents is that of the database.

@@ -135,7 +135,7 @@ def _test_versions(site: Site, chance: random.Random) -> None:
 
 
 def _announce(site: Site, versions: Sequence[BotVersion]) -> None:
-    kind = Tournament.Kind.SWISS
+    kind = "swiss"
     event = make_event(
         kind, owner=site.owner, versions=versions, running=False, ladders=[LADDER], name="Autumn Open"
     )

@@ -39,19 +39,6 @@ def _labels() -> list[tuple[str, str]]:
 class Tournament(models.Model):
     """A schedule of games between bot versions."""
 
-    class Kind(models.TextChoices):
-        ROUND_ROBIN = "round-robin", "round robin"
-        GAUNTLET = "gauntlet", "gauntlet"
-        """The first entry against each of the others."""
-        SWISS = "swiss", "Swiss"
-        KNOCK_OUT = "knock-out", "knock-out"
-        VALIDATION = "validation", "validation"
-        """A version against itself on every ladder it claims."""
-        LADDER = "ladder", "ladder"
-        """Endless pairs of active versions, made one by one by ``services.ladders.matchmaking``."""
-        VERSION_TEST = "version-test", "version test"
-        """Two versions of one owner play until a sequential test is decided, see ``VersionTest``."""
-
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
         ANNOUNCED = "announced", "announced"

@@ -12,7 +12,7 @@ from tournament.models import Tournament
 
 ROOT = Path(__file__).resolve().parents[3]
 CODES = "|".join(code for code in FORMATS if code not in {"validation", "ladder"})
-ASKS = re.compile(rf"\bTournament\.Kind\.[A-Z]|(?<![.\w])Kind\.[A-Z]|\bkind (==|!=|in) .*['\"]({CODES})['\"]")
+ASKS = re.compile(rf"\bkind (==|!=|in) .*['\"]({CODES})['\"]")
 """A comparison with a kind, or a filter by one."""
 
 

@@ -371,7 +371,7 @@ def test_a_rebuild_that_cannot_be_stored_leaves_the_ladder_outdated(
 
 
 def test_a_swiss_keeps_its_rounds_and_pairs_the_next_without_annulled_games(deal: Deal) -> None:
-    event = make_event(Tournament.Kind.SWISS, bots=4, opening_plies=2)
+    event = make_event("swiss", bots=4, opening_plies=2)
     advance_all()
     record_short(deal(), first_name_wins)
     annul(event.games.filter(pairing__round=1), REASON, timezone.now())
@@ -389,7 +389,7 @@ def test_a_swiss_keeps_its_rounds_and_pairs_the_next_without_annulled_games(deal
 
 
 def test_a_knock_out_goes_on_with_the_winners_that_are_paired(deal: Deal) -> None:
-    event = make_event(Tournament.Kind.KNOCK_OUT, bots=4, opening_plies=2, extra_pairs=1)
+    event = make_event("knock-out", bots=4, opening_plies=2, extra_pairs=1)
     advance_all()
     record_short(deal(), lambda job, game: other(first_name_wins(job, game)))
     advance_all()

@@ -118,7 +118,7 @@ def check_consistent(tournament: Tournament) -> None:
 
 
 def test_a_round_asked_for_several_times_at_once_is_made_once() -> None:
-    tournament = make_event(Tournament.Kind.SWISS, bots=6, rounds=3, ladders=["dogon-kulei"])
+    tournament = make_event("swiss", bots=6, rounds=3, ladders=["dogon-kulei"])
     for number in range(1, 4):
         while jobs := take_jobs():
             record_short(jobs)

@@ -66,7 +66,7 @@ def test_a_long_list_names_the_address_of_its_next_part(
 ) -> None:
     bots = [add_version(site.owner, f"Bot {number}") for number in range(3)]
     for number in range(4):
-        make_event(Tournament.Kind.ROUND_ROBIN, versions=bots, name=f"Cup {number}")
+        make_event("round-robin", versions=bots, name=f"Cup {number}")
     expected = client.get(address).json()[name]
     assert "Link" not in client.get(address).headers
     monkeypatch.setattr(module, "MOST_EXPORTED", 2)
@@ -119,6 +119,6 @@ def test_a_list_costs_the_same_queries_at_any_length(
 ) -> None:
     bots = [add_version(site.owner, f"Bot {number}") for number in range(5)]
     for number in range(3):
-        make_event(Tournament.Kind.ROUND_ROBIN, versions=bots, name=f"Cup {number}", owner=site.owner)
+        make_event("round-robin", versions=bots, name=f"Cup {number}", owner=site.owner)
     with django_assert_max_num_queries(4):
         client.get(f"{address}.json")

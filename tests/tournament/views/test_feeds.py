@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import Site, add_version
 from tests.support.schedule import LADDER, make_event, make_tournament, make_user, make_version
-from tournament.models import BotVersion, FeedEntry, Tournament
+from tournament.models import BotVersion, FeedEntry
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.feeds import PublishedEvent, publish
 from tournament.services.results.withdrawal import reinstate, withdraw
@@ -222,5 +222,5 @@ def test_the_site_s_address_is_the_authority_of_the_ids(client: Client, settings
 
 
 def test_the_rounds_of_a_swiss_are_published_one_by_one(client: Client) -> None:
-    event = make_event(Tournament.Kind.SWISS, bots=4)
+    event = make_event("swiss", bots=4)
     assert titles(client, f"/tournaments/{event.slug}/feed.atom") == ["Begun: Test event"]

@@ -84,7 +84,7 @@ def owned(*names: str) -> list[BotVersion]:
 
 
 def the_ladder() -> Tournament:
-    return Tournament.objects.get(kind=Tournament.Kind.LADDER)
+    return Tournament.objects.get(kind="ladder")
 
 
 def play(job: GameJob, result: Result = Result.DRAW) -> None:

@@ -14,7 +14,7 @@ from tournament.services.schedule.pairings import make_games
 from tournament.services.schedule.tournaments import TournamentError, cancel, extend, pause, start
 
 pytestmark = pytest.mark.django_db
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 FIELDS = ("ladder", "round", "number", "first", "second", "opening", "seed")
 
 

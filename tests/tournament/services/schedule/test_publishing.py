@@ -22,7 +22,7 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
-from tournament.models import BotVersion, FeedEntry, Notice, Tournament, User
+from tournament.models import BotVersion, FeedEntry, Notice, User
 from tournament.models.feeds import feed_of
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
@@ -108,7 +108,7 @@ def test_a_tournament_of_which_games_were_given_up_has_no_winner(deal: Deal) -> 
 
 
 def test_the_rounds_of_a_swiss_are_published_as_they_end(deal: Deal) -> None:
-    event = make_event(Tournament.Kind.SWISS, bots=4, rounds=3)
+    event = make_event("swiss", bots=4, rounds=3)
     play_out(deal)
     assert [title for title, _ in feed(event)] == [
         "Begun: Test event",
@@ -120,7 +120,7 @@ def test_the_rounds_of_a_swiss_are_published_as_they_end(deal: Deal) -> None:
 
 
 def test_extra_pairs_of_a_knock_out_belong_to_their_round(deal: Deal) -> None:
-    event = make_event(Tournament.Kind.KNOCK_OUT, bots=4, extra_pairs=2)
+    event = make_event("knock-out", bots=4, extra_pairs=2)
     play_out(deal, all_drawn)
     assert [title for title, _ in feed(event)] == [
         "Begun: Test event",
@@ -144,7 +144,7 @@ def test_an_extended_tournament_ends_again_under_the_same_id_and_notice(deal: De
 
 def test_an_organizer_is_told_that_the_site_could_not_start_the_tournament() -> None:
     ada = make_user()
-    autumn = make_event(Tournament.Kind.ROUND_ROBIN, bots=2, running=False, owner=ada, name="Autumn")
+    autumn = make_event("round-robin", bots=2, running=False, owner=ada, name="Autumn")
     later = timezone.now() + datetime.timedelta(hours=1)
     set_times(autumn, later, None)
     announce(autumn)

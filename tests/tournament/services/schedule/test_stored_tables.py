@@ -24,11 +24,10 @@ from tournament.services.schedule.stored_tables import refresh_tables, shown_tab
 from tournament.services.schedule.tables import rated_tables
 
 pytestmark = pytest.mark.django_db
-Kind = Tournament.Kind
 HOUR = datetime.timedelta(hours=1)
 
 
-def event(kind: Tournament.Kind, bots: int = 5) -> Tournament:
+def event(kind: str, bots: int = 5) -> Tournament:
     versions = [add_version(None, f"Bot {number}") for number in range(bots)]
     return make_event(kind, versions=versions, ladders=[LADDER, "duploline"], name="Cup")
 
@@ -42,8 +41,8 @@ def play_one(tournament: Tournament) -> None:
     tournament.refresh_from_db()
 
 
-@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
-def test_the_stored_tables_of_every_format_are_those_of_its_games(kind: Tournament.Kind) -> None:
+@pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "swiss", "knock-out"])
+def test_the_stored_tables_of_every_format_are_those_of_its_games(kind: str) -> None:
     cup = decide_games(event(kind))
     assert cup.is_over
     versions = entered_versions(cup)
@@ -52,7 +51,7 @@ def test_the_stored_tables_of_every_format_are_those_of_its_games(kind: Tourname
 
 
 def test_without_meetings_only_the_results_against_single_opponents_are_missing() -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN))
+    cup = decide_games(event("round-robin"))
     (whole, *_), (short, *_) = (
         shown_tables(cup, entered_versions(cup), with_meetings=flag) for flag in (True, False)
     )
@@ -64,7 +63,7 @@ def test_without_meetings_only_the_results_against_single_opponents_are_missing(
 def test_the_page_of_a_finished_tournament_reads_no_games_for_its_tables(
     client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    cup = decide_games(event(Kind.SWISS))
+    cup = decide_games(event("swiss"))
     address = f"/tournaments/{cup.slug}/"
     client.get(address)
     with django_assert_max_num_queries(6) as queries:
@@ -73,7 +72,7 @@ def test_the_page_of_a_finished_tournament_reads_no_games_for_its_tables(
 
 
 def test_a_small_running_tournament_shows_every_game_at_once() -> None:
-    cup = event(Kind.ROUND_ROBIN)
+    cup = event("round-robin")
     store_tables(cup)
     play_one(cup)
     (table, *_) = shown_tables(cup, entered_versions(cup))
@@ -82,7 +81,7 @@ def test_a_small_running_tournament_shows_every_game_at_once() -> None:
 
 def test_a_large_running_tournament_is_stored_again_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_tables, "AT_ONCE", 1)
-    cup, now = event(Kind.ROUND_ROBIN), timezone.now()
+    cup, now = event("round-robin"), timezone.now()
     assert refresh_tables(now) == 0
     play_one(cup)
     assert refresh_tables(now) == 1
@@ -101,7 +100,7 @@ def test_a_poll_gets_the_tables_that_were_stored_since(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_tables, "AT_ONCE", 1)
-    cup, now = event(Kind.ROUND_ROBIN), timezone.now()
+    cup, now = event("round-robin"), timezone.now()
     play_one(cup)
     refresh_tables(now)
     play_one(cup)
@@ -116,8 +115,8 @@ def annul_one(game: Game) -> None:
     annul(Game.objects.filter(pk=game.pk), "The clock was wrong.", timezone.now())
 
 
-@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.GAUNTLET, Kind.SWISS, Kind.KNOCK_OUT])
-def test_an_annulled_game_leaves_the_stored_tables_at_once(kind: Tournament.Kind) -> None:
+@pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "swiss", "knock-out"])
+def test_an_annulled_game_leaves_the_stored_tables_at_once(kind: str) -> None:
     cup = decide_games(event(kind))
     versions, before = entered_versions(cup), shown_tables(cup, entered_versions(cup))
     game = cup.games.done().filter(ladder=LADDER).earliest("id")
@@ -131,7 +130,7 @@ def test_an_annulled_game_leaves_the_stored_tables_at_once(kind: Tournament.Kind
 
 
 def test_after_an_annulment_the_tables_are_stored_again_at_once(client: Client) -> None:
-    cup, now = event(Kind.SWISS), timezone.now()
+    cup, now = event("swiss"), timezone.now()
     decide_games(cup)
     assert refresh_tables(now) == 0
     annul_one(cup.games.done().earliest("id"))
@@ -147,7 +146,7 @@ def test_after_an_annulment_the_tables_are_stored_again_at_once(client: Client) 
 
 
 def test_an_annulment_that_is_taken_back_gives_the_tables_as_before() -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN))
+    cup = decide_games(event("round-robin"))
     versions, before = entered_versions(cup), shown_tables(cup, entered_versions(cup))
     annul_one(cup.games.done().earliest("id"))
     refresh_tables(timezone.now())
@@ -159,7 +158,7 @@ def test_tables_of_a_large_running_tournament_never_show_annulled_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stored_tables, "AT_ONCE", 1)
-    cup, now = event(Kind.ROUND_ROBIN), timezone.now()
+    cup, now = event("round-robin"), timezone.now()
     play_one(cup)
     play_one(cup)
     refresh_tables(now)
@@ -170,7 +169,7 @@ def test_tables_of_a_large_running_tournament_never_show_annulled_games(
 
 
 def test_games_of_a_withdrawn_version_count_for_its_opponents_in_stored_tables() -> None:
-    cup = event(Kind.ROUND_ROBIN)
+    cup = event("round-robin")
     versions = entered_versions(cup)
     withdraw(versions[-1], "it lost 5 games in a row")
     tend()
@@ -184,7 +183,7 @@ def test_games_of_a_withdrawn_version_count_for_its_opponents_in_stored_tables()
 
 
 def test_tables_of_tournaments_that_ended_before_are_stored_later() -> None:
-    cup = decide_games(event(Kind.KNOCK_OUT))
+    cup = decide_games(event("knock-out"))
     TournamentTables.objects.all().delete()
     assert refresh_tables(timezone.now()) == 1
     versions: list[BotVersion] = entered_versions(cup)

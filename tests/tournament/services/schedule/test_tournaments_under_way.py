@@ -42,7 +42,7 @@ from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
 
-Kind, State = Tournament.Kind, Tournament.State
+State = Tournament.State
 
 
 @pytest.fixture(autouse=True)
@@ -157,7 +157,7 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
 
 
 def test_more_rounds_go_on_with_a_swiss_that_was_finished(deal: Deal) -> None:
-    tournament = make_event(Kind.SWISS, bots=4, rounds=1)
+    tournament = make_event("swiss", bots=4, rounds=1)
     record_short(deal(), all_drawn)
     assert tend() == 1
     extend(tournament, 2)
@@ -181,7 +181,7 @@ def test_a_paused_tournament_is_extended_and_stays_paused(deal: Deal) -> None:
 
 def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     draft = make_tournament(running=False)
-    running = make_event(Kind.KNOCK_OUT, versions=[make_version(name) for name in ("Ada", "Bob")])
+    running = make_event("knock-out", versions=[make_version(name) for name in ("Ada", "Bob")])
     validation = create_validation(make_version("Cy"))
     start(validation)
     refusals: list[tuple[Callable[[], None], str]] = [
@@ -209,7 +209,7 @@ def test_a_tournament_that_fails_is_logged_and_the_others_take_their_steps(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     versions = [make_version("Ada"), make_version("Bob")]
-    events = [make_event(Tournament.Kind.ROUND_ROBIN, versions=versions, name=f"Cup {n}") for n in range(4)]
+    events = [make_event("round-robin", versions=versions, name=f"Cup {n}") for n in range(4)]
     called = []
 
     def advance(pk: int) -> bool:

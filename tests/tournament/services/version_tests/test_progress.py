@@ -384,7 +384,7 @@ def test_games_of_a_test_come_after_those_of_every_tournament(owner: User, deal:
 
 
 def test_a_test_plays_between_the_rounds_of_a_tournament(owner: User, deal: Deal) -> None:
-    make_event(Tournament.Kind.SWISS, bots=4, rounds=2)
+    make_event("swiss", bots=4, rounds=2)
     keeper.record_all(reports_of(deal(), all_drawn))
     test = make_test(owner)
     begun = ask()

@@ -171,7 +171,7 @@ def test_what_is_played_is_counted_by_ladder_and_by_tournament(site: Site, clien
 
 
 def test_a_ladder_s_tournament_is_listed_while_one_of_its_games_is_played(site: Site, client: Client) -> None:
-    Tournament.objects.filter(pk=site.running.pk).update(kind=Tournament.Kind.LADDER)
+    Tournament.objects.filter(pk=site.running.pk).update(kind="ladder")
     assert 'href="/tournaments/spring/"' in page_of(client)
     LiveGame.objects.all().delete()
     part = page_of(client).partition('id="playing"')[2].partition("</section>")[0]

@@ -26,7 +26,7 @@ from tests.support.schedule import (
     void,
 )
 from tests.tournament.conftest import FakeRedis
-from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, Tournament, Worker
+from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
 from tournament.services import disk
@@ -170,7 +170,7 @@ def test_games_that_no_slot_takes_are_named(deal: Callable[[], object]) -> None:
 
 def test_no_owner_can_fill_the_halted_games(deal: Deal) -> None:
     """Neither with a bot that is withdrawn, and loses its games unplayed, nor with two that do not start."""
-    event = make_event(Tournament.Kind.ROUND_ROBIN, bots=3)
+    event = make_event("round-robin", bots=3)
     sleeper, *_ = entered_versions(event)
     withdraw(sleeper, "it lost 5 games in a row by its own fault")
     tend()

@@ -22,7 +22,6 @@ from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.tournaments import cancel, pause, start
 from tournament.views.tournaments import tables
 
-Kind = Tournament.Kind
 State = Tournament.State
 
 
@@ -32,7 +31,7 @@ def bots(site: Site) -> list[BotVersion]:
     return [add_version(site.owner, f"Bot {number}") for number in range(1, 5)]
 
 
-def event(kind: Kind, bots: Sequence[BotVersion], **terms: Any) -> Tournament:
+def event(kind: str, bots: Sequence[BotVersion], **terms: Any) -> Tournament:
     return make_event(kind, versions=bots, ladders=[LADDER], name="Cup", **terms)
 
 
@@ -45,9 +44,9 @@ def named(client: Client, tournament: Tournament) -> list[tuple[str, list[str], 
     return [(won.title, [version.bot.name for version in versions], won.note) for _, won, versions in found]
 
 
-@pytest.mark.parametrize("kind", [Kind.ROUND_ROBIN, Kind.SWISS, Kind.KNOCK_OUT])
+@pytest.mark.parametrize("kind", ["round-robin", "swiss", "knock-out"])
 def test_the_champion_of_a_finished_tournament_is_named_above_its_tables(
-    bots: list[BotVersion], client: Client, kind: Kind
+    bots: list[BotVersion], client: Client, kind: str
 ) -> None:
     cup = event(kind, bots)
     assert named(client, cup) == []
@@ -59,12 +58,12 @@ def test_the_champion_of_a_finished_tournament_is_named_above_its_tables(
 
 
 def test_a_shared_first_place_names_all_who_share_it(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots), lambda game: Result.DRAW)
+    cup = decide_games(event("round-robin", bots), lambda game: Result.DRAW)
     assert named(client, cup) == [("Shared first place", ["Bot 1", "Bot 2", "Bot 3", "Bot 4"], "3 points")]
 
 
 def test_the_winner_of_a_level_final_is_the_better_seed(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.KNOCK_OUT, bots), lambda game: Result.DRAW)
+    cup = decide_games(event("knock-out", bots), lambda game: Result.DRAW)
     assert named(client, cup) == [("Champion", ["Bot 1"], "better seed in a level final")]
 
 
@@ -72,7 +71,7 @@ def test_the_winner_of_a_level_final_is_the_better_seed(bots: list[BotVersion], 
 def test_a_tournament_that_is_not_finished_has_no_champion(
     bots: list[BotVersion], client: Client, state: State
 ) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
+    cup = decide_games(event("round-robin", bots))
     Tournament.objects.filter(pk=cup.pk).update(state=state)
     assert named(client, cup) == []
 
@@ -86,7 +85,7 @@ def test_the_challenger_of_a_gauntlet_stands_apart_from_its_opponents(
             return Result.WHITE_WINS if game.white.bot.name == "Bot 3" else Result.BLACK_WINS
         return Result.DRAW
 
-    cup = decide_games(event(Kind.GAUNTLET, bots), result)
+    cup = decide_games(event("gauntlet", bots), result)
     (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
     assert (cross.challenger.name[1:6], cross.challenger.points, cross.challenger.of) == ("Bot 1", "2", 6)
     assert [cell.points for cell in cross.challenger.cells] == ["0", "1", "1"]
@@ -100,7 +99,7 @@ def test_a_large_gauntlet_shows_the_challenger_without_its_meetings(
     bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tournament.views.tournaments.tournaments.MOST_CROSSED", 2)
-    (cross,) = client.get(event(Kind.GAUNTLET, bots).get_absolute_url()).context["crosses"]
+    (cross,) = client.get(event("gauntlet", bots).get_absolute_url()).context["crosses"]
     assert cross.challenger.cells == []
     assert len(cross.rows) == 3
 
@@ -110,7 +109,7 @@ def progress(client: Client, tournament: Tournament) -> str:
 
 
 def test_a_running_tournament_shows_the_time_that_is_left(bots: list[BotVersion], client: Client) -> None:
-    cup = event(Kind.ROUND_ROBIN, bots)
+    cup = event("round-robin", bots)
     assert progress(client, cup) == "No worker plays games at the moment."
     make_worker(slots=2)
     games = list(cup.games.order_by("id"))
@@ -133,7 +132,7 @@ def test_the_time_left_of_a_staged_tournament_includes_the_rounds_to_come(
     bots: list[BotVersion], client: Client
 ) -> None:
     make_worker(slots=1)
-    swiss, cup = event(Kind.SWISS, bots), event(Kind.KNOCK_OUT, bots)
+    swiss, cup = event("swiss", bots), event("knock-out", bots)
     Tournament.objects.filter(pk=cup.pk).update(priority=1)
     seconds = [client.get(one.get_absolute_url()).context["progress"] for one in (swiss, cup)]
     assert seconds[0].startswith("About")
@@ -144,12 +143,12 @@ def test_a_tournament_that_is_not_played_says_so_instead_of_a_time(
     bots: list[BotVersion], client: Client, site: Site
 ) -> None:
     make_worker()
-    cup = event(Kind.ROUND_ROBIN, bots)
+    cup = event("round-robin", bots)
     pause(cup)
     assert progress(client, cup) == "Paused with 12 games left."
     cancel(cup)
     assert progress(client, cup) == "Cancelled with 12 games not played."
-    done = decide_games(event(Kind.GAUNTLET, bots[:2]))
+    done = decide_games(event("gauntlet", bots[:2]))
     assert progress(client, done) == "Played in a few seconds."
     began = done.finished_at - datetime.timedelta(minutes=12)  # type: ignore[operator]
     Tournament.objects.filter(pk=done.pk).update(started_at=began)
@@ -178,7 +177,7 @@ def read_csv(client: Client, address: str) -> list[dict[str, str]]:
 def test_the_files_hold_the_same_table_as_csv_and_json(
     bots: list[BotVersion], client: Client, name: str
 ) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
+    cup = decide_games(event("round-robin", bots))
     rows = read_csv(client, f"/tournaments/{cup.slug}/{name}.csv")
     answer = client.get(f"/tournaments/{cup.slug}/{name}.json").json()
     assert (answer["tournament"], answer["state"]) == (cup.slug, "finished")
@@ -191,7 +190,7 @@ def test_the_files_hold_the_same_table_as_csv_and_json(
 
 
 def test_the_files_agree_with_the_page(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
+    cup = decide_games(event("round-robin", bots))
     standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
     (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
     listed = [(row["rank"], row["bot"], row["points"], row["rating"]) for row in standings]
@@ -204,7 +203,7 @@ def test_the_files_agree_with_the_page(bots: list[BotVersion], client: Client) -
 def test_the_challenger_comes_first_in_the_files_without_a_rank(
     bots: list[BotVersion], client: Client
 ) -> None:
-    cup = decide_games(event(Kind.GAUNTLET, list(reversed(bots))), lambda game: Result.DRAW)
+    cup = decide_games(event("gauntlet", list(reversed(bots))), lambda game: Result.DRAW)
     standings = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
     assert [(row["bot"], row["rank"]) for row in standings][:2] == [("Bot 4", None), ("Bot 3", 1)]
 
@@ -217,7 +216,7 @@ def pairings_of(client: Client, tournament: Tournament, query: str = "") -> list
 def test_the_pairings_of_a_swiss_are_those_of_all_its_rounds_with_their_byes(
     bots: list[BotVersion], client: Client
 ) -> None:
-    cup = decide_games(event(Kind.SWISS, bots[:3]))
+    cup = decide_games(event("swiss", bots[:3]))
     rows = pairings_of(client, cup)
     assert tuple(rows[0]) == tables.PAIRINGS
     assert [(row["round"], row["note"]) for row in rows] == [
@@ -235,7 +234,7 @@ def test_the_pairings_of_a_swiss_are_those_of_all_its_rounds_with_their_byes(
 
 
 def test_the_games_of_a_pairing_are_listed_at_its_address(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.SWISS, bots))
+    cup = decide_games(event("swiss", bots))
     for row in pairings_of(client, cup):
         listed = client.get(row["games"]).context["page"].rows
         players = {(row["bot"], row["version"]), (row["opponent"], row["opponent_version"])}
@@ -247,7 +246,7 @@ def test_the_games_of_a_pairing_are_listed_at_its_address(bots: list[BotVersion]
 def test_the_pairings_of_a_knock_out_name_the_winners_and_leave_open_who_comes(
     bots: list[BotVersion], client: Client
 ) -> None:
-    cup = event(Kind.KNOCK_OUT, [*bots, add_version(None, "Bot 5")])
+    cup = event("knock-out", [*bots, add_version(None, "Bot 5")])
     first = pairings_of(client, cup)
     assert [(row["round"], row["bot"], row["opponent"]) for row in first if row["round"] == 3] == [
         (3, None, None)
@@ -259,19 +258,19 @@ def test_the_pairings_of_a_knock_out_name_the_winners_and_leave_open_who_comes(
     assert all(row["winner"] == row["bot"] for row in rows if row["note"] == "bye")
 
 
-@pytest.mark.parametrize("kind", [Kind.SWISS, Kind.KNOCK_OUT])
+@pytest.mark.parametrize("kind", ["swiss", "knock-out"])
 def test_the_page_of_a_tournament_with_rounds_links_to_its_pairings(
-    bots: list[BotVersion], client: Client, kind: Kind
+    bots: list[BotVersion], client: Client, kind: str
 ) -> None:
     cup = event(kind, bots)
     page = page_of(client, cup)
     for ending in ("csv", "json"):
         assert f'href="/tournaments/{cup.slug}/pairings.{ending}?ladder={LADDER}"' in page
-    assert "pairings.csv" not in page_of(client, event(Kind.ROUND_ROBIN, bots))
+    assert "pairings.csv" not in page_of(client, event("round-robin", bots))
 
 
 def test_the_games_of_a_tournament_can_be_searched(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
+    cup = decide_games(event("round-robin", bots))
     assert f'href="/games/?tournament={cup.slug}">Search<' in page_of(client, cup)
 
 
@@ -279,7 +278,7 @@ def test_a_name_that_looks_like_a_formula_stays_text_in_csv_alone(
     bots: list[BotVersion], client: Client
 ) -> None:
     names = ["=1+1", "+2", "-3", "@sum"]
-    cup = decide_games(event(Kind.ROUND_ROBIN, [add_version(None, name) for name in names]))
+    cup = decide_games(event("round-robin", [add_version(None, name) for name in names]))
     rows = read_csv(client, f"/tournaments/{cup.slug}/standings.csv")
     assert sorted(row["bot"] for row in rows) == sorted(f"'{name}" for name in names)
     met = read_csv(client, f"/tournaments/{cup.slug}/crosstable.csv")
@@ -289,7 +288,7 @@ def test_a_name_that_looks_like_a_formula_stays_text_in_csv_alone(
 
 
 def test_files_of_one_ladder_or_of_all(site: Site, client: Client, bots: list[BotVersion]) -> None:
-    cup = make_event(Kind.ROUND_ROBIN, versions=bots, ladders=[LADDER, "dualma"], name="Two")
+    cup = make_event("round-robin", versions=bots, ladders=[LADDER, "dualma"], name="Two")
     address = f"/tournaments/{cup.slug}/standings.csv"
     assert {row["ladder"] for row in read_csv(client, address)} == {LADDER, "dualma"}
     assert {row["ladder"] for row in read_csv(client, f"{address}?ladder=dualma")} == {"dualma"}
@@ -297,7 +296,7 @@ def test_files_of_one_ladder_or_of_all(site: Site, client: Client, bots: list[Bo
 
 
 def test_a_ladder_s_endless_tournament_has_no_files(site: Site, client: Client) -> None:
-    Tournament.objects.filter(pk=site.running.pk).update(kind=Kind.LADDER)
+    Tournament.objects.filter(pk=site.running.pk).update(kind="ladder")
     assert client.get("/tournaments/spring/standings.csv").status_code == 404
 
 
@@ -305,13 +304,13 @@ def test_a_ladder_s_endless_tournament_has_no_files(site: Site, client: Client) 
 def test_a_file_costs_the_same_queries_at_any_size(
     bots: list[BotVersion], client: Client, django_assert_max_num_queries: DjangoAssertNumQueries, name: str
 ) -> None:
-    cup = decide_games(event(Kind.SWISS, bots))
+    cup = decide_games(event("swiss", bots))
     with django_assert_max_num_queries(5):
         assert client.get(f"/tournaments/{cup.slug}/{name}.json").status_code == 200
 
 
 def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion], client: Client) -> None:
-    cup = decide_games(event(Kind.ROUND_ROBIN, bots))
+    cup = decide_games(event("round-robin", bots))
     page = client.get(f"/tournaments/{cup.slug}/").content.decode()
     cells = re.findall(r'<td class="(?:win|draw|loss)" title="of 2 games"><a href="([^"]+)">', page)
     assert len(cells) == len(bots) * (len(bots) - 1)
