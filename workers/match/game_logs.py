@@ -36,7 +36,9 @@ class GameLogs:
             lines = (game_sentence(game), *evidence_lines(played))
             _write(self._faults, "a", (f"{line}\n" for line in lines))
         if self._folder is not None:
-            _write(self._folder / f"{game.key.replace('/', '-')}.log", "w", _whole(played))
+            logs = (f"\n{title} of {name}\n{visible_lines(text)}" for name, title, text in _logs(played))
+            path = self._folder / f"{game.key.replace('/', '-')}.log"
+            _write(path, "w", (f"{game_sentence(game)}\n", *logs))
 
 
 def _write(path: Path, mode: str, parts: Iterable[str]) -> None:
@@ -56,20 +58,14 @@ def evidence_lines(played: SlotGame) -> Iterator[str]:
     """The evidence, and the last lines of the engine at fault, or of both engines for a void."""
     yield f"  {visible(played.evidence)}"
     for name, title, text in _logs(played):
-        if text and (played.game.is_void or played.game.culprit == name):
+        if played.game.is_void or played.game.culprit == name:
             yield f"  the last {title} of {name}:"
             yield from (f"    {visible(line)}" for line in text.splitlines()[-SHOWN_LINES:])
 
 
-def _whole(played: SlotGame) -> Iterator[str]:
-    yield f"{game_sentence(played.game)}\n"
-    for name, title, text in _logs(played):
-        if text:
-            yield f"\n{title} of {name}\n{visible_lines(text)}"
-
-
 def _logs(played: SlotGame) -> Iterator[tuple[str, str, str]]:
-    """Each log with its engine's name and a title."""
+    """Each log that is not empty, with its engine's name and a title."""
     for name, log in ((played.game.white, played.white), (played.game.black, played.black)):
-        yield name, "lines", log.lines
-        yield name, "standard error", log.stderr
+        for title, text in (("lines", log.lines), ("standard error", log.stderr)):
+            if text:
+                yield name, title, text

@@ -146,13 +146,9 @@ def _is_whole(data: bytes) -> bool:
 # The state file
 
 
-def state_path(records: Path) -> Path:
-    return records.with_name(f"{records.name}.state")
-
-
 def write_state(records: Path, terms: MatchTerms) -> None:
     """Write the state file atomically; raises ``MatchOptionError``."""
-    path = state_path(records)
+    path = records.with_name(f"{records.name}.state")
     text = json.dumps({"format": FORMAT, "terms": dict(_leaves("", terms))}, indent=1, ensure_ascii=False)
     try:
         with atomic_file(path) as file:
@@ -164,7 +160,7 @@ def write_state(records: Path, terms: MatchTerms) -> None:
 
 def check_state(records: Path, terms: MatchTerms) -> None:
     """Raise ``MatchOptionError`` naming each term that differs from those of the match so far."""
-    before, now = _read_terms(state_path(records)), dict(_leaves("", terms))
+    before, now = _read_terms(records), dict(_leaves("", terms))
     if not before:
         return
     changes = [
@@ -176,10 +172,10 @@ def check_state(records: Path, terms: MatchTerms) -> None:
         raise MatchOptionError(f"-resume: {records} is from a match with other terms: {'; '.join(changes)}")
 
 
-def _read_terms(path: Path) -> dict[str, Any]:
+def _read_terms(records: Path) -> dict[str, Any]:
     """The terms of the match so far; empty if there is no readable state file."""
     try:
-        state = json.loads(path.read_text("utf-8"))
+        state = json.loads(records.with_name(f"{records.name}.state").read_text("utf-8"))
         terms = state["terms"] if state["format"] == FORMAT else {}
         return {name.replace(".spec.", "."): value for name, value in terms.items()}  # as earlier releases
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -90,7 +90,8 @@ def read_options(arguments: Sequence[str], store: Path) -> MatchOptions:
 
 def written_options(options: MatchOptions) -> dict[str, object]:
     """The words, or the table of them, of each flag that gives these options again, without the engines."""
-    values = _fields(options.terms) | _fields(options)
+    parts = (options.terms, options)
+    values = {field.name: getattr(part, field.name) for part in parts for field in dataclasses.fields(part)}
     words = {flag.name: flag.write(values[flag.target]) for flag in FLAGS if flag.target in values}
     left_out = {*OF_ONE_RUN, *(["rounds"] if options.terms.format is Format.KNOCKOUT else [])}
     return {
@@ -98,10 +99,6 @@ def written_options(options: MatchOptions) -> dict[str, object]:
         for name, value in words.items()
         if name not in left_out and value not in (None, "", (), {})
     }
-
-
-def _fields(value: MatchTerms | MatchOptions) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def _collect(settings: Sequence[Setting]) -> dict[str, list[Any]]:

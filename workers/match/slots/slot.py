@@ -30,7 +30,7 @@ from engines.records import (
 )
 from workers.engine.child import REAPER, RUNNING
 from workers.game.seeds import seed_header
-from workers.jobs import EngineSpec, GameJob, SideLog
+from workers.jobs import EngineSpec, GameJob
 from workers.match.results import GameResult, line_of
 from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews, SlotSetup
 from workers.play.batch import EnginePool
@@ -197,7 +197,7 @@ class SlotWorker:
             # Held games with all their lines would be more than the processor's cache.
             finished.played.kept.comments()  # from here on without the output
             if self._options.log is None and finished.played.fault is Fault.NONE:
-                finished = finished._replace(white=_no_log, black=_no_log)
+                finished = finished._replace(white=lambda: NO_LOG, black=lambda: NO_LOG)
             yield finished
 
     def _message(self, job: GameJob, finished: FinishedGame) -> SlotGame:
@@ -216,10 +216,6 @@ class SlotWorker:
         )
         record = self._records.text(job, finished)
         return SlotGame(game, record, played.evidence, finished.white(), finished.black())
-
-
-def _no_log() -> SideLog:
-    return NO_LOG
 
 
 def main() -> None:
