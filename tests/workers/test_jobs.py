@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from workers.jobs import (
     PostAnswer,
     Progress,
     ResignRule,
+    RestartMode,
     SideLog,
     Work,
 )
@@ -80,6 +82,13 @@ def test_enums_come_back_as_enums() -> None:
 
 def test_fields_with_defaults_may_be_missing() -> None:
     assert EngineSpec.from_json({"name": "A", "version": "", "command": ["x"]}) == EngineSpec("A", "", ("x",))
+
+
+def test_what_only_the_owner_of_an_engine_decides_is_neither_sent_nor_received() -> None:
+    own = replace(SPEC, restart=RestartMode.ON, margin_ms=7, startup_seconds=9, given_command=("bot.zip",))
+    assert own.to_json() == SPEC.to_json()
+    with pytest.raises(JobError, match="unknown field 'margin_ms'"):
+        EngineSpec.from_json(altered(SPEC, margin_ms=7))
 
 
 def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:

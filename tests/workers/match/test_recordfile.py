@@ -18,8 +18,9 @@ from engines.records import (
     format_record,
 )
 from engines.rules.base import Reason, Result
+from tests.support.matches import terms_of
 from workers.match.options.options import MatchOptionError
-from workers.match.recordfile import RecordFile
+from workers.match.recordfile import RecordFile, check_state, write_state
 
 
 def record(number: int, *, white: str = "A") -> str:
@@ -131,3 +132,15 @@ def test_only_one_match_at_a_time_uses_a_file(path: Path) -> None:
 def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MatchOptionError, match=r"gone/match\.pgn: cannot be opened: No such file"):
         RecordFile(tmp_path / "gone" / "match.pgn")
+
+
+def test_the_terms_that_an_earlier_release_wrote_are_those_of_the_same_match(path: Path) -> None:
+    terms = terms_of()
+    write_state(path, terms)
+    state = path.with_name("match.pgn.state")
+    text = state.read_text()
+    assert '"entrants.1.name": "A"' in text
+    state.write_text(text.replace('"entrants.1.name"', '"entrants.1.spec.name"'))
+    check_state(path, terms)
+    with pytest.raises(MatchOptionError, match=r"other terms: entrants\.1\.name was "):
+        check_state(path, terms_of("C B"))
