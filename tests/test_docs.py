@@ -39,7 +39,7 @@ ROOT_FILES = {path.name for path in ROOT.iterdir()}
 REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")} | ROOT_FILES
 MADE = {
     "engines/build/",
-    "workers/build/",
+    "workers/game/build/",
     "tournament/formats/scheveningen.py",
     "tournament/templates/formats/scheveningen.html",
     "tests/tournament/formats/test_scheveningen.py",

@@ -94,7 +94,7 @@ def _install(folder: Path) -> None:
     )
     (venv / "made-for").write_text(f"{venv}\n")
     (venv / "stamp-run").write_bytes(stamped.stdout)
-    for room in ("engines", "workers"):
+    for room in ("engines", "workers/game"):
         if (ROOT / room / "build").exists():
             shutil.copytree(ROOT / room / "build", folder / room / "build")
 
