@@ -25,6 +25,7 @@ from engines.rules.playout import Dice
 from engines.rules.registry import GAMES, find_game
 from tests.support.filled_site import go_live
 from tests.support.schedule import forfeit, make_event, make_version, make_worker
+from tournament.formats import FORMATS
 from tournament.models import (
     ActiveVersion,
     Attempt,
@@ -225,7 +226,7 @@ class LargeSite:
             terms["kind"],
             versions=self.source.sample(self.active, most),
             ladders=ladders,
-            name=f"{terms['kind'].label.title()} {Tournament.objects.count()}",
+            name=f"{FORMATS[terms['kind']].label.title()} {Tournament.objects.count()}",
             **given,
         )
         while make_games(event):

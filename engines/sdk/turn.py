@@ -160,7 +160,7 @@ class Search:
     """One ``go``; shared by the reading and the searching thread."""
 
     go: Go
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())
     stopped: bool = False
     over: bool = False
 

@@ -23,6 +23,8 @@ CLIENTS = 300
 ADDRESSES = 10
 LARGEST_BYTES = 800_000_000
 """Of all processes: without slow clients they have a third of it."""
+RESTARTED_S = 400.0
+"""Each process in turn is replaced within seconds; on a busy machine it takes minutes."""
 SLOWEST_S = 10.0
 """Ten times the target, which a busy machine need not reach."""
 
@@ -87,7 +89,7 @@ def test_a_stopped_process_of_the_server_is_replaced(site: LonelySite) -> None:
 def test_a_graceful_restart_loses_no_request(site: LonelySite) -> None:
     first, *others = site.processes
     first.send_signal(signal.SIGHUP)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + RESTARTED_S
     while set(others) & set(site.processes):
         assert time.monotonic() < deadline
         assert "Duarena" in site.page("/about/")

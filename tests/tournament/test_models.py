@@ -38,7 +38,6 @@ def test_every_game_has_its_ladder() -> None:
         (Game, {"state": "claimed"}),
         (Game, {"sequence": 5}),
         (Tournament, {"state": "asleep"}),
-        (Tournament, {"kind": "league"}),
         (Tournament, {"games_done": 99}),
         (BotVersion, {"state": "fine"}),
         (BotVersion, {"number": 0}),
