@@ -55,6 +55,11 @@ admin.site.admin_view = _admin_view  # type: ignore[method-assign, assignment]
 class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Writes every change to the log of acts of staff, as well as to Django's own."""
 
+    def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
+        """As Django's, which raises for the name of a relation."""
+        columns = {field.name for field in self.opts.get_fields() if field.concrete}
+        return to_field in columns and super().to_field_allowed(request, to_field)
+
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self.record(request, obj, "added it in the administration")
         return super().log_addition(request, obj, message)

@@ -83,3 +83,8 @@ def test_a_bot_is_given_to_another_user(staff: Client) -> None:
     assert staff.post(address, {"owner": ada.pk, "name": "other", "description": ""}).status_code == 302
     bot.refresh_from_db()
     assert (bot.owner, bot.name) == (ada, "Ada")
+
+
+@pytest.mark.parametrize("field", ["games", "nothing", "name"])
+def test_a_field_that_no_row_refers_to_is_a_bad_request(staff: Client, field: str) -> None:
+    assert staff.get(f"/admin/tournament/tournament/add/?_to_field={field}").status_code == 400
