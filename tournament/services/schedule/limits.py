@@ -88,15 +88,16 @@ def check_games(
 
     ``entered`` is its name, if another user enters a bot and has to understand the error.
     """
-    games, most = count_most_games(of, versions), settings.MAX_TOURNAMENT_GAMES
-    if owner is None or not access.has_limits(owner) or games <= most:
+    if owner is None or not access.has_limits(owner):
         return
-    if entered:
+    games, most = count_most_games(of, versions), settings.MAX_TOURNAMENT_GAMES
+    if games > most and entered:
         raise LimitError(
             f"bot: {entered!r} would have {games} games, and {most} are the most for a tournament of its "
             "organizer"
         )
-    raise LimitError(f"pairs: {games} games are too many, a tournament of yours holds {most}")
+    if games > most:
+        raise LimitError(f"pairs: {games} games are too many, a tournament of yours holds {most}")
 
 
 def check_running(tournament: Tournament) -> None:
