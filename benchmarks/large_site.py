@@ -51,7 +51,6 @@ from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.records import record_of
-from tournament.services.results.storing import may_be_rated
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
 from tournament.services.schedule.rounds import advance_all
@@ -265,7 +264,7 @@ class LargeSite:
             pair = Game(tournament=tournament, white=self.versions[white], black=self.versions[black])
             changes.append(({
                 "state": Game.State.DONE.value, "attempt": attempt, "sequence": sequence,
-                "rated": may_be_rated(pair), "fingerprint": f"{pk:032}", "started_at": begun,
+                "rated": tournament.format.rates(pair), "fingerprint": f"{pk:032}", "started_at": begun,
                 "finished_at": self.now, "played_by": self.worker, **sample.columns,
             }, {"id": pk}))  # fmt: skip
             records.append({"game_id": pk, "text": sample.record})

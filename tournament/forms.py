@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.forms.boundfield import BoundField, BoundWidget
 from django.forms.utils import flatatt
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
@@ -21,11 +22,12 @@ from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
 from engines.visible import visible_lines
 from tournament import access
-from tournament.formats import FORMATS
+from tournament.formats import FORMATS, PARAMETERS
+from tournament.formats.base import Parameter
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
-from tournament.services.schedule.terms import MAX_EXTRA_PAIRS, MAX_PAIRS, MAX_PRIORITY, MAX_ROUNDS
+from tournament.services.schedule.terms import MAX_PAIRS, MAX_PRIORITY
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
@@ -182,6 +184,17 @@ class BotChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
 CHOICES = [(code, one.choice) for code, one in FORMATS.items() if one.choice]
 
 
+def _field_of(one: Parameter) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=one.label,
+        required=False,
+        min_value=one.least,
+        max_value=one.most,
+        initial=one.initial,
+        help_text=one.help_text,
+    )
+
+
 def _moment(label: str, help_text: str) -> forms.DateTimeField:
     """A date and time in UTC, to the minute; empty for none."""
     return forms.DateTimeField(
@@ -219,29 +232,15 @@ class TournamentForm(forms.Form):
     """
 
     name = forms.CharField(label="Name", max_length=80)
-    kind = forms.ChoiceField(label="Format", choices=CHOICES, required=False, initial=RoundRobin.code)
+    kind = forms.ChoiceField(
+        label="Format", choices=CHOICES, required=False, initial=RoundRobin.code, widget=forms.RadioSelect
+    )
     challenger = VersionChoice(
         BotVersion.objects.none(),
         label="Challenger",
         required=False,
         error_messages={"invalid_choice": "No version of this bot is active. Choose another."},
-        help_text="For a gauntlet: the bot that meets all others.",
-    )
-    rounds = forms.IntegerField(
-        label="Rounds",
-        required=False,
-        min_value=1,
-        max_value=MAX_ROUNDS,
-        initial=5,
-        help_text="For a Swiss: 5 rounds find the best of 8 bots, 9 rounds the best of 100.",
-    )
-    extra_pairs = forms.IntegerField(
-        label="Extra pairs",
-        required=False,
-        min_value=0,
-        max_value=MAX_EXTRA_PAIRS,
-        initial=4,
-        help_text="For a knock-out: one at a time while a match is level; then the better seed advances.",
+        help_text="The bot that meets all others.",
     )
     starts_at = _moment("Starts", "Once announced, it starts at this time. Empty: when you start it.")
     entry_until = _moment(
@@ -297,11 +296,21 @@ class TournamentForm(forms.Form):
         super().__init__(*args, **kwargs)
         if self.is_bound:
             self.data = _with_successors(cast(QueryDict, self.data))
+        for one in FORMATS.values():
+            self.fields |= {own.name: _field_of(own) for own in one.parameters}
         offered = cache(_offered)  # read once for both fields, and only if they are drawn
         for name, empty in (("bots", []), ("challenger", [("", "---------")])):
             field: Any = self.fields[name]
             field.queryset = BotVersion.objects.entering()
             field.choices = lambda empty=empty: [*empty, *offered()]
+
+    @property
+    def formats(self) -> Iterator[tuple[BoundWidget, list[BoundField]]]:
+        """The choices of the format, each with the fields that only it has."""
+        for choice in self["kind"]:
+            one = FORMATS[choice.data["value"]]
+            names = ["challenger"] if one.has_challenger else []
+            yield choice, [self[name] for name in (*names, *(own.name for own in one.parameters))]
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or RoundRobin.code
@@ -316,8 +325,10 @@ class TournamentForm(forms.Form):
         versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
         if chosen.has_challenger and "challenger" not in self.errors:
             versions = self._with_challenger(data.get("challenger"), versions)
-        if chosen.has_rounds and "rounds" not in self.errors and not data.get("rounds"):
-            self.add_error("rounds", "Enter the number of rounds of the Swiss.")
+        for own in chosen.parameters:
+            if own.missing and own.name not in self.errors and data[own.name] is None:
+                self.add_error(own.name, own.missing)
+        data |= {name: data.get(name) or 0 for name in PARAMETERS}
         if len(versions) < 2 and not entry and not self.errors.keys() & {"bots", "challenger"}:
             self.add_error("bots", "Choose at least two bots.")
         elif versions and not entry:

@@ -13,7 +13,6 @@ from engines.rules.base import Result, Side
 from tests.support.filled_site import LADDER, played_moves, record_text, round_robin, set_done
 from tournament.models import BotVersion, Game, GameRecord, Ladder, Tournament, User
 from tournament.services.results.ratings import RatedRow, rate
-from tournament.services.results.storing import may_be_rated
 from tournament.services.schedule.tournaments import start
 
 FAULTS = (Termination.TIME, Termination.CRASH, Termination.ILLEGAL_MOVE)
@@ -51,7 +50,7 @@ def _record(game: Game, chance: random.Random) -> None:
     if result is not Result.DRAW and chance.random() < 0.3:
         loser = Side.BLACK if result is Result.WHITE_WINS else Side.WHITE
         termination, fault = chance.choice(FAULTS), Fault.of(loser)
-    rated, number = may_be_rated(game), ladder.sequence
+    rated, number = game.tournament.format.rates(game), ladder.sequence
     ending = RecordOutcome(result, termination, fault)
     finished_at = timezone.now() + datetime.timedelta(minutes=number)
     set_done(game, ending, PLIES, sequence=number, rated=rated, finished_at=finished_at)

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 
 from tournament.formats.base import REGISTERED, TournamentFormat
 
-__all__ = ["FORMATS", "TournamentFormat", "kinds", "labels"]
+__all__ = ["FORMATS", "PARAMETERS", "TournamentFormat", "kinds", "labels"]
 
 for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
@@ -21,6 +21,10 @@ FORMATS: dict[str, TournamentFormat] = {
     one.code: one for one in sorted(REGISTERED, key=lambda one: one.place)
 }
 """By ``Tournament.kind``; those that users choose come first, in the order of the form."""
+
+
+PARAMETERS = [own.name for one in FORMATS.values() for own in one.parameters]
+"""The columns of ``Tournament`` that only some formats use."""
 
 
 def kinds(are: Callable[[TournamentFormat], object]) -> list[str]:

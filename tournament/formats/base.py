@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from django.template.defaultfilters import pluralize
@@ -20,8 +20,9 @@ from workers.pairing.knockout import KnockoutMatch, Length
 from workers.pairing.results import MeetingResult
 
 if TYPE_CHECKING:
-    from tournament.models import BotVersion, Tournament
+    from tournament.models import BotVersion, Game, Tournament
 
+MAX_ROUNDS = 100
 COLOURS = "The two games of a pair have the same opening and opposite colours."
 
 Pairs = list[tuple[int, int, int]]
@@ -41,6 +42,34 @@ class RoundTerms:
     length: Length
     """Of a match of a knock-out, or of a meeting of a Swiss."""
     games_a_meeting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A whole number that only some formats have, with its field in the form for a new tournament."""
+
+    name: str
+    """Of the field and of the column of ``Tournament``."""
+    label: str
+    least: int
+    most: int
+    initial: int
+    help_text: str
+    missing: str = ""
+    """The form's sentence if it is empty; else that is 0."""
+
+
+class Effect(Enum):
+    """What may follow a recorded game, see ``services.results.effects``."""
+
+    RATINGS = auto()
+    """It changes the ratings of its ladder, unless it repeats another."""
+    FORFEITS = auto()
+    """Games in a row that a version loses by its own fault lead to its withdrawal."""
+    PROGRESS = auto()
+    """It is one of the tournament's games that are over; the last one may end the tournament."""
+    CHARGE = auto()
+    """Its time is charged to the tournament's owner."""
 
 
 class Decision(Enum):
@@ -128,12 +157,8 @@ class TournamentFormat:
     """Its rounds are drawn one after another from the results so far, see ``due``."""
     is_endless: ClassVar[bool] = False
     """More games always follow."""
-    ends_with_its_games: ClassVar[bool] = True
-    """It is over once all games that it has are."""
     is_sequential: ClassVar[bool] = False
-    """Its pairs are made a few at a time, until a sequential test is decided."""
-    is_background: ClassVar[bool] = False
-    """Its games wait for those of all other tournaments."""
+    """Its pairs are made a few at a time, until a sequential test is decided; all other games come first."""
     extends: ClassVar[Literal["", "pairs", "rounds"]] = ""
     """What can be added to it after its start."""
     games_vary: ClassVar[bool] = False
@@ -141,15 +166,17 @@ class TournamentFormat:
 
     # Its terms
 
-    has_rounds: ClassVar[bool] = False
-    has_extra_pairs: ClassVar[bool] = False
+    parameters: ClassVar[Sequence[Parameter]] = ()
     has_challenger: ClassVar[bool] = False
     """The first entry meets each of the others; it must play on all ladders."""
 
+    @property
+    def ends_with_its_games(self) -> bool:
+        """It is over once all games that it has are."""
+        return not (self.is_staged or self.is_endless or self.is_sequential)
+
     # Its results
 
-    counts_forfeits: ClassVar[bool] = True
-    """Games lost by a bot's own fault count towards its withdrawal."""
     keeps_logs: ClassVar[bool] = False
     """The logs of all its games are kept as long as those of games with a fault."""
     has_places: ClassVar[bool] = True
@@ -194,6 +221,20 @@ class TournamentFormat:
             if len(entered) < 2:
                 who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
                 raise TournamentError(f"ladders: {who} {code!r}, it needs two")
+
+    def rates(self, game: Game) -> bool:
+        """Whether a game may be rated: its tournament is rated, and the bots do not have one owner.
+
+        Of games that repeat each other only the first is rated (``services.results.storing``), and annulled
+        games are not (``services.annulments``).
+        """
+        white, black = game.white.bot, game.black.bot
+        is_of_one = white.pk == black.pk or (white.owner_id is not None and white.owner_id == black.owner_id)
+        return game.tournament.rated and not is_of_one
+
+    def effects(self, game: Game) -> set[Effect]:
+        """What follows one of its games when it is recorded."""
+        return set(Effect) if self.rates(game) else set(Effect) - {Effect.RATINGS}
 
     def verdict(self, tournament: Tournament) -> VersionVerdict | None:
         """What its end means for the version that it validates; None for all but validations."""

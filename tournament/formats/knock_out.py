@@ -11,6 +11,7 @@ from tournament.arithmetic.standings import Criterion
 from tournament.formats.base import (
     COLOURS,
     Pairs,
+    Parameter,
     RoundTerms,
     StandingsTable,
     TournamentFormat,
@@ -35,9 +36,17 @@ class KnockOut(TournamentFormat):
     place = 4
     choice = "Knock-out: the loser of a match is out"
     is_staged = True
-    ends_with_its_games = False
     games_vary = True
-    has_extra_pairs = True
+    parameters = (
+        Parameter(
+            name="extra_pairs",
+            label="Extra pairs",
+            least=0,
+            most=100,
+            initial=4,
+            help_text="One at a time while a match is level; then the better seed advances.",
+        ),
+    )
     has_bracket = True
     order = (Criterion.MATCHES,)
     template = "formats/knock_out.html"

@@ -19,7 +19,6 @@ class LadderFormat(TournamentFormat):
     code = "ladder"
     label = "ladder"
     is_endless = True
-    ends_with_its_games = False
     has_news = False
     has_places = False
     openings_note = ", new for each pair"

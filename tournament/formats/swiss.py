@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tournament.arithmetic.standings import Criterion
-from tournament.formats.base import Pairs, RoundTerms, TournamentError, TournamentFormat
+from tournament.formats.base import (
+    MAX_ROUNDS,
+    Pairs,
+    Parameter,
+    RoundTerms,
+    TournamentError,
+    TournamentFormat,
+)
 from workers.pairing.results import MeetingResult
 from workers.pairing.swiss import MAX_PLAYERS, swiss_round
 
@@ -19,9 +26,18 @@ class Swiss(TournamentFormat):
     place = 3
     choice = "Swiss: a few rounds against opponents with a similar score"
     is_staged = True
-    ends_with_its_games = False
     extends = "rounds"
-    has_rounds = True
+    parameters = (
+        Parameter(
+            name="rounds",
+            label="Rounds",
+            least=1,
+            most=MAX_ROUNDS,
+            initial=5,
+            help_text="5 rounds find the best of 8 bots, 9 rounds the best of 100.",
+            missing="Enter the number of rounds of the Swiss.",
+        ),
+    )
     order = (
         Criterion.POINTS,
         Criterion.BUCHHOLZ,

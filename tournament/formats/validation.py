@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.records import Fault
-from tournament.formats.base import Decision, TournamentFormat, VersionVerdict
+from tournament.formats.base import Decision, Effect, TournamentFormat, VersionVerdict
 from workers.jobs import BOTH_UNABLE, Work
 
 if TYPE_CHECKING:
@@ -21,9 +21,12 @@ class Validation(TournamentFormat):
     is_listed = False
     is_public = False
     has_news = False
-    counts_forfeits = False
     keeps_logs = True
     has_places = False
+
+    def effects(self, game: Game) -> set[Effect]:
+        """A fault refuses the version at the end, so it does not count as a forfeit."""
+        return super().effects(game) - {Effect.FORFEITS}
 
     def verdict(self, tournament: Tournament) -> VersionVerdict:
         """Refuse the version for its first fault, or put it off if a game could not be played."""

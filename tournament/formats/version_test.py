@@ -13,6 +13,4 @@ class VersionTestFormat(TournamentFormat):
     page = "version-test"
     is_listed = False
     is_sequential = True
-    ends_with_its_games = False
-    is_background = True
     has_places = False

@@ -12,7 +12,7 @@ from contextlib import suppress
 from django.db import transaction
 from django.utils import timezone
 
-from tournament.models import BotVersion, Tournament
+from tournament.models import Tournament
 from tournament.services.ladders.matchmaking import tend_ladders
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.limits import LimitError, check_running
@@ -20,7 +20,7 @@ from tournament.services.schedule.pairings import make_games
 from tournament.services.schedule.publishing import tell_waiting
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
-from tournament.services.schedule.walkovers import give_to_opponents
+from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.work.leases import end_leases
@@ -33,7 +33,7 @@ def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
     steps = _close_due(now) + _start_due(now) + advance_all() + _make_games() + tend_tests()
-    _end_games_of_withdrawn()
+    end_games_of_withdrawn()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 
@@ -90,15 +90,6 @@ def _make_games() -> bool:
         except Exception:
             log.exception("the games of tournament %s cannot be made", tournament.slug)
     return False
-
-
-def _end_games_of_withdrawn() -> None:
-    """End the games of withdrawn versions that were made, or left by a killed process, since."""
-    for pk in BotVersion.objects.filter(has_games_to_end=True).order_by("pk").values_list("pk", flat=True):
-        try:
-            give_to_opponents(pk)
-        except Exception:
-            log.exception("the games of version %d cannot be ended", pk)
 
 
 def _give_up(tournament: Tournament, why: str) -> None:

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from tournament.formats import FORMATS, TournamentFormat, kinds
-from tournament.models import Tournament
+from tournament.formats.base import Effect
+from tournament.forms import TournamentForm as NewForm
+from tournament.models import Bot, BotVersion, Game, Tournament
+from tournament.services.results.effects import IN_ORDER
+from workers.jobs import Work
 
 ROOT = Path(__file__).resolve().parents[3]
 CODES = "|".join(code for code in FORMATS if code not in {"validation", "ladder"})
@@ -43,11 +47,40 @@ def test_nobody_outside_the_package_asks_for_the_kind_of_a_tournament() -> None:
 def test_the_answers_of_a_format_fit_together(form: TournamentFormat) -> None:
     assert form.has_cycles + form.is_staged + form.is_endless + form.is_sequential <= 1
     assert form.choice == "" or form.is_listed
-    assert not (form.ends_with_its_games and (form.is_staged or form.is_endless))
     if form.has_cycles:
         assert [sum(map(len, form.table(players))) for players in (2, 3, 7)] == [
             form.meetings(players) for players in (2, 3, 7)
         ]
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_its_own_numbers_are_columns_and_fields_of_the_form_below_its_choice(form: TournamentFormat) -> None:
+    for own in form.parameters:
+        assert isinstance(getattr(Tournament(), own.name), int)
+    if form.choice:
+        below = {
+            choice.data["value"]: [field.name for field in fields] for choice, fields in NewForm().formats
+        }
+        expected = [*(["challenger"] if form.has_challenger else []), *(own.name for own in form.parameters)]
+        assert below[form.code] == expected
+
+
+def test_the_effects_of_a_game_follow_in_the_order_in_which_they_are_named() -> None:
+    assert list(IN_ORDER) == list(Effect)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize(
+    ("rated", "owners", "is_rated"),
+    [(True, (1, 2), True), (False, (1, 2), False), (True, (1, 1), False), (True, (None, None), True)],
+)
+def test_a_game_has_all_effects_but_those_that_its_tournament_excludes(
+    form: TournamentFormat, rated: bool, owners: tuple[int | None, int | None], is_rated: bool
+) -> None:
+    white, black = (BotVersion(bot=Bot(pk=pk, owner_id=owner)) for pk, owner in enumerate(owners, 1))
+    game = Game(tournament=Tournament(kind=form.code, rated=rated), white=white, black=black)
+    missing = {Effect.FORFEITS} if form.work is Work.CHECKS else set()
+    assert form.effects(game) == set(Effect) - missing - (set() if is_rated else {Effect.RATINGS})
 
 
 def test_kinds_are_selected_by_a_condition() -> None:

@@ -154,7 +154,7 @@ def priority_of(row: Matchmaking) -> int:
 def may_make_pair(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
     claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
-    claimed = claimed.exclude(tournament__kind__in=kinds(lambda one: one.is_background))
+    claimed = claimed.exclude(tournament__kind__in=kinds(lambda one: one.is_sequential))
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
     return ahead < GAMES_AHEAD_A_SLOT * slots_at_work() and not find_rivals(priority).exists()
@@ -168,7 +168,7 @@ def find_rivals(priority: int) -> TournamentQuerySet:
 
 
 def _precedes_ladders(one: TournamentFormat) -> bool:
-    return one.work is Work.GAMES and not (one.is_endless or one.is_background)
+    return one.work is Work.GAMES and not (one.is_endless or one.is_sequential)
 
 
 def open_games() -> QuerySet[Game]:

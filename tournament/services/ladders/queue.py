@@ -130,7 +130,7 @@ def _find_waiting(
 
 def _rank(tournament: Tournament) -> tuple[bool, int]:
     """Version tests come after all others."""
-    return tournament.format.is_background, -tournament.priority
+    return tournament.format.is_sequential, -tournament.priority
 
 
 def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]], begun: int) -> None:

@@ -23,8 +23,9 @@ from engines.records import Termination, clean_text
 from engines.visible import visible
 from tournament import models
 from tournament.models import Attempt, BotVersion, Game, InboxReport, Tournament
+from tournament.services.results.effects import Arrival
 from tournament.services.results.records import WrongReport, read_record
-from tournament.services.results.storing import MAX_WORKER, Arrival, may_be_rated, store_all, store_logs
+from tournament.services.results.storing import MAX_WORKER, store_all, store_logs
 from tournament.services.work.attempts import give_back, halt_after_voids
 from tournament.services.work.workers import find_worker, judge
 from workers.jobs import BOTH_UNABLE, GameReport, Work, name_of
@@ -226,7 +227,8 @@ def _look_at(attempt: Attempt, report: GameReport) -> Arrival | VoidedGame:
     if report.termination == Termination.VOID:
         return VoidedGame(attempt, report, clean_text(report.evidence or "void without evidence"))
     try:
-        record, text = read_record(attempt.game, report, rated=may_be_rated(attempt.game))
+        is_rated = attempt.game.tournament.format.rates(attempt.game)
+        record, text = read_record(attempt.game, report, rated=is_rated)
     except WrongReport as error:
         log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
         return VoidedGame(attempt, report, clean_text(f"the worker's report was wrong: {error.faults[0]}"))

@@ -6,21 +6,20 @@ Storing many games takes as many statements as storing one: building the stateme
 from __future__ import annotations
 
 import datetime
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Coalesce
 
-from engines.records import Fault, Record, clean_text, format_record
+from engines.records import clean_text, format_record
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
+from tournament.formats.base import Effect
 from tournament.models import (
     Attempt,
-    EventCount,
     Game,
     GameLog,
     GameRecord,
@@ -31,45 +30,15 @@ from tournament.models import (
 )
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
-from tournament.services.event_counts import count_event
-from tournament.services.fair_share import PlayedTime, charge_games
 from tournament.services.locks import lock, lock_tournaments
-from tournament.services.results.leaders import follow_leader
-from tournament.services.results.ratings import RatedRow, player_of, rate
+from tournament.services.results.effects import Arrival, RecordedGame, carry_out
+from tournament.services.results.ratings import player_of
 from tournament.services.results.records import parse_time, without_rating
-from tournament.services.results.withdrawal import count_forfeits
-from tournament.services.schedule.finishing import count_finished
 from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120
 MAX_LOG = 256 * 1024
 """Characters kept of each log: its beginning and its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A verified report with the record to publish."""
-
-    attempt: Attempt
-    """With its game, the game's players, tournament and pairing."""
-    report: GameReport
-    record: Record
-    text: str
-    """The record as PGN."""
-
-    @property
-    def game(self) -> Game:
-        return self.attempt.game
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An arrival with the values that are decided while storing it."""
-
-    arrival: Arrival
-    sequence: int
-    mark: str
-    rated: bool
 
 
 @transaction.atomic
@@ -90,24 +59,7 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
     _store_records(entries)
     store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)
-    for code in sorted(ladders):
-        mine = [entry for entry in entries if entry.arrival.game.ladder_id == code]
-        if mine:
-            Ladder.objects.filter(pk=code).update(sequence=mine[-1].sequence)
-            rated = [
-                RatedRow.of(entry.arrival.game, entry.sequence, entry.arrival.report.result)
-                for entry in mine
-                if entry.rated
-            ]
-            rate(code, rated)
-            if rated:
-                follow_leader(ladders[code], now)
-    count_forfeits((entry.arrival.game, Fault(entry.arrival.report.fault)) for entry in entries)
-    _charge_owners(entries, now)
-    for termination, games in Counter(entry.arrival.report.termination for entry in entries).items():
-        count_event(EventCount.Kind.GAME, termination, games)
-    for tournament, games in Counter(entry.arrival.game.tournament_id for entry in entries).items():
-        count_finished(tournament, games)
+    carry_out(entries, now)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
 
 
@@ -127,15 +79,6 @@ def store_logs(reports: Iterable[tuple[Game, GameReport]], now: datetime.datetim
     insert_rows(GameLog, rows)
 
 
-def may_be_rated(game: Game) -> bool:
-    """False for validations, unrated tournaments and bots of one owner; repeats are found when storing."""
-    tournament = game.tournament
-    if not tournament.rated:
-        return False
-    white, black = game.white.bot, game.black.bot
-    return white.pk != black.pk and (white.owner_id is None or white.owner_id != black.owner_id)
-
-
 def _still_wanted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     """Arrivals whose attempt is still the game's current one; the tournament's lock keeps it unchanged."""
     claimed = Game.objects.filter(pk__in=[arrival.game.pk for arrival in arrivals], state=Game.State.CLAIMED)
@@ -143,20 +86,23 @@ def _still_wanted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     return [arrival for arrival in arrivals if attempts.get(arrival.game.pk) == arrival.attempt.pk]
 
 
-def _enter(arrivals: Sequence[Arrival], ladders: dict[str, Ladder]) -> list[_Entry]:
+def _enter(arrivals: Sequence[Arrival], ladders: dict[str, Ladder]) -> list[RecordedGame]:
     """Assign completion sequences in the order of arrival; of identical games only the first is rated."""
     marks = [_fingerprint(arrival) for arrival in arrivals]
     known = Game.objects.filter(ladder_id__in=ladders, fingerprint__in=marks, rated=True)
     seen = set(known.values_list("ladder_id", "fingerprint"))
-    sequences = {code: ladder.sequence for code, ladder in ladders.items()}
     entries = []
     for arrival, mark in zip(arrivals, marks, strict=True):
-        code = arrival.game.ladder_id
-        sequences[code] += 1
-        rated = may_be_rated(arrival.game) and (code, mark) not in seen
-        if rated:
-            seen.add((code, mark))
-        entries.append(_Entry(arrival, sequences[code], mark, rated))
+        ladder = arrival.game.ladder = ladders[arrival.game.ladder_id]
+        ladder.sequence += 1
+        effects = arrival.game.tournament.format.effects(arrival.game)
+        if (ladder.pk, mark) in seen:
+            effects.discard(Effect.RATINGS)
+        elif Effect.RATINGS in effects:
+            seen.add((ladder.pk, mark))
+        entries.append(RecordedGame(arrival, ladder.sequence, mark, effects))
+    for ladder in ladders.values():
+        ladder.save(update_fields=["sequence"])
     return entries
 
 
@@ -167,7 +113,7 @@ def _fingerprint(arrival: Arrival) -> str:
     return fingerprint(player_of(game.white), player_of(game.black), start, moves)
 
 
-def _store_results(entries: Sequence[_Entry]) -> None:
+def _store_results(entries: Sequence[RecordedGame]) -> None:
     """One statement for all: building it for each game through Django costs more than executing it."""
     workers = WorkerName.objects.ids(_worker_of(entry) for entry in entries)
     rows = [(_result_of(entry, workers[_worker_of(entry)]), _condition_of(entry)) for entry in entries]
@@ -175,16 +121,16 @@ def _store_results(entries: Sequence[_Entry]) -> None:
         raise DatabaseError(f"{stored} of {len(entries)} results could be stored, all is undone")
 
 
-def _condition_of(entry: _Entry) -> dict[str, Any]:
+def _condition_of(entry: RecordedGame) -> dict[str, Any]:
     attempt = entry.arrival.attempt
     return {"id": attempt.game_id, "attempt": attempt.pk, "state": Game.State.CLAIMED}
 
 
-def _worker_of(entry: _Entry) -> str:
+def _worker_of(entry: RecordedGame) -> str:
     return visible(name_of(entry.arrival.report.worker), MAX_WORKER)
 
 
-def _result_of(entry: _Entry, worker: int) -> dict[str, Any]:
+def _result_of(entry: RecordedGame, worker: int) -> dict[str, Any]:
     """The columns that the end of a game sets, always in the same order."""
     report = entry.arrival.report
     return {
@@ -206,20 +152,20 @@ def _result_of(entry: _Entry, worker: int) -> dict[str, Any]:
     }
 
 
-def _store_records(entries: Sequence[_Entry]) -> None:
+def _store_records(entries: Sequence[RecordedGame]) -> None:
     rows = ({"game_id": entry.arrival.game.pk, "text": compress_text(_published(entry))} for entry in entries)
     insert_rows(GameRecord, rows)
 
 
-def _published(entry: _Entry) -> str:
+def _published(entry: RecordedGame) -> str:
     """The record; marked as unrated if the game repeats another and would have been rated otherwise."""
     arrival = entry.arrival
-    if may_be_rated(arrival.game) and not entry.rated:
+    if arrival.game.tournament.format.rates(arrival.game) and not entry.rated:
         return format_record(without_rating(arrival.record))
     return arrival.text
 
 
-def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
+def _close(entries: Sequence[RecordedGame], now: datetime.datetime) -> None:
     """End the attempts with a result and delete the live games."""
     if connection.features.has_select_for_update:
         lock(Attempt.objects.filter(pk__in=[entry.arrival.attempt.pk for entry in entries]).only("pk"))
@@ -231,15 +177,3 @@ def _close(entries: Sequence[_Entry], now: datetime.datetime) -> None:
             worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED
         )
     LiveGame.objects.filter(game__in=[entry.arrival.game.pk for entry in entries]).delete()
-
-
-def _charge_owners(entries: Sequence[_Entry], now: datetime.datetime) -> None:
-    """Charge the durations that the worker reports, at most the time since the games were taken."""
-    times = []
-    for entry in entries:
-        attempt, report = entry.arrival.attempt, entry.arrival.report
-        played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
-        waited = (now - attempt.sent_at).total_seconds()
-        tournament = attempt.game.tournament
-        times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
-    charge_games(times, now)

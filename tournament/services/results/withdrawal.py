@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -13,19 +12,17 @@ from engines.records import Fault
 from tournament.models import BotVersion, Game
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import FORFEITED, tell_forfeiting, tell_reinstated, tell_withdrawn
-from tournament.services.schedule.walkovers import give_to_opponents
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
     """Update the forfeit counts for recorded games, in their order; part of the caller's transaction.
 
-    Versions of the site's own bots are never withdrawn. Validation games are left out: they have a verdict.
+    Versions of the site's own bots are never withdrawn.
     """
     by_version: dict[int, list[tuple[Game, bool]]] = {}
     for game, fault in results:
-        if game.tournament.format.counts_forfeits:
-            by_version.setdefault(game.white_id, []).append((game, fault is Fault.WHITE))
-            by_version.setdefault(game.black_id, []).append((game, fault is Fault.BLACK))
+        by_version.setdefault(game.white_id, []).append((game, fault is Fault.WHITE))
+        by_version.setdefault(game.black_id, []).append((game, fault is Fault.BLACK))
     concerned = BotVersion.objects.filter(pk__in=by_version).select_related("bot__owner")
     faulty = [pk for pk, games in by_version.items() if any(is_own for _, is_own in games)]
     for version in concerned.filter(Q(pk__in=faulty) | Q(forfeits__gt=0)):
@@ -51,15 +48,13 @@ def _warn_at() -> int:
 def withdraw(version: BotVersion, reason: str, feed_text: str = FORFEITED) -> bool:
     """Stop all games of a valid version and notify its owner; part of the caller's transaction.
 
-    Its opponents win the games that are not recorded yet, see ``schedule.walkovers``. ``feed_text`` is for
-    everybody. False if the version was not valid.
+    Its opponents win the games that are not recorded yet, at the calendar's next step: see
+    ``schedule.walkovers``. ``feed_text`` is for everybody. False if the version was not valid.
     """
     valid = BotVersion.objects.valid().filter(pk=version.pk)
     if not valid.update(state=BotVersion.State.WITHDRAWN, state_reason=reason, has_games_to_end=True):
         return False
     deactivate(version)
-    # Not in this transaction, which may hold other tournaments' locks; if it fails, the beat does it.
-    transaction.on_commit(partial(give_to_opponents, version.pk), robust=True)
     tell_withdrawn(version, reason, feed_text)
     return True
 

@@ -1,26 +1,25 @@
-"""Takes the steps that are due in several tournaments, each in a transaction of its own."""
+"""Takes the steps that are due for several rows, each in a transaction of its own."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from django.db.models import QuerySet
-
-from tournament.models import Tournament
 
 log = logging.getLogger("tournament.advancing")
 
 
-def take_steps(due: QuerySet[Tournament], advance: Callable[[int], bool]) -> int:
-    """Call ``advance`` with the id of each tournament, the oldest first; returns how many took a step.
+def take_steps(due: QuerySet[Any], advance: Callable[[int], bool]) -> int:
+    """Call ``advance`` with the id of each row, the oldest first; returns how many took a step.
 
-    A tournament that raises is logged and does not stop the others.
+    One that raises is logged and does not stop the others.
     """
     taken = 0
     for pk in due.order_by("id").values_list("id", flat=True):
         try:
             taken += advance(pk)
         except Exception:
-            log.exception("tournament %d cannot continue", pk)
+            log.exception("%s %d cannot continue", due.model._meta.verbose_name, pk)
     return taken

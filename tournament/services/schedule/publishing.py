@@ -65,7 +65,7 @@ def tell_begun(tournament: Tournament) -> None:
 
 def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
     """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
-    tables = _placings(tournament, tables_of) if rounds and tournament.format.has_rounds else []
+    tables = _placings(tournament, tables_of) if rounds and not tournament.format.has_bracket else []
     publish(_round_events(tournament, rounds, tables), timezone.now())
 
 

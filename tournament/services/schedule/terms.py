@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
-from tournament.formats import FORMATS, TournamentFormat
+from tournament.formats import FORMATS, PARAMETERS, TournamentFormat
 from tournament.formats.base import TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import BotVersion, Tournament
@@ -17,8 +17,6 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_PAIRS = 1_000
-MAX_ROUNDS = 100
-MAX_EXTRA_PAIRS = 100
 MAX_GAMES = 100_000
 MAX_NAME = 80
 MAX_SEED = 2**63 - 1
@@ -55,12 +53,8 @@ class TournamentTerms:
 
 def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     """The terms as they are stored, after all checks of form fields; raises ``TournamentError``."""
-    terms = replace(
-        terms,
-        name=" ".join(terms.name.split()),
-        rounds=terms.rounds if terms.format.has_rounds else 0,
-        extra_pairs=terms.extra_pairs if terms.format.has_extra_pairs else 0,
-    )
+    own = {one.name: getattr(terms, one.name) for one in terms.format.parameters}
+    terms = replace(terms, name=" ".join(terms.name.split()), **dict.fromkeys(PARAMETERS, 0) | own)
     if not 1 <= len(terms.name) <= MAX_NAME:
         raise TournamentError(f"name: give it 1 to {MAX_NAME} characters, not {len(terms.name)}")
     if not terms.name.isprintable():  # it becomes a header of every record
@@ -70,9 +64,8 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     check_range("opening plies", terms.opening_plies, 0, MAX_OPENING_PLIES)
     if terms.ply_limit is not None:
         check_range("ply limit", terms.ply_limit, terms.opening_plies + 1, 100_000)
-    if terms.format.has_rounds:
-        check_range("rounds", terms.rounds, 1, MAX_ROUNDS)
-    check_range("extra pairs", terms.extra_pairs, 0, MAX_EXTRA_PAIRS)
+    for one in terms.format.parameters:
+        check_range(one.name.replace("_", " "), own[one.name], one.least, one.most)
     try:
         parse_time_control(terms.time_control)
     except TimeControlError as error:

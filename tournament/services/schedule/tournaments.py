@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from tournament.formats.base import TournamentError
+from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.formats.validation import Validation
 from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
@@ -38,7 +38,6 @@ from tournament.services.schedule.slugs import draft_slug, name_slug, publish_sl
 from tournament.services.schedule.terms import (
     MAX_PAIRS,
     MAX_PRIORITY,
-    MAX_ROUNDS,
     TournamentTerms,
     check_players,
     check_range,
@@ -253,14 +252,11 @@ def _extend(tournament: Tournament, more: int) -> None:
     check_running(locked)
     versions = entered_versions(locked)
     extends = locked.format.extends
-    if extends == "rounds":
-        check_range("rounds", locked.rounds + more, locked.rounds + 1, MAX_ROUNDS)
-        locked.rounds += more
-    elif extends == "pairs":
-        check_range("pairs", locked.pairs + more, locked.pairs + 1, MAX_PAIRS)
-        locked.pairs += more
-    else:
+    if not extends:
         raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
+    so_far = getattr(locked, extends)
+    check_range(extends, so_far + more, so_far + 1, {"pairs": MAX_PAIRS, "rounds": MAX_ROUNDS}[extends])
+    setattr(locked, extends, so_far + more)
     check_players(locked, versions)
     check_stored(locked, versions)
     if locked.format.has_cycles:

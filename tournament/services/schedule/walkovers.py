@@ -16,6 +16,7 @@ from tournament.formats import kinds
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.fair_share import of_work
 from tournament.services.locks import lock_row, lock_tournament
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.stopping import end_attempts
 from workers.jobs import Work
@@ -24,10 +25,15 @@ State = Tournament.State
 OPEN = [Game.State.WAITING, Game.State.CLAIMED]
 
 
-def give_to_opponents(pk: int) -> None:
+def end_games_of_withdrawn() -> None:
+    """End the open games of all withdrawn versions: also of those that a killed process has left."""
+    take_steps(BotVersion.objects.filter(has_games_to_end=True), give_to_opponents)
+
+
+def give_to_opponents(pk: int) -> bool:
     """End the open games of a version if it is still withdrawn, in a transaction for each tournament.
 
-    Those that are played are stopped. Repeated by the beat until none is left.
+    Those that are played are stopped. Repeated until none is left; returns whether that is so.
     """
     version = BotVersion.objects.select_related("bot").get(pk=pk)
     if version.state == BotVersion.State.WITHDRAWN:
@@ -35,8 +41,9 @@ def give_to_opponents(pk: int) -> None:
             _end_games(tournament, version)
     with transaction.atomic():
         version = lock_row(BotVersion.objects.all(), pk)  # of two at once, the maker of games is second
-        if version.state != BotVersion.State.WITHDRAWN or not _tournaments_of(version):
-            BotVersion.objects.filter(pk=pk).update(has_games_to_end=False)
+        is_over = version.state != BotVersion.State.WITHDRAWN or not _tournaments_of(version)
+        BotVersion.objects.filter(pk=pk).update(has_games_to_end=not is_over)
+    return is_over
 
 
 def _tournaments_of(version: BotVersion) -> list[int]:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from tournament import access
+from tournament.formats import PARAMETERS
 from tournament.forms import ControlForm, EnterForm, TournamentForm
 from tournament.models import Bot, Tournament
 from tournament.sentences import as_sentence
@@ -198,14 +199,13 @@ def _terms(form: TournamentForm) -> TournamentTerms:
         versions=data["versions"],
         ladders=data["ladders"],
         pairs=data["pairs"],
-        rounds=data["rounds"] or 0,
-        extra_pairs=data["extra_pairs"] or 0,
         time_control=data["time_control"],
         seed=data["seed"],
         opening_plies=data["opening_plies"],
         rated=data["rated"],
         starts_at=data["starts_at"],
         entry_until=data["entry_until"],
+        **{name: data[name] for name in PARAMETERS},
     )
 
 

@@ -16,13 +16,12 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.formats.base import StandingsTable, Winners
+from tournament.formats.base import MAX_ROUNDS, StandingsTable, Winners
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.sentences import isolated
 from tournament.services.schedule.stored_tables import find_stored, shown_tables
-from tournament.services.schedule.terms import MAX_ROUNDS
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records

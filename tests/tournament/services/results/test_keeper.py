@@ -41,6 +41,7 @@ from tournament.models import (
     Tournament,
 )
 from tournament.services.results import keeper, storing
+from tournament.services.results.effects import Arrival
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.work.attempts import give_back
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameReport
@@ -184,7 +185,7 @@ def test_a_result_that_the_database_refuses_costs_the_others_nothing(
     reports = [report for job in deal() for report in play_all(job)]
     refused, store_all = game_of(reports[2]).pk, storing.store_all
 
-    def store(arrivals: Sequence[storing.Arrival], now: datetime.datetime) -> dict[int, int]:
+    def store(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
         if refused in [arrival.game.pk for arrival in arrivals]:
             raise IntegrityError("no")
         return store_all(arrivals, now)
@@ -402,7 +403,7 @@ def test_a_report_that_cannot_be_stored_halts_its_game_after_the_third_and_block
     store_all = storing.store_all
     keys: list[str] = []
 
-    def store(arrivals: Sequence[storing.Arrival], now: datetime.datetime) -> dict[int, int]:
+    def store(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, int]:
         if keys[0] in [arrival.game.key for arrival in arrivals]:
             raise error
         return store_all(arrivals, now)

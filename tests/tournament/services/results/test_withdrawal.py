@@ -50,8 +50,9 @@ def test_the_games_of_a_withdrawn_version_stop_and_its_opponents_win_them(
     jobs = deal()
     for job in jobs:
         begin_game(job.games[0])
+    assert withdraw(ada, "it lost 5 games in a row")
     with on_commit():
-        assert withdraw(ada, "it lost 5 games in a row")
+        tend()
     hers = [job for job in jobs if str(ada.bot) in {engine.name for engine in job.engines}]
     for job in jobs:
         assert set(post(job.job).stop) == ({game.attempt for game in job.games} if job in hers else set())
@@ -127,28 +128,17 @@ def test_an_extension_makes_no_game_of_a_withdrawn_version_to_be_played(deal: De
     assert {state for state, *_ in games_of(ada)} == {"halted"}
 
 
-def test_a_version_test_of_a_withdrawn_version_ends_with_the_next_beat(
-    deal: Deal, on_commit: OnCommit
-) -> None:
+def test_a_version_test_of_a_withdrawn_version_ends_too(deal: Deal, on_commit: OnCommit) -> None:
     tournament = make_test(make_user())
     job, *_ = deal()
     begin_game(job.games[0])
+    withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
     with on_commit():
-        withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
-    with on_commit():
+        tend()
         tend()
     assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
     assert {game.attempt for game in job.games} <= set(post(job.job).stop)
     tend()
-    assert not BotVersion.objects.filter(has_games_to_end=True).exists()
-
-
-def test_the_beat_ends_the_games_if_the_process_that_withdrew_the_version_was_killed(deal: Deal) -> None:
-    event = make_event("round-robin", bots=2)
-    withdraw(entered_versions(event)[0], "it lost 5 games in a row")  # what follows the commit does not run
-    assert event.games.filter(state=Game.State.WAITING).exists()
-    tend()
-    assert deal() == []
     assert not BotVersion.objects.filter(has_games_to_end=True).exists()
 
 

@@ -1,0 +1,106 @@
+"""What follows recorded games: each format names the effects of its games, and here they are carried out.
+
+All of it happens in the transaction that stores the results, in the order of the locks (``services.locks``),
+and nothing here makes another tournament go on. What follows later, each in a transaction of its own, is in
+``services.calendar``: the next round, the next pairs of a version test or its verdict, and the games of a
+version that is withdrawn now.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engines.records import Fault, Record
+from tournament.formats.base import Effect
+from tournament.models import Attempt, EventCount, Game, Ladder
+from tournament.services.event_counts import count_event
+from tournament.services.fair_share import PlayedTime, charge_games
+from tournament.services.results.leaders import follow_leader
+from tournament.services.results.ratings import RatedRow, rate
+from tournament.services.results.records import parse_time
+from tournament.services.results.withdrawal import count_forfeits
+from tournament.services.schedule.finishing import count_finished
+from workers.jobs import GameReport
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A verified report with the record to publish."""
+
+    attempt: Attempt
+    """With its game, the game's players, tournament and pairing."""
+    report: GameReport
+    record: Record
+    text: str
+    """The record as PGN."""
+
+    @property
+    def game(self) -> Game:
+        return self.attempt.game
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGame:
+    """An arrival with the values that are decided while storing it."""
+
+    arrival: Arrival
+    sequence: int
+    """Its completion sequence in its ladder."""
+    mark: str
+    """Its fingerprint."""
+    effects: set[Effect]
+
+    @property
+    def rated(self) -> bool:
+        return Effect.RATINGS in self.effects
+
+
+def carry_out(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
+    """Carry out the effects of games, in their order; their ladders and tournaments are locked."""
+    for effect, change in IN_ORDER.items():
+        if concerned := [game for game in games if effect in game.effects]:
+            change(concerned, now)
+    for termination, count in Counter(game.arrival.report.termination for game in games).items():
+        count_event(EventCount.Kind.GAME, termination, count)
+
+
+def _rate(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
+    rows: dict[Ladder, list[RatedRow]] = defaultdict(list)
+    for one in games:
+        game = one.arrival.game
+        rows[game.ladder].append(RatedRow.of(game, one.sequence, one.arrival.report.result))
+    for ladder in sorted(rows, key=lambda ladder: ladder.pk):
+        rate(ladder.pk, rows[ladder])
+        follow_leader(ladder, now)
+
+
+def _count_forfeits(games: Sequence[RecordedGame], _now: datetime.datetime) -> None:
+    count_forfeits((game.arrival.game, Fault(game.arrival.report.fault)) for game in games)
+
+
+def _count_finished(games: Sequence[RecordedGame], _now: datetime.datetime) -> None:
+    for tournament, count in Counter(game.arrival.game.tournament_id for game in games).items():
+        count_finished(tournament, count)
+
+
+def _charge(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
+    """Charge the durations that the worker reports, at most the time since the games were taken."""
+    times = []
+    for game in games:
+        attempt, report = game.arrival.attempt, game.arrival.report
+        played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
+        waited = (now - attempt.sent_at).total_seconds()
+        tournament = attempt.game.tournament
+        times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
+    charge_games(times, now)
+
+
+IN_ORDER: dict[Effect, Callable[[Sequence[RecordedGame], datetime.datetime], None]] = {
+    Effect.RATINGS: _rate,
+    Effect.FORFEITS: _count_forfeits,
+    Effect.PROGRESS: _count_finished,
+    Effect.CHARGE: _charge,
+}
