@@ -23,7 +23,6 @@ from engines.timecontrol import TimeControlError, format_time_control, parse_tim
 from engines.visible import visible_lines
 from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
-from tournament.formats.base import Parameter
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
@@ -184,17 +183,6 @@ class BotChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
 CHOICES = [(code, one.choice) for code, one in FORMATS.items() if one.choice]
 
 
-def _field_of(one: Parameter) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=one.label,
-        required=False,
-        min_value=one.least,
-        max_value=one.most,
-        initial=one.initial,
-        help_text=one.help_text,
-    )
-
-
 def _moment(label: str, help_text: str) -> forms.DateTimeField:
     """A date and time in UTC, to the minute; empty for none."""
     return forms.DateTimeField(
@@ -297,7 +285,15 @@ class TournamentForm(forms.Form):
         if self.is_bound:
             self.data = _with_successors(cast(QueryDict, self.data))
         for one in FORMATS.values():
-            self.fields |= {own.name: _field_of(own) for own in one.parameters}
+            for own in one.parameters:
+                self.fields[own.name] = forms.IntegerField(
+                    label=own.label,
+                    required=False,
+                    min_value=own.least,
+                    max_value=own.most,
+                    initial=own.initial,
+                    help_text=own.help_text,
+                )
         offered = cache(_offered)  # read once for both fields, and only if they are drawn
         for name, empty in (("bots", []), ("challenger", [("", "---------")])):
             field: Any = self.fields[name]
@@ -309,8 +305,7 @@ class TournamentForm(forms.Form):
         """The choices of the format, each with the fields that only it has."""
         for choice in self["kind"]:
             one = FORMATS[choice.data["value"]]
-            names = ["challenger"] if one.has_challenger else []
-            yield choice, [self[name] for name in (*names, *(own.name for own in one.parameters))]
+            yield choice, [self[name] for name in one.own_fields]
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or RoundRobin.code
@@ -323,6 +318,8 @@ class TournamentForm(forms.Form):
         data = super().clean() or {}
         chosen, entry = FORMATS[data.get("kind") or RoundRobin.code], data.get("entry_until")
         versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
+        for name in {name for one in FORMATS.values() for name in one.own_fields} - set(chosen.own_fields):
+            self.errors.pop(name, None)
         if chosen.has_challenger and "challenger" not in self.errors:
             versions = self._with_challenger(data.get("challenger"), versions)
         for own in chosen.parameters:

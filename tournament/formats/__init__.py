@@ -2,6 +2,9 @@
 
 Everybody asks ``Tournament.format``; nobody outside this package asks for the kind of a tournament. Each
 module of this package is loaded, and each class in it with a ``code`` is a format.
+
+A validation and a version test are tournaments too: they share the schedule, the jobs, the records and the
+pages of their games. What only they have, the upload and the sequential test, is not in ``Tournament``.
 """
 
 from __future__ import annotations

@@ -56,16 +56,16 @@ class Parameter:
     initial: int
     help_text: str
     missing: str = ""
-    """The form's sentence if it is empty; else that is 0."""
+    """The error if the field is empty; without one, empty means 0."""
 
 
-class Effect(Enum):
+class GameEffect(Enum):
     """What may follow a recorded game, see ``services.results.effects``."""
 
     RATINGS = auto()
     """It changes the ratings of its ladder, unless it repeats another."""
     FORFEITS = auto()
-    """Games in a row that a version loses by its own fault lead to its withdrawal."""
+    """A version that loses too many games in a row by its own fault is withdrawn."""
     PROGRESS = auto()
     """It is one of the tournament's games that are over; the last one may end the tournament."""
     CHARGE = auto()
@@ -144,10 +144,13 @@ class TournamentFormat:
 
     is_listed: ClassVar[bool] = True
     """Lists of tournaments show it."""
-    is_public: ClassVar[bool] = True
-    """Everybody may see its games, once it has begun."""
     has_news: ClassVar[bool] = True
     """Feeds and notices tell its start and its end."""
+
+    @property
+    def is_public(self) -> bool:
+        """Everybody may see its games, once it has begun; if not, the logs of all are kept for long."""
+        return self.work is Work.GAMES
 
     # Its schedule
 
@@ -171,16 +174,22 @@ class TournamentFormat:
     """The first entry meets each of the others; it must play on all ladders."""
 
     @property
+    def own_fields(self) -> list[str]:
+        """The fields of the form for a new tournament that only this format has."""
+        return [*(["challenger"] if self.has_challenger else []), *(own.name for own in self.parameters)]
+
+    @property
     def ends_with_its_games(self) -> bool:
         """It is over once all games that it has are."""
         return not (self.is_staged or self.is_endless or self.is_sequential)
 
     # Its results
 
-    keeps_logs: ClassVar[bool] = False
-    """The logs of all its games are kept as long as those of games with a fault."""
-    has_places: ClassVar[bool] = True
-    """Its players have places, and its page has tables."""
+    @property
+    def has_places(self) -> bool:
+        """Its players have places, and its page has tables."""
+        return self.has_cycles or self.is_staged
+
     has_bracket: ClassVar[bool] = False
     order: ClassVar[Order] = BY_POINTS
     """The criteria for the order of its players."""
@@ -225,6 +234,8 @@ class TournamentFormat:
     def rates(self, game: Game) -> bool:
         """Whether a game may be rated: its tournament is rated, and the bots do not have one owner.
 
+        Validations and version tests are unrated tournaments; of others their owner decides.
+
         Of games that repeat each other only the first is rated (``services.results.storing``), and annulled
         games are not (``services.annulments``).
         """
@@ -232,9 +243,13 @@ class TournamentFormat:
         is_of_one = white.pk == black.pk or (white.owner_id is not None and white.owner_id == black.owner_id)
         return game.tournament.rated and not is_of_one
 
-    def effects(self, game: Game) -> set[Effect]:
+    def effects(self, game: Game) -> set[GameEffect]:
         """What follows one of its games when it is recorded."""
-        return set(Effect) if self.rates(game) else set(Effect) - {Effect.RATINGS}
+        return set(GameEffect) if self.rates(game) else set(GameEffect) - {GameEffect.RATINGS}
+
+    def is_hopeless(self, evidence: str) -> bool:
+        """Whether a game without a result is given up at once; others are tried again."""
+        return False
 
     def verdict(self, tournament: Tournament) -> VersionVerdict | None:
         """What its end means for the version that it validates; None for all but validations."""

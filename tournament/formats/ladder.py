@@ -20,7 +20,6 @@ class LadderFormat(TournamentFormat):
     label = "ladder"
     is_endless = True
     has_news = False
-    has_places = False
     openings_note = ", new for each pair"
 
     def describe_meetings(self, tournament: Tournament) -> str:

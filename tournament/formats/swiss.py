@@ -19,7 +19,10 @@ from workers.pairing.swiss import MAX_PLAYERS, swiss_round
 
 
 class Swiss(TournamentFormat):
-    """A round is drawn when all games of the one before are over. It ends after the last round."""
+    """A round is drawn when all games of the one before are over, on all ladders, unless it is paused.
+
+    Halted games are over. It ends after the last round. See ``services.schedule.rounds``.
+    """
 
     code = "swiss"
     label = "Swiss"

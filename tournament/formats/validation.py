@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.records import Fault
-from tournament.formats.base import Decision, Effect, TournamentFormat, VersionVerdict
+from tournament.formats.base import Decision, GameEffect, TournamentFormat, VersionVerdict
 from workers.jobs import BOTH_UNABLE, Work
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ class Validation(TournamentFormat):
     label = "validation"
     work = Work.CHECKS
     is_listed = False
-    is_public = False
     has_news = False
-    keeps_logs = True
-    has_places = False
 
-    def effects(self, game: Game) -> set[Effect]:
+    def effects(self, game: Game) -> set[GameEffect]:
         """A fault refuses the version at the end, so it does not count as a forfeit."""
-        return super().effects(game) - {Effect.FORFEITS}
+        return super().effects(game) - {GameEffect.FORFEITS}
+
+    def is_hopeless(self, evidence: str) -> bool:
+        """Two engines of one version that both fail do so again."""
+        return evidence.startswith(BOTH_UNABLE)
 
     def verdict(self, tournament: Tournament) -> VersionVerdict:
         """Refuse the version for its first fault, or put it off if a game could not be played."""

@@ -132,7 +132,7 @@ class GameLog(models.Model):
 
 def is_kept_long(fault: str, tournament: Tournament) -> bool:
     """Whether the logs of a game of this tournament, with this fault, are kept for long."""
-    return fault != Fault.NONE or tournament.format.keeps_logs
+    return fault != Fault.NONE or not tournament.format.is_public
 
 
 def days_kept(*, kept_long: bool) -> int:

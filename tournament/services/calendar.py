@@ -1,6 +1,6 @@
 """Everything due by time or by results: entries, starts, rounds, ladder pairs, version tests, leases.
 
-The record keeper runs it every few seconds; a later run does what was missed, and nothing is done twice.
+The record keeper runs it every second; a later run does what was missed, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from tournament.models import Tournament
 from tournament.services.ladders.matchmaking import tend_ladders
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.entries import close_entries
 from tournament.services.schedule.limits import LimitError, check_running
 from tournament.services.schedule.pairings import make_games
@@ -32,8 +33,9 @@ log = logging.getLogger("tournament.calendar")
 def tend(now: datetime.datetime | None = None) -> int:
     """Do everything that is due; returns the number of steps taken."""
     now = now or timezone.now()
-    steps = _close_due(now) + _start_due(now) + advance_all() + _make_games() + tend_tests()
+    steps = _close_due(now) + _start_due(now) + advance_all() + _make_games()
     end_games_of_withdrawn()
+    steps += tend_tests()
     return steps + tend_ladders(now)  # last: ladder games use the workers that are still idle
 
 
@@ -46,17 +48,15 @@ def sweep(now: datetime.datetime | None = None) -> int:
 
 def _close_due(now: datetime.datetime) -> int:
     due = Tournament.objects.announced().filter(entry_until__lte=now, entry_closed=False)
-    for tournament in due:
-        close_entries(tournament, now)
-    return len(due)
+    return take_steps(due.order_by("id"), lambda pk: close_entries(Tournament.objects.get(pk=pk), now))
 
 
 def _start_due(now: datetime.datetime) -> int:
     due = Tournament.objects.announced().filter(starts_at__lte=now).order_by("starts_at", "id")
-    return sum(_start_or_give_up(tournament, now) for tournament in due)
+    return take_steps(due, lambda pk: _start_or_give_up(Tournament.objects.get(pk=pk)))
 
 
-def _start_or_give_up(tournament: Tournament, now: datetime.datetime) -> bool:
+def _start_or_give_up(tournament: Tournament) -> bool:
     """Start it, or cancel it if it can never start; False if it waits for a limit of its owner's account."""
     try:
         check_running(tournament)  # without the locks of a start: it may wait for days

@@ -7,17 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from tournament.formats import FORMATS, TournamentFormat, kinds
-from tournament.formats.base import Effect
+from tournament.formats import FORMATS, PARAMETERS, TournamentFormat, kinds
+from tournament.formats.base import GameEffect
 from tournament.forms import TournamentForm as NewForm
 from tournament.models import Bot, BotVersion, Game, Tournament
 from tournament.services.results.effects import IN_ORDER
 from workers.jobs import Work
 
 ROOT = Path(__file__).resolve().parents[3]
-CODES = "|".join(code for code in FORMATS if code not in {"validation", "ladder"})
-ASKS = re.compile(rf"\bkind (==|!=|in) .*['\"]({CODES})['\"]")
-"""A comparison with a kind, or a filter by one."""
+CODES = "|".join(
+    [rf"['\"]{code}['\"]" for code in FORMATS] + [f"{type(one).__name__}\\b" for one in FORMATS.values()]
+)
+ASKS = re.compile(
+    rf"\bkind (==|!=|(not )?in) .*({CODES})|filter\(.*\bkind(__in)?=.*({CODES})"
+    rf"|exclude\(.*\bkind(__in)?=.*({CODES})|format\.code\b|isinstance\(.*({CODES})"
+)
+"""A comparison with a kind, a filter by one, or a question for the class of a format."""
 
 
 def test_every_format_is_found_and_those_that_users_choose_come_first() -> None:
@@ -61,12 +66,15 @@ def test_its_own_numbers_are_columns_and_fields_of_the_form_below_its_choice(for
         below = {
             choice.data["value"]: [field.name for field in fields] for choice, fields in NewForm().formats
         }
-        expected = [*(["challenger"] if form.has_challenger else []), *(own.name for own in form.parameters)]
-        assert below[form.code] == expected
+        assert below[form.code] == form.own_fields
+
+
+def test_no_two_formats_have_a_number_of_the_same_name() -> None:
+    assert len(set(PARAMETERS)) == len(PARAMETERS)
 
 
 def test_the_effects_of_a_game_follow_in_the_order_in_which_they_are_named() -> None:
-    assert list(IN_ORDER) == list(Effect)
+    assert list(IN_ORDER) == list(GameEffect)
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
@@ -79,12 +87,12 @@ def test_a_game_has_all_effects_but_those_that_its_tournament_excludes(
 ) -> None:
     white, black = (BotVersion(bot=Bot(pk=pk, owner_id=owner)) for pk, owner in enumerate(owners, 1))
     game = Game(tournament=Tournament(kind=form.code, rated=rated), white=white, black=black)
-    missing = {Effect.FORFEITS} if form.work is Work.CHECKS else set()
-    assert form.effects(game) == set(Effect) - missing - (set() if is_rated else {Effect.RATINGS})
+    missing = {GameEffect.FORFEITS} if form.work is Work.CHECKS else set()
+    assert form.effects(game) == set(GameEffect) - missing - (set() if is_rated else {GameEffect.RATINGS})
 
 
 def test_kinds_are_selected_by_a_condition() -> None:
-    assert kinds(lambda one: one.is_staged) == ["swiss", "knock-out"]
+    assert {"swiss", "knock-out"} <= set(kinds(lambda one: one.is_staged)) < set(FORMATS)
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)

@@ -41,6 +41,7 @@ def deactivate(version: BotVersion) -> None:
 
     The newest other valid version replaces it.
     """
+    lock_row(Bot.objects.all(), version.bot_id)
     for active in ActiveVersion.objects.filter(version=version):
         others = BotVersion.objects.valid().filter(bot=version.bot_id).exclude(pk=version.pk)
         successors = [other for other in others.order_by("-number") if other.plays(active.ladder_id)]

@@ -1,9 +1,10 @@
-"""What follows recorded games: each format names the effects of its games, and here they are carried out.
+"""What follows recorded games: their formats name the effects, and here they are carried out.
 
-All of it happens in the transaction that stores the results, in the order of the locks (``services.locks``),
-and nothing here makes another tournament go on. What follows later, each in a transaction of its own, is in
-``services.calendar``: the next round, the next pairs of a version test or its verdict, and the games of a
-version that is withdrawn now.
+All of it is part of the transaction that stores the results, in the order of the locks (``services.locks``),
+and no other tournament is changed. What is due then, each in a transaction of its own, is in
+``services.calendar``: the next round, the next pairs of a version test or its verdict, and the end of the
+games of a version that was withdrawn. Games that end without a result have no effects but their count, see
+``finishing.count_finished``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engines.records import Fault, Record
-from tournament.formats.base import Effect
-from tournament.models import Attempt, EventCount, Game, Ladder
-from tournament.services.event_counts import count_event
+from tournament.formats.base import GameEffect
+from tournament.models import Attempt, Game, Ladder
 from tournament.services.fair_share import PlayedTime, charge_games
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, rate
@@ -36,6 +36,7 @@ class Arrival:
     record: Record
     text: str
     """The record as PGN."""
+    effects: set[GameEffect]
 
     @property
     def game(self) -> Game:
@@ -51,11 +52,12 @@ class RecordedGame:
     """Its completion sequence in its ladder."""
     mark: str
     """Its fingerprint."""
-    effects: set[Effect]
+    effects: set[GameEffect]
+    """Those of the arrival; without a change of ratings if the game repeats another."""
 
     @property
     def rated(self) -> bool:
-        return Effect.RATINGS in self.effects
+        return GameEffect.RATINGS in self.effects
 
 
 def carry_out(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
@@ -63,8 +65,6 @@ def carry_out(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
     for effect, change in IN_ORDER.items():
         if concerned := [game for game in games if effect in game.effects]:
             change(concerned, now)
-    for termination, count in Counter(game.arrival.report.termination for game in games).items():
-        count_event(EventCount.Kind.GAME, termination, count)
 
 
 def _rate(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
@@ -98,9 +98,9 @@ def _charge(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
     charge_games(times, now)
 
 
-IN_ORDER: dict[Effect, Callable[[Sequence[RecordedGame], datetime.datetime], None]] = {
-    Effect.RATINGS: _rate,
-    Effect.FORFEITS: _count_forfeits,
-    Effect.PROGRESS: _count_finished,
-    Effect.CHARGE: _charge,
+IN_ORDER: dict[GameEffect, Callable[[Sequence[RecordedGame], datetime.datetime], None]] = {
+    GameEffect.RATINGS: _rate,
+    GameEffect.FORFEITS: _count_forfeits,
+    GameEffect.PROGRESS: _count_finished,
+    GameEffect.CHARGE: _charge,
 }

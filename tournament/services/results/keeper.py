@@ -22,13 +22,14 @@ from django.utils import timezone
 from engines.records import Termination, clean_text
 from engines.visible import visible
 from tournament import models
+from tournament.formats.base import GameEffect
 from tournament.models import Attempt, BotVersion, Game, InboxReport, Tournament
 from tournament.services.results.effects import Arrival
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, store_all, store_logs
 from tournament.services.work.attempts import give_back, halt_after_voids
 from tournament.services.work.workers import find_worker, judge
-from workers.jobs import BOTH_UNABLE, GameReport, Work, name_of
+from workers.jobs import GameReport, name_of
 from workers.logs import FIELDS, log_ids
 
 AT_ONCE = 50
@@ -227,12 +228,12 @@ def _look_at(attempt: Attempt, report: GameReport) -> Arrival | VoidedGame:
     if report.termination == Termination.VOID:
         return VoidedGame(attempt, report, clean_text(report.evidence or "void without evidence"))
     try:
-        is_rated = attempt.game.tournament.format.rates(attempt.game)
-        record, text = read_record(attempt.game, report, rated=is_rated)
+        effects = attempt.game.tournament.format.effects(attempt.game)
+        record, text = read_record(attempt.game, report, rated=GameEffect.RATINGS in effects)
     except WrongReport as error:
         log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
         return VoidedGame(attempt, report, clean_text(f"the worker's report was wrong: {error.faults[0]}"))
-    return Arrival(attempt, report, record, text)
+    return Arrival(attempt, report, record, text, effects)
 
 
 def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredReport:
@@ -244,9 +245,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     attempt, report, evidence = void.attempt, void.report, void.evidence
     worker = find_worker(report.worker)
     counts = worker is None or not worker.is_quarantined
-    # Two different bots are tried again, because the machine may have stalled; a validation is not.
-    is_validation = attempt.game.tournament.format.work is Work.CHECKS
-    hopeless = counts and is_validation and evidence.startswith(BOTH_UNABLE)
+    hopeless = counts and attempt.game.tournament.format.is_hopeless(evidence)
     name = visible(report.worker, MAX_WORKER)
     is_given = give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name)
     if not is_given and not _is_unfinished(attempt):

@@ -6,7 +6,7 @@ Storing many games takes as many statements as storing one: building the stateme
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,9 +17,10 @@ from engines.records import clean_text, format_record
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
 from tournament.arithmetic.ratings import fingerprint
-from tournament.formats.base import Effect
+from tournament.formats.base import GameEffect
 from tournament.models import (
     Attempt,
+    EventCount,
     Game,
     GameLog,
     GameRecord,
@@ -30,6 +31,7 @@ from tournament.models import (
 )
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.event_counts import count_event
 from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.effects import Arrival, RecordedGame, carry_out
 from tournament.services.results.ratings import player_of
@@ -52,14 +54,17 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
     ladders = {ladder.pk: ladder for ladder in lock(Ladder.objects.filter(pk__in=codes))}
     lock_tournaments({arrival.game.tournament_id for arrival in arrivals})
     InboxReport.objects.filter(attempt__in=[arrival.attempt.pk for arrival in arrivals]).delete()
-    entries = _enter(_still_wanted(arrivals), ladders)
-    if not entries:
+    wanted = _still_wanted(arrivals)
+    if not wanted:
         return {}
+    entries = _enter(wanted, ladders)
     _store_results(entries)
     _store_records(entries)
     store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)
     carry_out(entries, now)
+    for termination, games in Counter(entry.arrival.report.termination for entry in entries).items():
+        count_event(EventCount.Kind.GAME, termination, games)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
 
 
@@ -95,12 +100,11 @@ def _enter(arrivals: Sequence[Arrival], ladders: dict[str, Ladder]) -> list[Reco
     for arrival, mark in zip(arrivals, marks, strict=True):
         ladder = arrival.game.ladder = ladders[arrival.game.ladder_id]
         ladder.sequence += 1
-        effects = arrival.game.tournament.format.effects(arrival.game)
-        if (ladder.pk, mark) in seen:
-            effects.discard(Effect.RATINGS)
-        elif Effect.RATINGS in effects:
+        repeats = {GameEffect.RATINGS} if (ladder.pk, mark) in seen else set()
+        entry = RecordedGame(arrival, ladder.sequence, mark, arrival.effects - repeats)
+        if entry.rated:
             seen.add((ladder.pk, mark))
-        entries.append(RecordedGame(arrival, ladder.sequence, mark, effects))
+        entries.append(entry)
     for ladder in ladders.values():
         ladder.save(update_fields=["sequence"])
     return entries
@@ -160,7 +164,7 @@ def _store_records(entries: Sequence[RecordedGame]) -> None:
 def _published(entry: RecordedGame) -> str:
     """The record; marked as unrated if the game repeats another and would have been rated otherwise."""
     arrival = entry.arrival
-    if arrival.game.tournament.format.rates(arrival.game) and not entry.rated:
+    if GameEffect.RATINGS in arrival.effects and not entry.rated:
         return format_record(without_rating(arrival.record))
     return arrival.text
 

@@ -25,7 +25,7 @@ def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
         by_version.setdefault(game.black_id, []).append((game, fault is Fault.BLACK))
     concerned = BotVersion.objects.filter(pk__in=by_version).select_related("bot__owner")
     faulty = [pk for pk, games in by_version.items() if any(is_own for _, is_own in games)]
-    for version in concerned.filter(Q(pk__in=faulty) | Q(forfeits__gt=0)):
+    for version in concerned.filter(Q(pk__in=faulty) | Q(forfeits__gt=0)).order_by("pk"):
         _count(version, by_version[version.pk])
 
 

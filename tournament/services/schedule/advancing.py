@@ -12,12 +12,12 @@ log = logging.getLogger("tournament.advancing")
 
 
 def take_steps(due: QuerySet[Any], advance: Callable[[int], bool]) -> int:
-    """Call ``advance`` with the id of each row, the oldest first; returns how many took a step.
+    """Call ``advance`` with the id of each row, in their order; returns how many took a step.
 
     One that raises is logged and does not stop the others.
     """
     taken = 0
-    for pk in due.order_by("id").values_list("id", flat=True):
+    for pk in due.values_list("id", flat=True):
         try:
             taken += advance(pk)
         except Exception:

@@ -43,14 +43,14 @@ def leave(tournament: Tournament, bot: Bot) -> None:
 
 
 @transaction.atomic
-def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
+def close_entries(tournament: Tournament, now: datetime.datetime) -> bool:
     """Fix the versions: those active for each bot at the deadline, or now if it has not passed yet.
 
-    Bots without such a version are left out. May be repeated: only the first call has an effect.
+    Bots without such a version are left out. May be repeated: False if it has no effect.
     """
     locked = lock_tournament(tournament.pk)
     if locked.entry_closed or locked.entry_until is None:
-        return
+        return False
     for entry in locked.entries.select_related("version__bot"):
         version = playing_version(entry.version.bot, locked.ladders, min(now, locked.entry_until))
         if version is None:
@@ -59,6 +59,7 @@ def close_entries(tournament: Tournament, now: datetime.datetime) -> None:
             Entry.objects.filter(pk=entry.pk).update(version=version)
     Tournament.objects.filter(pk=locked.pk).update(entry_closed=True)
     tournament.entry_closed = True
+    return True
 
 
 def playing_version(bot: Bot, ladders: Sequence[str], moment: datetime.datetime) -> BotVersion | None:

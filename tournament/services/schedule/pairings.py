@@ -8,7 +8,7 @@ process that is killed makes no game twice.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,7 +20,7 @@ from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, Pairing, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import delete_rows, insert_from, insert_rows
-from tournament.services.locks import lock_tournament
+from tournament.services.locks import lock, lock_tournament
 from tournament.services.schedule.terms import players_of
 from workers.game.openings import Opening, OpeningError, draw_openings
 from workers.pairing.meetings import plan_meetings
@@ -135,15 +135,23 @@ def make_games(tournament: Tournament) -> bool:
             return False
         games = _insert_pairings(locked, planned, GAMES_A_PAIR)
         Tournament.objects.filter(pk=locked.pk).update(games_to_make=F("games_to_make") - games)
-        note_withdrawn(planned)
+        note_withdrawn(players_in(planned))
     return True
 
 
-def note_withdrawn(planned: Iterable[PlannedPairing]) -> None:
-    """Have the new games of withdrawn versions ended, see ``walkovers``."""
-    players = {player for pairing in planned for player in (pairing.first, pairing.second)}
-    withdrawn = BotVersion.objects.filter(pk__in=players, state=BotVersion.State.WITHDRAWN)
-    withdrawn.update(has_games_to_end=True)
+def note_withdrawn(players: Collection[int]) -> None:
+    """Have the new games of withdrawn versions ended, see ``walkovers``; part of the caller's transaction.
+
+    A version that is withdrawn later waits for its lock, and so for the end of that transaction.
+    """
+    locked = lock(BotVersion.objects.filter(pk__in=players).only("state"))
+    gone = [version.pk for version in locked if version.state == BotVersion.State.WITHDRAWN]
+    BotVersion.objects.filter(pk__in=gone).update(has_games_to_end=True)
+
+
+def players_in(planned: Iterable[PlannedPairing]) -> set[int]:
+    """The ids of the versions that play."""
+    return {player for pairing in planned for player in (pairing.first, pairing.second)}
 
 
 def _pairings_a_cycle(tournament: Tournament) -> int:

@@ -28,6 +28,7 @@ from tournament.services.schedule.pairings import (
     note_withdrawn,
     openings_of,
     pairing_seed,
+    players_in,
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
@@ -39,7 +40,7 @@ def advance_all() -> int:
     waiting = Tournament.objects.running().filter(
         kind__in=kinds(lambda one: one.is_staged), games_done=F("games_total")
     )
-    return take_steps(waiting, advance)
+    return take_steps(waiting.order_by("id"), advance)
 
 
 def advance(pk: int) -> bool:
@@ -71,7 +72,7 @@ def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequenc
     if planned:
         tell_rounds(tournament, finished)
         store_pairings(tournament, planned, GAMES_A_PAIR)
-        note_withdrawn(planned)
+        note_withdrawn(players_in(planned))
     else:
         finish(tournament)
     return True

@@ -39,9 +39,7 @@ class TournamentTerms:
     rated: bool = True
     ply_limit: int | None = None
     rounds: int = 0
-    """For a Swiss only."""
     extra_pairs: int = 0
-    """For a knock-out only."""
     starts_at: datetime.datetime | None = None
     entry_until: datetime.datetime | None = None
     """Set: bots may be entered until then, and ``versions`` may be empty."""

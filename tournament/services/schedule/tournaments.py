@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from tournament.formats import PARAMETERS
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.formats.validation import Validation
@@ -28,6 +29,7 @@ from tournament.services.schedule.pairings import (
     drop_pairings,
     entered_versions,
     make_games,
+    note_withdrawn,
     pairing_seed,
     queue_cycles,
     store_pairings,
@@ -172,7 +174,9 @@ def _start(tournament: Tournament) -> None:
     if not locked.games_total:
         _make_games(locked)
     if locked.format.work is Work.GAMES:
-        check_stored(locked, entered_versions(locked))
+        versions = entered_versions(locked)
+        check_stored(locked, versions)
+        note_withdrawn([version.pk for version in versions])
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
     tell_begun(locked)
@@ -330,14 +334,13 @@ def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
         rated=terms.rated,
         ladders=list(terms.ladders),
         pairs=terms.pairs,
-        rounds=terms.rounds,
-        extra_pairs=terms.extra_pairs,
         opening_plies=terms.opening_plies,
         time_control=terms.time_control,
         ply_limit=terms.ply_limit,
         seed=terms.seed,
         starts_at=terms.starts_at,
         entry_until=terms.entry_until,
+        **{name: getattr(terms, name) for name in PARAMETERS},
     )
     Entry.objects.bulk_create(_entries(tournament, terms.versions))
     return tournament

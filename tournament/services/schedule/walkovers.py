@@ -27,18 +27,17 @@ OPEN = [Game.State.WAITING, Game.State.CLAIMED]
 
 def end_games_of_withdrawn() -> None:
     """End the open games of all withdrawn versions: also of those that a killed process has left."""
-    take_steps(BotVersion.objects.filter(has_games_to_end=True), give_to_opponents)
+    take_steps(BotVersion.objects.filter(has_games_to_end=True).order_by("pk"), give_to_opponents)
 
 
 def give_to_opponents(pk: int) -> bool:
     """End the open games of a version if it is still withdrawn, in a transaction for each tournament.
 
-    Those that are played are stopped. Repeated until none is left; returns whether that is so.
+    Those that are played are stopped. Repeated until none is left; True if it has none.
     """
     version = BotVersion.objects.select_related("bot").get(pk=pk)
-    if version.state == BotVersion.State.WITHDRAWN:
-        for tournament in _tournaments_of(version):
-            _end_games(tournament, version)
+    for tournament in _tournaments_of(version):
+        _end_games(tournament, version)
     with transaction.atomic():
         version = lock_row(BotVersion.objects.all(), pk)  # of two at once, the maker of games is second
         is_over = version.state != BotVersion.State.WITHDRAWN or not _tournaments_of(version)
@@ -58,6 +57,8 @@ def _tournaments_of(version: BotVersion) -> list[int]:
 @transaction.atomic
 def _end_games(pk: int, version: BotVersion) -> None:
     tournament = lock_tournament(pk)
+    if not BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN).exists():
+        return
     if tournament.format.is_sequential:
         # The next beat looks at the test, and ends it.
         VersionTest.objects.filter(tournament=tournament).update(games_seen=None)

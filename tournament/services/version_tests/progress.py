@@ -50,7 +50,7 @@ def tend_tests() -> int:
     due = running.filter(
         Q(version_test__games_seen__isnull=True) | ~Q(version_test__games_seen=F("games_done"))
     )
-    return take_steps(due, advance)
+    return take_steps(due.order_by("id"), advance)
 
 
 @transaction.atomic

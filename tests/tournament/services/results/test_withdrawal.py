@@ -135,7 +135,6 @@ def test_a_version_test_of_a_withdrawn_version_ends_too(deal: Deal, on_commit: O
     withdraw(entered_versions(tournament)[0], "it lost 5 games in a row")
     with on_commit():
         tend()
-        tend()
     assert VersionTest.objects.get().outcome == VersionTest.Outcome.STOPPED
     assert {game.attempt for game in job.games} <= set(post(job.job).stop)
     tend()
