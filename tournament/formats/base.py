@@ -72,20 +72,14 @@ class GameEffect(Enum):
     """Its time is charged to the tournament's owner."""
 
 
-class Decision(Enum):
-    """What a validation decides about its version."""
-
-    ACCEPT = "accept"
-    REFUSE = "refuse"
-    PUT_OFF = "put off"
-
-
 @dataclass(frozen=True, slots=True)
 class VersionVerdict:
-    """A decision with its reason, one sentence for the owner; empty for an accepted version."""
+    """What a validation decides about its version."""
 
-    decision: Decision
+    state: Literal["valid", "refused", "waiting"]
+    """The new state; a version that waits is tried again."""
     reason: str = ""
+    """One sentence for the owner; empty for a valid version."""
 
 
 @dataclass(frozen=True, slots=True)

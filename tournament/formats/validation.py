@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.records import Fault
-from tournament.formats.base import Decision, GameEffect, TournamentFormat, VersionVerdict
+from tournament.formats.base import GameEffect, TournamentFormat, VersionVerdict
 from workers.jobs import BOTH_UNABLE, Work
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ class Validation(TournamentFormat):
         """Refuse the version for its first fault, or put it off if a game could not be played."""
         games = list(tournament.games.order_by("id"))
         if fault := next(filter(None, map(_fault, games)), ""):
-            return VersionVerdict(Decision.REFUSE, fault)
+            return VersionVerdict("refused", fault)
         if trouble := next(filter(None, map(_trouble, games)), ""):
-            return VersionVerdict(Decision.PUT_OFF, trouble)
-        return VersionVerdict(Decision.ACCEPT)
+            return VersionVerdict("waiting", trouble)
+        return VersionVerdict("valid")
 
 
 def _fault(game: Game) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
@@ -25,9 +26,9 @@ def refuse(version: BotVersion, reason: str) -> None:
         transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
 
 
-def accept(version: BotVersion) -> None:
+def accept(version: BotVersion, reason: str = "") -> None:
     """Accept a version, which is active from now on; part of the caller's transaction."""
-    if _set_state(version, BotVersion.State.VALID, ""):
+    if _set_state(version, BotVersion.State.VALID, reason):
         activate(version)
         tell_valid(version)
 
@@ -41,3 +42,11 @@ def put_off(version: BotVersion, reason: str) -> None:
 def _set_state(version: BotVersion, state: BotVersion.State, reason: str) -> int:
     validating = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.VALIDATING)
     return validating.update(state=state, state_reason=reason)
+
+
+VERDICTS: dict[str, Callable[[BotVersion, str], None]] = {
+    BotVersion.State.VALID: accept,
+    BotVersion.State.REFUSED: refuse,
+    BotVersion.State.WAITING: put_off,
+}
+"""What a new state of a version in validation takes."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
 
 from django.db.models import F
 from django.utils import timezone
 
-from tournament.formats.base import Decision, VersionVerdict
 from tournament.models import Attempt, BotVersion, Game, Tournament
-from tournament.services.bots.verdicts import accept, put_off, refuse
+from tournament.services.bots.verdicts import VERDICTS
 from tournament.services.schedule.publishing import tell_ended
 from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
@@ -51,18 +49,8 @@ def finish(tournament: Tournament) -> None:
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])
     if verdict := tournament.format.verdict(tournament):
-        _carry_out(verdict, BotVersion.objects.filter(validation=tournament).select_related("bot__owner"))
+        for version in BotVersion.objects.filter(validation=tournament).select_related("bot__owner"):
+            VERDICTS[verdict.state](version, verdict.reason)
     if tournament.format.has_places:
         store_tables(tournament)
     tell_ended(tournament)
-
-
-def _carry_out(verdict: VersionVerdict, versions: Iterable[BotVersion]) -> None:
-    for version in versions:
-        match verdict.decision:
-            case Decision.ACCEPT:
-                accept(version)
-            case Decision.REFUSE:
-                refuse(version, verdict.reason)
-            case Decision.PUT_OFF:
-                put_off(version, verdict.reason)
