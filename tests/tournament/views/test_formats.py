@@ -153,6 +153,13 @@ def test_a_bad_field_of_a_format_gets_its_sentence(
     assert not Tournament.objects.filter(name="Autumn").exists()
 
 
+def test_fields_of_other_formats_are_not_read(bots: list[Any], as_user: LogIn, site: Site) -> None:
+    """They are hidden, so their errors would be too."""
+    data = sent(bots, rounds=500, extra_pairs="many", challenger="none")
+    assert as_user(site.owner).post("/tournaments/new/", data).status_code == 302
+    assert Tournament.objects.get(name="Autumn").rounds == 0
+
+
 def test_owners_enter_and_withdraw_their_bots_on_the_page(site: Site, as_user: LogIn) -> None:
     owner, rival = as_user(site.owner), as_user(site.rival)
     until = SOON.strftime("%Y-%m-%dT%H:%M")

@@ -23,9 +23,11 @@ from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import reinstate, withdraw
+from tournament.services.schedule import tournaments
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.tournaments import extend
+from tournament.services.schedule.walkovers import give_to_opponents
 
 pytestmark = pytest.mark.django_db
 State = Tournament.State
@@ -139,6 +141,23 @@ def test_a_version_test_of_a_withdrawn_version_ends_too(deal: Deal, on_commit: O
     assert {game.attempt for game in job.games} <= set(post(job.job).stop)
     tend()
     assert not BotVersion.objects.filter(has_games_to_end=True).exists()
+
+
+def test_a_version_withdrawn_during_the_start_of_a_tournament_plays_none_of_its_games(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = make_event("round-robin", bots=2, running=False)
+    ada = entered_versions(event)[0]
+
+    def withdraw_meanwhile(*_: object) -> None:
+        withdraw(ada, "it lost 5 games in a row")
+        give_to_opponents(ada.pk)  # finds no games in a draft
+
+    monkeypatch.setattr(tournaments, "check_stored", withdraw_meanwhile)
+    tournaments.start(event)
+    tend()
+    assert deal() == []
+    assert {state for state, *_ in games_of(ada)} == {"halted"}
 
 
 def test_a_version_reinstated_before_the_beat_plays_on(deal: Deal) -> None:

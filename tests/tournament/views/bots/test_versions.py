@@ -202,6 +202,8 @@ def test_an_owner_withdraws_a_version_and_reads_what_happens(
     assert "The version is withdrawn. Its games are stopped." in page
     site.white.refresh_from_db()
     assert (site.white.state, site.white.state_reason) == ("withdrawn", "its owner withdrew it")
+    is_open = {"state__in": ["waiting", "claimed"], "tournament__state": "running"}
+    assert not site.white.games_as_white.filter(**is_open).exists()
     page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
     assert "The version is refused or withdrawn already." in page
 
