@@ -17,6 +17,7 @@ JEFFREYS = 0.5
 _PRECISE = 1e-12
 _MOST_TERMS = 10_000
 _NEARLY_NORMAL = 2_000.0
+_MOST_FREEDOM = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,13 @@ def _posterior(counts: Counts, prior: float) -> tuple[float, float]:
     mean, variance = moments(scores, shares)
     size = mean * (1.0 - mean) * (number + 1.0) / variance - 1.0
     return mean * size, (1.0 - mean) * size
+
+
+def student_limit(freedom: float) -> float:
+    """The 95 % limit of Student's distribution: what the absolute value exceeds with probability 5 %."""
+    freedom = min(freedom, _MOST_FREEDOM)
+    share = _beta_quantile(freedom / 2.0, 0.5, 2.0 * TAIL)
+    return math.sqrt(freedom * (1.0 - share) / share)
 
 
 def _beta_quantile(a: float, b: float, share: float) -> float:

@@ -19,7 +19,10 @@ from typing import ClassVar
 from engines.rules.base import quote
 
 PRIOR = 1e-3
-"""The games, or pairs, that an empty cell counts as."""
+"""The games, or pairs, that an empty cell counts as.
+
+The definitions have no such games: it moves the normalized Elo of 356 wins and 34 losses by 0.002.
+"""
 CONFIDENCE = 1.959963984540054
 """Half the width of a two-sided 95 % interval, in standard deviations."""
 ELO = 400.0 / math.log(10.0)

@@ -92,9 +92,9 @@ def finish_match(
 
 
 def slots_of(match: subprocess.Popen[str]) -> list[int]:
-    """The processes of a match that play its games."""
+    """The processes of a match that play its games: its forks."""
     words = Path(f"/proc/{match.pid}/task/{match.pid}/children").read_text().split()
-    return [int(word) for word in words if int(word) in processes_with("workers.match.slots.slot")]
+    return [int(word) for word in words if int(word) in processes_with("match")]
 
 
 def entrants(names: str) -> tuple[EngineSpec, ...]:

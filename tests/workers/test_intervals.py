@@ -10,7 +10,7 @@ from math import factorial, fsum, prod
 
 import pytest
 
-from workers.intervals import interval
+from workers.intervals import interval, student_limit
 from workers.sequential import SequentialTest, Sprt
 from workers.statistics import (
     NORMALIZED_ELO,
@@ -53,6 +53,14 @@ def test_for_many_games_it_is_the_usual_interval(counts: Counts) -> None:
     assert found.elo == pytest.approx(usual.elo, abs=1e-3)
     assert (found.high - found.low) / 2 == pytest.approx(usual.error, rel=1e-2)
     assert found.los == pytest.approx(usual.los, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "limit"),
+    [(1, 12.7062), (2, 4.30265), (10, 2.22814), (29, 2.04523), (1e4, 1.96020), (float("inf"), 1.95996)],
+)
+def test_student_s_limit_is_that_of_printed_tables(freedom: float, limit: float) -> None:
+    assert student_limit(freedom) == pytest.approx(limit, abs=1e-5 * limit)
 
 
 @dataclass(frozen=True, slots=True)

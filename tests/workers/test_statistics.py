@@ -48,13 +48,16 @@ def test_estimates_are_those_of_fishtest(
 
 
 def test_an_empty_cell_counts_as_on_fishtest_and_not_as_in_fastchess() -> None:
-    """There it counts nothing, which gives -508.4353."""
+    """There it counts nothing, as in the definition, which gives -508.4353."""
     cells, scores = (356.0, 1e-3, 34.0), (0.0, 0.5, 1.0)
     mean = sum(cell * score for cell, score in zip(cells, scores, strict=True)) / sum(cells)
     variance = sum(cell * (score - mean) ** 2 for cell, score in zip(cells, scores, strict=True)) / sum(cells)
     found = estimate(Wdl(356, 0, 34)).nelo
     assert found == pytest.approx((mean - 0.5) / math.sqrt(variance) * 800 / math.log(10), rel=1e-12)
     assert found == pytest.approx(-508.4332772809, abs=1e-9)
+    share = 34 / 390
+    defined = (share - 0.5) / math.sqrt(share * (1 - share)) * 800 / math.log(10)
+    assert found - defined == pytest.approx(0.00205, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ class PairTally:
     first: Result
     second: Result
     count: int = 1
+    opening: str = ""
+    """Pairs with the same name share their opening; unless it is empty, for an opening of each pair."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from engines.console import run_command
-from workers.statistics import StatisticsError, estimate, parse_counts
+from workers.statistics import PRIOR, StatisticsError, estimate, parse_counts
 
 COUNTS_HELP = "L,D,W of games, or LL,LD,DD,WD,WW of pairs (DD with WL)"
 
@@ -14,7 +14,8 @@ COUNTS_HELP = "L,D,W of games, or LL,LD,DD,WD,WW of pairs (DD with WL)"
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers elo",
-        description="Print Elo and normalized Elo with their 95 % errors, and the likelihood of superiority.",
+        description="Print Elo and normalized Elo with their 95 % errors, and the likelihood of superiority. "
+        f"A count of 0 is taken as {PRIOR:g}, as on fishtest.",
     )
     parser.add_argument("--counts", required=True, metavar="COUNTS", help=COUNTS_HELP)
     options = parser.parse_args(with_counts(arguments))

@@ -6,6 +6,7 @@ see in time, or at all.
 
 from __future__ import annotations
 
+import os
 import threading
 
 from workers.sandbox import tree
@@ -20,6 +21,9 @@ class Sampler:
     def __init__(self) -> None:
         self._watched: dict[int, SandboxedProcess] = {}
         self._lock = threading.Lock()
+        os.register_at_fork(
+            before=self._lock.acquire, after_in_parent=self._lock.release, after_in_child=self._lock.release
+        )
         self._thread: threading.Thread | None = None
 
     def watch(self, process: SandboxedProcess) -> None:

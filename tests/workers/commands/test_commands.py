@@ -112,6 +112,11 @@ def test_elos_with_their_errors_and_the_ratio_are_printed_to_ten_digits(words: s
     assert done.stdout.startswith(line)
 
 
+def test_the_help_of_elo_says_what_an_empty_count_is() -> None:
+    done = run_python(COMMAND.format(["elo", "--help"]))
+    assert "A count of 0 is taken as 0.001, as on fishtest." in " ".join(done.stdout.split())
+
+
 MANIFEST = """[bot]
 name = "Bad"
 version = "1"

@@ -194,6 +194,29 @@ def test_games_of_a_slot_that_is_killed_are_played_again(tmp_path: Path, mark: s
     assert processes_with(mark) == []
 
 
+def open_files(process: int) -> set[str]:
+    """Files and pipes, without those of standard input and output."""
+    folder = Path(f"/proc/{process}/fd")
+    found = {os.readlink(entry) for entry in folder.iterdir() if int(entry.name) > 2}
+    return {name for name in found if not name.startswith("anon_inode:")}
+
+
+def test_a_slot_shares_only_its_two_pipes_with_the_match_and_nothing_with_other_slots(
+    tmp_path: Path, mark: str
+) -> None:
+    """So it ends with the match, and leaves the record file unlocked."""
+    words = [*engine("A", "go:1", "hang", "-", mark=mark), *engine("B", mark=mark), *QUICK]
+    match = start_match(tmp_path, *words, "-rounds", "2", "-concurrency", "2")
+    assert wait_until(lambda: len(processes_with(mark)) == 4)
+    one, two = map(open_files, slots_of(match))
+    of_match = open_files(match.pid)
+    assert any(name.endswith("match.pgn") for name in of_match)
+    assert (len(one & of_match), len(two & of_match), len(one & two)) == (2, 2, 0)
+    match.kill()
+    finish_match(match, tmp_path)
+    assert wait_until(lambda: not processes_with(mark))
+
+
 def test_a_test_ends_a_match_when_it_is_decided(tmp_path: Path) -> None:
     words = [*engine("Good"), *engine("Bad", "go:3", "leave", "3"), *QUICK, "-json"]
     done = run_match(tmp_path, *words, *"-sprt elo0=0 elo1=100 -concurrency 2".split())

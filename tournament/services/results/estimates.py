@@ -12,17 +12,21 @@ import time
 
 import numpy as np
 from django.core.cache import cache
-from django.db.models import Q
+from django.db.models import Count, Q
 
+from engines.rules.base import Result
 from tournament.arithmetic.estimates import Estimate, estimate_columns
+from tournament.arithmetic.openings import OpeningScore
 from tournament.arithmetic.tallies import TallyColumns
-from tournament.models import BotVersion, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.models import BotVersion, Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 
 AT_ONCE = 60
 """Versions of a ladder for which a page computes an estimate that is missing or old: takes 0.02 s."""
 LEAST_WAIT = datetime.timedelta(seconds=10)
 WAIT_FACTOR = 60.0
 """The keeper waits this many times the cost before it computes an estimate again: 2 % of its time."""
+GROWTH = 1.05
+"""The openings of a ladder are counted again when its games have grown so much: it takes 5 s a million."""
 
 
 def ladder_estimate(ladder: str) -> Estimate:
@@ -80,7 +84,20 @@ def compute(ladder: str) -> Estimate:
     outcomes = PairOutcome.objects.filter(ladder_id=ladder)
     pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
     counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
-    return estimate_columns(list(players), TallyColumns.joined([counts, pairs.taken_out(), pairs]))
+    columns = TallyColumns.joined([counts, pairs.taken_out(), pairs])
+    known = _load(ladder)
+    if known is None or counts.count.sum() > GROWTH * known.widening.games:
+        return estimate_columns(list(players), columns, _openings(ladder))
+    return estimate_columns(list(players), columns, known.widening)
+
+
+def _openings(ladder: str) -> list[OpeningScore]:
+    """The score of every opening in rated games, but for the start position."""
+    wins, draws = (Count("id", filter=Q(result=str(result))) for result in (Result.WHITE_WINS, Result.DRAW))
+    games = Game.objects.filter(ladder_id=ladder, rated=True).exclude(pairing__opening="", pairing__fen="")
+    openings = games.order_by().values("pairing__opening", "pairing__fen")
+    rows = openings.annotate(games=Count("id"), wins=wins, draws=draws).values_list("games", "wins", "draws")
+    return [OpeningScore(games, 2 * wins + draws) for games, wins, draws in rows]
 
 
 def _dump(found: Estimate) -> bytes:
@@ -89,9 +106,9 @@ def _dump(found: Estimate) -> bytes:
 
 
 def _load(ladder: str) -> Estimate | None:
-    """None if the stored form is of another version of this program."""
-    content = LadderEstimate.objects.values_list("content", flat=True).get(pk=ladder)
-    head, _, numbers = bytes(content).partition(b"\n")
+    """None if there is none, or if its stored form is of another version of this program."""
+    content = LadderEstimate.objects.filter(pk=ladder).values_list("content", flat=True).first()
+    head, _, numbers = bytes(content or b"").partition(b"\n")
     try:
         return Estimate.from_json(json.loads(head), np.frombuffer(numbers, "<f4").astype(np.float64))
     except (KeyError, TypeError, ValueError):

@@ -1,6 +1,6 @@
 """The messages between a match and its slots: values that are pickled on two pipes.
 
-A slot gets its setup, and then lists of jobs: it plays all of one before it gets more. What there is for each
+A slot gets lists of jobs: it plays all of one before it gets more. What there is for each
 game is a named tuple, which is pickled faster than a dataclass.
 
 Both ends are processes of one installation, and the engines have neither pipe.
@@ -21,7 +21,7 @@ NO_LOG = SideLog()
 
 @dataclass(frozen=True, slots=True)
 class SlotSetup:
-    """The settings of a slot, its first message. With ``core`` None it runs on any core.
+    """The settings of a slot. With ``core`` None it runs on any core.
 
     ``store`` is the folder of bundles. ``sandbox_level`` is a level that was probed already; empty is without
     a sandbox.

@@ -1,15 +1,16 @@
 """The match's side of its slots: starts their processes, sends them games and reads the finished ones.
 
-No slot survives the match, even if the match is killed.
+Slots are forks of the match: so they load nothing, which would take most of the start of a match. No slot
+survives the match, even if the match is killed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
+import select
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
@@ -22,6 +23,7 @@ from workers.engine.child import REAPER
 from workers.jobs import GameJob, JobGame
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
 from workers.match.slots.messages import IntroducedEngine, SlotNews, SlotSetup
+from workers.match.slots.slot import run_forked
 from workers.reaper import remove_scratch
 from workers.strays import end_strays
 
@@ -44,18 +46,13 @@ class SlotProcess:
         """The number of pairs in its next batch, from the time that the last one took."""
         self._scratch = tempfile.mkdtemp(prefix="duarena-slot-")
         REAPER.watch(self._scratch)
-        stdin, self._to_slot = Pipe(duplex=False)
-        self._from_slot, stdout = Pipe(duplex=False)
-        with stdin, stdout:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "workers.match.slots.slot"],
-                stdin=stdin.fileno(),
-                stdout=stdout.fileno(),
-                env={**os.environ, "TMPDIR": self._scratch},
-                start_new_session=True,  # Ctrl-C goes to the match only, which then stops its slots
-            )
-        REAPER.watch(self._scratch, self._process.pid)
-        self._send(setup)
+        gc.freeze()  # else the collections of the slot look at all that it shares, and copy it
+        batches, self._to_slot = Pipe(duplex=False)
+        self._from_slot, news = Pipe(duplex=False)
+        with batches, news:
+            self._pid = os.fork() or run_forked(setup, self._scratch, batches, news)
+        self._exit = os.pidfd_open(self._pid)
+        REAPER.watch(self._scratch, self._pid)
 
     def fileno(self) -> int:
         return self._from_slot.fileno()
@@ -90,25 +87,30 @@ class SlotProcess:
 
     def stop(self, *, at_once: bool) -> None:
         """Ask it to exit, after the current game or without finishing it."""
-        self._process.send_signal(signal.SIGUSR1 if at_once else signal.SIGTERM)
+        self._signal(signal.SIGUSR1 if at_once else signal.SIGTERM)
         self.close_input()
 
     def kill(self) -> None:
         """Kill it; its engines end with it."""
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._pid, signal.SIGKILL)
+        self._signal(signal.SIGKILL)  # it has no group before it runs
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._exit, number)
 
     def close_input(self) -> None:
         """Close its input: it exits when it has finished its games."""
         self._to_slot.close()
 
     def end(self) -> None:
-        """Wait a few seconds until it has exited, then kill it. May be repeated."""
+        """Wait a few seconds until it has exited, then kill it."""
         self.close_input()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(EXIT_SECONDS)
+        select.select([self._exit], [], [], EXIT_SECONDS)
         self.kill()
-        self._process.wait()
+        os.waitpid(self._pid, 0)
+        os.close(self._exit)
         self._from_slot.close()
         end_strays(self._scratch)
         remove_scratch(self._scratch)

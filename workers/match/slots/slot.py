@@ -1,6 +1,6 @@
 """A slot of a match: a process that plays games one after the other, on one core.
 
-It reads jobs from standard input and writes the finished games to standard output. Slow games
+It reads jobs from one pipe and writes the finished games to another. Slow games
 are written at once, quick ones together. After SIGTERM it finishes the running game and ends; after
 SIGUSR1 it aborts that game. It also ends at the end of its input. All its engines end with it.
 """
@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
+from typing import NoReturn
 
 from engines.records import (
     MARGIN_HEADERS,
@@ -218,9 +221,38 @@ class SlotWorker:
         return SlotGame(game, record, played.evidence, finished.white(), finished.black())
 
 
-def main() -> None:
-    batches, news = Connection(0, writable=False), Connection(1, readable=False)
-    setup = batches.recv()
+def run_forked(setup: SlotSetup, scratch: str, batches: Connection, news: Connection) -> NoReturn:
+    """Run a slot in a fork of the match, and end it. Its temporary files are below ``scratch``.
+
+    It keeps none of the other descriptors of the match, and nothing of what the match does at its end.
+    """
+    status = 1
+    try:
+        os.setsid()  # Ctrl-C goes to the match only, which then stops its slots
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        REAPER.close()
+        _close_all_but(batches.fileno(), news.fileno())
+        os.environ["TMPDIR"], tempfile.tempdir = scratch, None
+        run_slot(setup, batches, news)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close all descriptors after those of standard input and output."""
+    low = 3
+    for descriptor in sorted(kept):
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, os.sysconf("SC_OPEN_MAX"))
+
+
+def run_slot(setup: SlotSetup, batches: Connection, news: Connection) -> None:
+    """Play what arrives until the end of ``batches``, with the engines of this process."""
     if setup.core is not None:
         os.sched_setaffinity(0, {setup.core})
     with adopting_orphans():
@@ -228,7 +260,3 @@ def main() -> None:
             SlotWorker(setup, news).run(batches)
         finally:
             REAPER.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime
+from collections import defaultdict
 
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
 from engines.rules.base import Result
+from tests.support.rated_games import play_rated
 from tests.support.schedule import make_version
 from tournament.arithmetic.estimates import estimate
 from tournament.arithmetic.standings import Tally
 from tournament.arithmetic.tallies import PairTally
-from tournament.models import Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.models import Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
 from tournament.services.results import estimates
 from tournament.services.results.estimates import compute, ladder_estimate, refresh_estimates
 
@@ -55,6 +57,37 @@ def test_the_columns_of_the_tables_are_the_games_and_pairs_one_by_one(players: t
     pairs = [PairTally(one, other, Result.WHITE_WINS, Result.BLACK_WINS)] * 4
     singles = [Tally(one, other, Result.WHITE_WINS), Tally(other, one, Result.WHITE_WINS)]
     assert compute(LADDER) == estimate(players, singles, pairs)
+
+
+def test_openings_that_repeat_widen_the_interval_of_the_advantage() -> None:
+    """Also those of different tournaments; games of an opening are those of all meetings of a cycle."""
+    versions = [make_version(name) for name in ("Ada", "Bob", "Cy")]
+    play_rated(None, "First", versions, pairs=8, ladders=[LADDER])
+    play_rated(None, "Second", versions, pairs=8, ladders=[LADDER], seed=8)
+    rows = Game.objects.filter(rated=True).values_list("pairing__opening", "white", "black", "result")
+    games: dict[tuple[str, int, int], list[Result]] = defaultdict(list)
+    for opening, white, black, result in rows:
+        games[opening, white, black].append(Result(str(result)))
+    pairs = [
+        PairTally(white, black, first, second, opening=opening)
+        for (opening, white, black), results in games.items()
+        if white < black
+        for first, second in zip(results, games[opening, black, white], strict=True)
+    ]
+    assert len({pair.opening for pair in pairs}) * 6 == len(pairs)
+    found = compute(LADDER)
+    assert found == estimate([version.pk for version in versions], [], pairs)
+    assert found.widening.factor != 1.0
+
+
+def test_openings_are_counted_again_when_a_ladder_has_grown(
+    players: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refresh_estimates(NOW)
+    PairScore.objects.filter(white=players[0]).update(wins=9)
+    assert compute(LADDER).widening.games == 14
+    monkeypatch.setattr(estimates, "GROWTH", 1.5)
+    assert compute(LADDER).widening.games == 10
 
 
 def test_the_stored_estimate_is_the_computed_one(players: tuple[int, int]) -> None:

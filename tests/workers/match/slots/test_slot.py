@@ -19,6 +19,12 @@ from workers.jobs import EngineSpec
 from workers.match.options.options import MatchOptions
 from workers.match.slots.messages import IntroducedEngine, SlotSetup
 
+PROGRAM = """
+from multiprocessing.connection import Connection
+from workers.match.slots.slot import run_slot
+batches, news = Connection(0, writable=False), Connection(1, readable=False)
+run_slot(batches.recv(), batches, news)
+"""
 ENGINE = """
 while read -r word _; do
     case $word in ugi) echo ugiok ;; isready) echo readyok ;; go) %s ;; esac
@@ -42,7 +48,7 @@ class Slot:
 def slot(tmp_path: Path) -> Iterator[Slot]:
     stdin, to_slot = Pipe(duplex=False)
     from_slot, stdout = Pipe(duplex=False)
-    argv = (sys.executable, "-m", "workers.match.slots.slot")
+    argv = (sys.executable, "-c", PROGRAM)
     with (
         to_slot,
         from_slot,
