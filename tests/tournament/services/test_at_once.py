@@ -38,7 +38,7 @@ from tournament.models import (
     Tournament,
     VersionTest,
 )
-from tournament.services.results import keeper, storing
+from tournament.services.results import effects, keeper
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import rounds
 from tournament.services.schedule.limits import LimitError
@@ -94,7 +94,7 @@ def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
     (job,) = take_jobs()
     first, second = play_short(job)
     with monkeypatch.context() as patch:
-        patch.setattr(storing, "count_finished", lambda *_: 1 / 0)
+        patch.setattr(effects, "count_finished", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             keeper.record(first)
     assert not GameRecord.objects.exists()

@@ -13,6 +13,7 @@ from tests.support.schedule import Deal, OnCommit, forfeit, make_tournament, mak
 from tournament.models import ActiveVersion, BotVersion, Notice
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.results import keeper
+from tournament.services.schedule.walkovers import end_games_of_withdrawn
 
 pytestmark = pytest.mark.django_db
 BOTH = ("duploline", "dogon-kulei")
@@ -147,6 +148,7 @@ def test_where_there_is_a_mail_server_an_owner_with_an_address_hears_by_mail(
     version = make_version("Ada", owner=owner)
     with on_commit():
         lose(version, 3)
+        end_games_of_withdrawn()
     message, ended = mail.outbox
     assert ended.subject.startswith("Duarena: t")  # it lost the other games of its tournament
     assert (message.subject, message.to) == ("Duarena: Ada", ["ada@example.org"])

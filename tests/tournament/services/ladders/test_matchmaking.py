@@ -60,6 +60,7 @@ from tournament.services.schedule.tournaments import (
     resume,
     set_priority,
 )
+from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
 
@@ -545,6 +546,7 @@ def test_the_ladder_games_of_a_withdrawn_version_are_stopped_and_taken_back(
     player = BotVersion.objects.get(bot__name=job.engines[0].name)
     with on_commit():
         assert withdraw(player, "it is out of order")
+        end_games_of_withdrawn()
     assert set(begin_game(job.games[0]).stop) == {game.attempt for game in job.games}
     assert deal() == []
     assert set(Game.objects.values_list("state", flat=True)) == {Game.State.CANCELLED}
