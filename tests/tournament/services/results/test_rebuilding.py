@@ -18,7 +18,7 @@ from tests.support.schedule import Deal, OnCommit, make_tournament, make_version
 from tests.support.threads import at_once
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
-from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
+from tournament.models import Game, Ladder, LadderRating, PairOutcome, PairScore, RatingEvent
 from tournament.services.results import keeper, rebuilding
 from tournament.services.results.rebuilding import rebuild
 
@@ -53,7 +53,13 @@ def play(deal: Deal) -> None:
 def spoil() -> None:
     RatingEvent.objects.filter(sequence__gt=2).update(mu_after=F("mu_after") + 1)
     LadderRating.objects.update(mu=99, wins=0)
+    PairScore.objects.update(wins=F("wins") + 1)
     PairOutcome.objects.update(count=F("count") + 1)
+
+
+def empty() -> None:
+    for model in (RatingEvent, LadderRating, PairScore, PairOutcome):
+        model._default_manager.all().delete()
 
 
 def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,8 +86,29 @@ def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch:
     assert RatingEvent.objects.count() == 2 * rebuilt.games
     stored = table()
     assert not rebuild(LADDER)[0].changed
-    for model in (RatingEvent, LadderRating, PairOutcome):
-        model._default_manager.all().delete()
+    empty()
+    rebuild(LADDER)
+    assert table() == stored
+
+
+def test_games_recorded_while_counts_are_replaced_are_counted_once(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilding, "VERSIONS", 1)
+    schedule(4)
+    first, *others = deal()
+    record_short([first])
+    spoil()
+    late = [report for job in others for report in play_short(job)][:4]
+
+    def record_one_more(ladder: str, done: int, total: int) -> None:
+        if late:
+            keeper.record(late.pop())
+
+    rebuild(LADDER, record_one_more)
+    assert not late
+    stored = table()
+    empty()
     rebuild(LADDER)
     assert table() == stored
 
