@@ -187,7 +187,7 @@ class _Rebuild:
         ]
         self._replace(LadderRating, ("version_id",), names, ratings)
         if self.changed or ladder.is_outdated:
-            LadderEstimate.objects.filter(pk=self.ladder).delete()
+            LadderEstimate.objects.filter(pk=self.ladder).update(sequence=0)  # the keeper computes it again
             follow_leader(ladder, timezone.now())
         Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib
 import os
 import signal
@@ -13,13 +14,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
+from django.utils import timezone
 
 from tests.support.schedule import Deal, OnCommit, make_tournament, make_version, play_short, record_short
 from tests.support.threads import at_once
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Ladder, LadderRating, PairOutcome, PairScore, RatingEvent
-from tournament.services.results import keeper, rebuilding
+from tournament.services.results import estimates, keeper, rebuilding
 from tournament.services.results.rebuilding import rebuild
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -182,6 +184,23 @@ def test_pairs_are_counted_live_as_a_rebuild_and_the_migration_count_them(deal: 
     PairOutcome.objects.all().delete()
     assert rebuild(LADDER)[0].changed
     assert table()["PairOutcome"] == live
+
+
+def test_a_long_ladder_shows_its_last_estimate_until_the_keeper_renews_it(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule()
+    play(deal)
+    right, now = estimates.compute(LADDER), timezone.now()
+    spoil()
+    assert estimates.refresh_estimates(now) == 1
+    wrong = estimates.ladder_estimate(LADDER)
+    assert wrong != right
+    monkeypatch.setattr(estimates, "AT_ONCE", 1)
+    assert rebuild(LADDER)[0].changed
+    assert estimates.ladder_estimate(LADDER) == wrong
+    assert estimates.refresh_estimates(now + datetime.timedelta(minutes=1)) == 1
+    assert estimates.ladder_estimate(LADDER) == right
 
 
 def test_the_command_shows_its_progress(deal: Deal, on_commit: OnCommit) -> None:
