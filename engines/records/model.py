@@ -50,8 +50,10 @@ MAX_TOKEN = 40
 """The longest move in characters; the longest move of our games has 13."""
 MAX_PV = 12
 
-_TOKEN = re.compile(rf"[A-Za-z][A-Za-z0-9+\-:_#=]{{0,{MAX_TOKEN - 1}}}")
-_TOKENS = re.compile(rf"(?:{_TOKEN.pattern} )*")
+TOKEN = rf"[A-Za-z][A-Za-z0-9+\-:_#=]{{0,{MAX_TOKEN - 1}}}"
+"""A regular expression: could be a move."""
+_TOKEN = re.compile(TOKEN)
+_TOKENS = re.compile(rf"(?:{TOKEN} )*")
 _PV_TOKEN = re.compile(r"[A-Za-z0-9+\-:_#=]+")
 
 

@@ -8,10 +8,11 @@ are not replayed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from engines.records.headers import start_history
-from engines.records.model import MoveNote, Record, RecordError, RecordMove, Source, is_token
+from engines.records.model import TOKEN, MoveNote, Record, RecordError, RecordMove, Source, is_token
 from engines.records.notes import BOOK, parse_note
 from engines.rules.base import Result, RulesError
 
@@ -24,6 +25,15 @@ _TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
 _NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
 _SUFFIX = re.compile(r"[!?]{1,2}$")
 _RESULTS: dict[str, Result] = {result.value: result for result in Result}
+_ENDS = tuple(_RESULTS)
+_WRITTEN_HEADER = r'\[([A-Za-z0-9_]+) "([^"\\\n]*(?:\\.[^"\\\n]*)*)"\]\n'
+_WRITTEN_HEADERS = re.compile(_WRITTEN_HEADER)
+_WRITTEN_GAME = re.compile(
+    rf"(?P<blank>\n*)(?P<headers>(?:{_WRITTEN_HEADER})+)\n"
+    rf"(?:(?:[0-9]+\.+\s)?{TOKEN}(?:\s\{{[^][{{}}]*\}})?\s)*"
+    rf"(?P<result>{'|'.join(map(re.escape, _ENDS))})"
+)
+"""A game as it is written. Nothing can match in two ways: the time is linear for any text."""
 
 
 def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:
@@ -35,6 +45,25 @@ def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
     for line in lines:
         yield from reader.take(line.rstrip("\r\n"))
     yield from reader.end()
+
+
+def read_headers(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:
+    """Like ``read_records``, but the records have no moves: only their spelling is checked.
+
+    20 times as fast for games as ``format_record`` writes them.
+    """
+    reader, game = _Reader(name), []
+    for line in lines:
+        game.append(text := line.rstrip("\r\n"))
+        if text.endswith(_ENDS):
+            yield from map(_without_moves, reader.take_game(game))
+            game = []
+    yield from map(_without_moves, reader.take_all(game))
+    yield from reader.end()
+
+
+def _without_moves(record: Record | RecordError) -> Record | RecordError:
+    return record if isinstance(record, RecordError) or not record.moves else replace(record, moves=())
 
 
 def read_times(text: str) -> list[int | None]:
@@ -134,6 +163,26 @@ class _Reader:
         elif not text.startswith("%"):
             yield from self._read_movetext(text)
         self._is_after_blank = not text.strip()
+
+    def take_game(self, lines: Sequence[str]) -> Iterator[Record | RecordError]:
+        """The same for several lines; a game as it is written is read at once, without its moves."""
+        is_between = self._draft is None and not self._is_open
+        game = _WRITTEN_GAME.fullmatch("\n".join(lines)) if is_between else None
+        headers = _WRITTEN_HEADERS.findall(game["headers"]) if game else []
+        if game is None or len(dict(headers)) < len(headers):
+            yield from self.take_all(lines)
+            return
+        if "\\" in game["headers"]:
+            headers = [(name, _ESCAPED.sub(r"\1", value)) for name, value in headers]
+        self._games += 1
+        source = Source(self._name, self._line + len(game["blank"]) + 1, self._games)
+        self._line += len(lines)
+        self._is_after_blank = False
+        yield Record(tuple(headers), (), _RESULTS[game["result"]], source)
+
+    def take_all(self, lines: Iterable[str]) -> Iterator[Record | RecordError]:
+        for line in lines:
+            yield from self.take(line)
 
     def end(self) -> Iterator[Record | RecordError]:
         """End the input: an unfinished game is an error."""

@@ -295,21 +295,21 @@ class Fold:
     def add(self, game: RatedGame) -> tuple[Change, Change]:
         """Rate one more game; White's change first. Raises ``ValueError`` for a player against himself."""
         white, black, result = game
-        before = self.step(white, black, result)
-        one, other = self._rows[white], self._rows[black]
+        before, after = self.step(white, black, result)
         return (
-            Change(white, Rating(before[0], before[1]), Rating(one.mu, one.sigma)),
-            Change(black, Rating(before[2], before[3]), Rating(other.mu, other.sigma)),
+            Change(white, Rating(*before[:2]), Rating(*after[:2])),
+            Change(black, Rating(*before[2:]), Rating(*after[2:])),
         )
 
-    def step(self, white: Player, black: Player, result: Result) -> Numbers:
-        """Rate one more game; returns mu and sigma of both players before it. The faster form of ``add``."""
+    def step(self, white: Player, black: Player, result: Result) -> tuple[Numbers, Numbers]:
+        """Rate one more game; returns the numbers before and after it. The faster form of ``add``."""
         if white == black:
             raise ValueError(f"{white[0]!r} cannot be rated against itself")
         one = self._rows.get(white) or self._newcomer(white)
         other = self._rows.get(black) or self._newcomer(black)
         before = one.mu, one.sigma, other.mu, other.sigma
-        one.mu, one.sigma, other.mu, other.sigma = self.scale.step(*before, result)
+        after = self.scale.step(*before, result)
+        one.mu, one.sigma, other.mu, other.sigma = after
         place = _PLACES[result]
         one.counts[place] += 1
         other.counts[2 - place] += 1
@@ -317,17 +317,13 @@ class Fold:
             self._know(white, one)
         if not other.is_known:
             self._know(black, other)
-        return before
-
-    def rating(self, player: Player) -> tuple[float, float]:
-        """mu and sigma of a player who has a standing; raises ``KeyError``."""
-        row = self._rows[player]
-        return row.mu, row.sigma
+        return before, after
 
     def _newcomer(self, player: Player) -> _Row:
         """The row with which a player starts; the table has it after its first game."""
         name, number = player
-        rated = {other: Rating(*self.rating((name, other))) for other in self._versions.get(name, ())}
+        rows = {other: self._rows[name, other] for other in self._versions.get(name, ())}
+        rated = {other: Rating(row.mu, row.sigma) for other, row in rows.items()}
         return _Row(*first_rating(number, rated), [0, 0, 0], is_known=False)
 
     def _know(self, player: Player, row: _Row) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engines.records import read_records
+from engines.records import read_headers
 from engines.rules.registry import GAMES
 from tournament.embedded import StartError
 from tournament.embedded.console import Console
@@ -70,8 +70,9 @@ def conclude(console: Console, folder: Path) -> None:
         raise StartError("the records do not verify")
     for code, path in files.items():
         with path.open(encoding="utf-8") as file:
-            if str(exact_from_records(code, read_records(file, str(path)))) != str(exact_from_tables(code)):
-                raise StartError(f"ratings made from {path} differ from those published")
+            (exact,) = exact_from_records([code], read_headers(file, str(path)))
+        if str(exact) != str(exact_from_tables(code)):
+            raise StartError(f"ratings made from {path} differ from those published")
         console.say(f"\n{Ladder(code=code).name}\n\n{format_ratings(LadderRating.objects.table(code))}")
     console.say("\nEvery move was replayed; ratings made from these records are the same to the bit.")
 

@@ -220,7 +220,10 @@ class LadderEstimate(models.Model):
 
     ladder = models.OneToOneField(Ladder, on_delete=models.CASCADE, primary_key=True, related_name="estimate")
     sequence = models.BigIntegerField()
-    """The ladder's completion sequence when it was made; another number means that games came since."""
+    """The ladder's completion sequence when it was made; 0 after a rebuild of the ratings.
+
+    Another number than the ladder's means that it is out of date.
+    """
     computed_at = models.DateTimeField()
     cost_s = models.FloatField()
     """Processor time of its computation, in seconds."""

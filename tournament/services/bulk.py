@@ -5,6 +5,7 @@ Columns that are not given get their field's default. Only the database checks t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -109,31 +110,51 @@ def replace_rows(
     rows: QuerySet[Any],
     constant: Mapping[str, Any],
     keys: Sequence[str],
-    wanted: Mapping[tuple[Any, ...], Mapping[str, Any]],
+    others: Sequence[str],
+    wanted: Sequence[tuple[Any, ...]],
 ) -> bool:
-    """Make ``rows`` those of ``wanted``, values by key columns; returns whether any differed.
+    """Make ``rows`` those of ``wanted``, which are values of ``keys`` and ``others``; whether any differed.
 
-    All new rows also get the ``constant`` columns. Part of the caller's transaction.
+    All rows have the ``constant`` columns, which are unique together with the keys, and no others but ``id``.
+    The values are of plain types. Part of the caller's transaction.
     """
-    model, names = rows.model, tuple(next(iter(wanted.values()), ()))
-    width = 1 + len(keys)
-    stored = {row[1:width]: row for row in rows.values_list("pk", *keys, *names)}
-    surplus = [row[0] for key, row in stored.items() if key not in wanted]
-    changed = [
-        (values, {"id": stored[key][0]})
-        for key, values in wanted.items()
-        if key in stored and stored[key][width:] != tuple(values.values())
-    ]
-    missing = [
-        {**constant, **dict(zip(keys, key, strict=True)), **values}
-        for key, values in wanted.items()
-        if key not in stored
-    ]
+    model, width, fixed = rows.model, len(keys), tuple(constant.values())
+    stored = {row[1:]: row[0] for row in rows.values_list("pk", *keys, *others)}
+    left = {row[:width]: stored[row] for row in stored.keys() - wanted}
+    new = [row for row in wanted if row not in stored]
+    if not left and not new:
+        return False
+    changed, missing = [], []
+    for row in new:
+        pk = left.pop(row[:width], None)
+        if pk is None:
+            missing.append((*fixed, *row))
+        else:
+            changed.append((*row[width:], pk))
+    surplus = list(left.values())
     for start in range(0, len(surplus), CHUNK):
         delete_rows(model._default_manager.filter(pk__in=surplus[start : start + CHUNK]))
-    update_rows(model, changed)
-    insert_rows(model, missing)
-    return bool(surplus or changed or missing)
+    _update_values(model, others, changed)
+    columns = (*constant, *keys, *others)
+    insert_values(_table(model, columns), missing, len(columns))
+    return True
+
+
+def _update_values(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Set columns of rows, by tuples of the values and the primary key.
+
+    PostgreSQL reads JSON in a fraction of the time that a statement for each row takes.
+    """
+    table, *names = map(connection.ops.quote_name, (model._meta.db_table, *columns))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            text = json.dumps([dict(zip((*columns, "id"), row, strict=True)) for row in rows])
+            setting = ", ".join(f"{name} = new.{name}" for name in names)
+            source = f"json_populate_recordset(NULL::{table}, %s) AS new WHERE {table}.id = new.id"
+            cursor.execute(f"UPDATE {table} SET {setting} FROM {source}", [text])
+        else:
+            setting = ", ".join(f"{name} = %s" for name in names)
+            cursor.executemany(f"UPDATE {table} SET {setting} WHERE id = %s", rows)
 
 
 def delete_rows(rows: QuerySet[Any]) -> None:

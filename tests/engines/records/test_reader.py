@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -8,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.protocol import Score
-from engines.records import MoveNote, Record, RecordError, RecordMove, format_record, read_records, read_times
+from engines.records import (
+    MoveNote,
+    Record,
+    RecordError,
+    RecordMove,
+    format_record,
+    read_headers,
+    read_records,
+    read_times,
+    reader,
+)
 from engines.rules import GAMES
 from engines.rules.base import Result
 from tests.engines.records.test_notes import notes
@@ -213,6 +224,58 @@ def test_every_record_is_read_as_it_was_written(record: Record) -> None:
     text = format_record(record)
     assert read_one(text) == record
     assert max(map(len, text.split("\n\n")[-1].splitlines())) < 80
+
+
+DAMAGE = (
+    *'[]{}()"\\;%$!*\n\r \t',
+    "1-0",
+    " 0-1\n",
+    "\n\n",
+    "[Event",
+    '[Event "x"]\n',
+    "1.",
+    "...",
+    "\ufeff",
+    "\x85",
+    "é",
+)
+
+
+@given(
+    st.lists(records(), max_size=3),
+    st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 5), st.sampled_from(DAMAGE)), max_size=3),
+    st.booleans(),
+)
+def test_the_headers_alone_are_those_of_the_whole_records(
+    games: list[Record], damage: list[tuple[int, int, str]], keeps_ends: bool
+) -> None:
+    """Whatever is damaged, the same records are refused with the same words."""
+    text = "\n".join(map(format_record, games))
+    for place, length, put in damage:
+        text = text[:place] + put + text[place + length :]
+    lines = text.splitlines(keepends=keeps_ends)
+    whole = list(read_records(lines, "games.pgn"))
+    alone = list(read_headers(lines, "games.pgn"))
+    assert [summary(one) for one in alone] == [summary(one) for one in whole]
+    assert not any(isinstance(one, Record) and one.moves for one in alone)
+
+
+def summary(one: Record | RecordError) -> object:
+    return str(one) if isinstance(one, RecordError) else (one.headers, one.result, one.source)
+
+
+def test_written_games_are_read_at_once_and_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = format_record(record_of("dogon-kulei", ("c1+", "f2-"), book=1, white='Dora "\\" Ö'))
+
+    def lines() -> Iterator[str]:
+        yield from text.splitlines()
+        yield from ("", *text.splitlines())
+        raise AssertionError("read too far")
+
+    whole = read_one(text)
+    monkeypatch.setattr(reader, "is_token", None)  # used for other games
+    first, second = itertools.islice(read_headers(lines(), "x"), 2)
+    assert first == second == replace(whole, moves=())
 
 
 @given(records())

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 from pytest_django import Settings
 
-from engines.records import read_records
+from engines.records import read_headers
 from engines.rules.base import Result
 from tests.support.schedule import (
     Deal,
@@ -235,7 +235,7 @@ def test_the_records_and_the_list_alone_give_the_same_bits(
     records.write_text(recorded_text(), "utf-8")
     annulled.write_bytes(client.get(f"/records/annulled.{kind}").content)
     corrections = read_corrections(annulled.read_text("utf-8"), "annulled")
-    alone = exact_from_records(LADDER, read_records(StringIO(recorded_text()), "records"), corrections)
+    (alone,) = exact_from_records([LADDER], read_headers(StringIO(recorded_text()), "records"), corrections)
     assert str(alone) == str(exact_from_tables(LADDER))
     before = contents()
     LadderRating.objects.update(mu=1.0)
@@ -246,22 +246,21 @@ def test_the_records_and_the_list_alone_give_the_same_bits(
 def test_a_rebuild_from_records_needs_the_list_of_the_site(deal: Deal) -> None:
     make_tournament(bots=3)
     play(deal)
-    records = list(read_records(StringIO(recorded_text()), "records"))
+    records = list(read_headers(StringIO(recorded_text()), "records"))
     first, second = Game.objects.order_by("sequence")[:2]
     annul(Game.objects.filter(pk=first.pk), REASON, timezone.now())
     with pytest.raises(
         RebuildError, match=f"game '{first.key}' is annulled on the site, but not in the list"
     ):
-        rebuild_from_records("duploline", records)
+        next(rebuild_from_records(["duploline"], records))
     more = {one.key: Correction.Effect.ANNULLED for one in (first, second)}
     with pytest.raises(
         RebuildError, match=f"game '{second.key}' is annulled in the list .* but not on the site"
     ):
-        rebuild_from_records("duploline", records, corrections=more)
+        next(rebuild_from_records(["duploline"], records, corrections=more))
     rebuild_outdated()
-    assert not rebuild_from_records(
-        "duploline", records, corrections={first.key: Correction.Effect.ANNULLED}
-    ).changed
+    annulled = {first.key: Correction.Effect.ANNULLED}
+    assert not next(rebuild_from_records(["duploline"], records, corrections=annulled)).changed
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "{}", '{"games": [1]}', "GameId,effect\nx,gone\n"])
@@ -317,7 +316,9 @@ def test_a_game_that_repeats_an_annulled_one_counts_until_that_counts_again(deal
     corrections = read_corrections(
         attached_csv(COLUMNS, published_corrections(), "annulled.csv").content.decode(), "annulled.csv"
     )
-    alone = exact_from_records("duploline", read_records(StringIO(recorded_text()), "records"), corrections)
+    (alone,) = exact_from_records(
+        ["duploline"], read_headers(StringIO(recorded_text()), "records"), corrections
+    )
     assert alone.games == 2
     assert str(alone) == str(exact_from_tables("duploline"))
 

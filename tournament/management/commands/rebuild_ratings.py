@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engines.records import Record, RecordError, read_records
+from engines.records import Record, RecordError, read_headers
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
@@ -66,13 +66,14 @@ class Command(BaseCommand):
             if options["check"]:
                 self._check(ladders)
                 return
-            for ladder in ladders:
-                if not options["print"]:
-                    self._report(self._rebuild(ladder, files, corrections))
-                elif files is None:
+            if not options["print"]:
+                self._rebuild(ladders, files, corrections)
+            elif files is None:
+                for ladder in ladders:
                     self.stdout.write(str(exact_from_tables(ladder)))
-                else:
-                    self.stdout.write(str(exact_from_records(ladder, _records(files), corrections)))
+            else:
+                for exact in exact_from_records(ladders, _records(files), corrections):
+                    self.stdout.write(str(exact))
         except KeyboardInterrupt:
             raise CommandError(
                 "stopped: rebuild the ladder that was under way again, its ratings are changed in part"
@@ -91,16 +92,20 @@ class Command(BaseCommand):
         if wrong := [str(check) for check in checks if not check.agrees]:
             raise CommandError("\n".join(wrong))
 
-    def _rebuild(self, ladder: str, files: list[Path] | None, corrections: Corrections) -> Rebuilt:
+    def _rebuild(self, ladders: list[str], files: list[Path] | None, corrections: Corrections) -> None:
         console = Console(self.stderr)  # type: ignore[arg-type]
 
         def show(what: str, done: int, total: int) -> None:
             console.progress(f"{what}: {done:,}/{total:,} games rated")
 
+        if files is None:
+            rebuilt: Iterator[Rebuilt] = (rebuild(ladder, show)[0] for ladder in ladders)
+        else:
+            rebuilt = rebuild_from_records(ladders, _records(files), show, corrections)
         try:
-            if files is None:
-                return rebuild(ladder, show)[0]
-            return rebuild_from_records(ladder, _records(files), show, corrections)
+            for one in rebuilt:
+                console.end_progress()
+                self._report(one)
         finally:
             console.end_progress()
 
@@ -116,4 +121,4 @@ class Command(BaseCommand):
 def _records(files: list[Path]) -> Iterator[Record | RecordError]:
     for path in files:
         with path.open(encoding="utf-8") as file:
-            yield from read_records(file, str(path))
+            yield from read_headers(file, str(path))

@@ -7,7 +7,7 @@ as the site, unless there is an error.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -46,24 +46,24 @@ def _row(player: Player, standing: Standing) -> str:
 
 
 def exact_from_records(
-    ladder: str,
+    ladders: Sequence[str],
     records: Iterable[Record | RecordError],
     corrections: Corrections = MappingProxyType({}),
-) -> Exact:
-    """Fold published records in completion sequence, with the published corrections.
+) -> list[Exact]:
+    """Fold these ladders' published records in completion sequence, with the published corrections.
 
     Raises ``RebuildError`` for an unreadable record.
     """
-    fold, steps, count = Fold(ladder_scale(ladder)), _Steps(), 0
-    for _, game in rated_games(ladder, records, corrections):
+    found = {ladder: (Fold(ladder_scale(ladder)), _Steps()) for ladder in ladders}
+    for ladder, _, game in rated_games(ladders, records, corrections):
+        fold, steps = found[ladder]
         steps.add(fold.add(game))
-        count += 1
-    return Exact(ladder, count, steps.digest(), fold.standings)
+    return [steps.exact(ladder, fold.standings) for ladder, (fold, steps) in found.items()]
 
 
 def exact_from_tables(ladder: str) -> Exact:
     """The contents of the ladder's tables now."""
-    steps, count = _Steps(), 0
+    steps = _Steps()
     events = (
         RatingEvent.objects.filter(ladder_id=ladder)
         .order_by("sequence")
@@ -82,13 +82,12 @@ def exact_from_tables(ladder: str) -> Exact:
             Change((name, number), Rating(*values[:2]), Rating(*values[2:]))
             for _, name, number, *values in game
         )
-        count += 1
     rows = LadderRating.objects.filter(ladder_id=ladder).select_related("version__bot")
     standings = {
         player_of(row.version): Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses)
         for row in rows
     }
-    return Exact(ladder, count, steps.digest(), standings)
+    return steps.exact(ladder, standings)
 
 
 class _Steps:
@@ -96,12 +95,14 @@ class _Steps:
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self._games = 0
 
     def add(self, changes: Iterable[Change]) -> None:
         for change in sorted(changes, key=lambda change: change.player):
             numbers = (change.before.mu, change.before.sigma, change.after.mu, change.after.sigma)
             words = (change.player[0], str(change.player[1]), *(number.hex() for number in numbers))
             self._hash.update(("\t".join(words) + "\n").encode())
+        self._games += 1
 
-    def digest(self) -> str:
-        return self._hash.hexdigest()
+    def exact(self, ladder: str, standings: Mapping[Player, Standing]) -> Exact:
+        return Exact(ladder, self._games, self._hash.hexdigest(), standings)

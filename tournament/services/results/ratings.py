@@ -58,12 +58,8 @@ class RatedRow(NamedTuple):
         return cls(sequence, game.pk, game.pairing_id, game.white_id, game.black_id, rated)
 
 
-class RatedScore(NamedTuple):
-    """Players and result of a game, by version ids."""
-
-    white: int
-    black: int
-    result: Result
+RatedScore = tuple[int, int, Result]
+"""A game's players, by version ids, and its result."""
 
 
 class PairKey(NamedTuple):
@@ -77,10 +73,12 @@ class PairKey(NamedTuple):
 
 def pair_key(game: RatedScore, return_game: RatedScore) -> PairKey | None:
     """Where both games of a pairing are counted; None if they are not one game with each colour."""
-    if (game.white, game.black) != (return_game.black, return_game.white):
+    (white, black, first), (other, one, second) = game, return_game
+    if (white, black) != (one, other):
         return None
-    first, second = sorted((game, return_game))
-    return PairKey(first.white, first.black, str(first.result), str(second.result))
+    if white > black:
+        white, black, first, second = black, white, second, first
+    return PairKey(white, black, str(first), str(second))
 
 
 def standing_columns(standing: Standing) -> dict[str, Any]:
@@ -181,7 +179,7 @@ def _count_pairs(ladder: str, played: Sequence[RatedRow]) -> None:
     known = Game.objects.filter(pairing__in={row.pairing for row in played}, rated=True).order_by("sequence")
     games: dict[int, list[RatedScore]] = defaultdict(list)
     for pairing, white, black, result in known.values_list("pairing", "white", "black", "result"):
-        games[pairing].append(RatedScore(white, black, Result(result or "*")))
+        games[pairing].append((white, black, Result(result or "*")))
     keys = [pair_key(*scores) for scores in games.values() if len(scores) == GAMES_A_PAIR]
     rows = [
         {"ladder_id": ladder, **key._asdict(), "count": count}

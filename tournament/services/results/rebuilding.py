@@ -1,16 +1,16 @@
 """Rebuilds the rating tables of ``models.ladders`` from the recorded games, or from published records alone.
 
-The games are rated again while the site continues, some thousands at a time; rating events that differ are
-replaced in a short transaction for each part. The last transaction adds the games that were recorded in the
-meantime and replaces the small tables. A rebuild that ends early leaves the ladder outdated if it was, and
-the next one begins again. Annulled games are left out.
+The games are rated again while the site continues, some thousands at a time; rows that differ are replaced in
+a short transaction for each part, which also adds the games that were recorded in the meantime: first rating
+events, then counts of some versions, the ratings last. A rebuild that ends early leaves the ladder outdated
+if it was, and the next one begins again. Annulled games are left out.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -21,8 +21,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from engines.records import Record, RecordError, check_rules_version
-from engines.rules.base import OtherRules, Result
-from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Standing, ladder_scale
+from engines.rules.base import OtherRules
+from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Rating, Standing, ladder_scale
 from tournament.models import (
     BotVersion,
     Correction,
@@ -50,8 +50,11 @@ from tournament.services.results.records import NOT_RATED
 CHUNK = 5_000
 """Games that are read, rated and stored together."""
 FEW = 500
-"""New games of a running site that may be left for the last transaction."""
+"""New games of a running site that may be left for the transactions after those of the rating events."""
+VERSIONS = 20
+"""Versions whose counts of results are replaced together."""
 RESULTS = {str(result): result for result in POINTS}
+_PLACES = {result: place for place, result in enumerate(RESULT_COLUMNS)}
 
 log = logging.getLogger("tournament.rebuilding")
 
@@ -59,12 +62,10 @@ Progress = Callable[[str, int, int], None]
 """Receives the ladder, how many of its games are compared, and how many there are."""
 
 
-_Row = tuple[int, int, int, int, int, Player, Player, Result]
-"""A rated game: its sequence, its id, its pairing's, the versions' ids, the players, the result."""
-_Score = tuple[int, int, Result]
-"""A ``RatedScore``; a plain tuple, because there is one for each game."""
-_Rows = dict[tuple[Any, ...], dict[str, Any]]
-"""Rows of a table: values by key columns."""
+_Row = tuple[int, int, int, int, int, str]
+"""A rated game: its sequence, its id, its pairing's, the versions' ids, the result."""
+_Values = tuple[Any, ...]
+"""Of a row of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,77 +102,101 @@ def rebuild_outdated() -> int:
 
 
 def rebuild_from_records(
-    ladder: str,
+    ladders: Sequence[str],
     records: Iterable[Record | RecordError],
     progress: Progress = lambda *_: None,
     corrections: Corrections = MappingProxyType({}),
-) -> Rebuilt:
-    """Rebuild one ladder's tables from published records and corrections alone, in completion sequence.
+) -> Iterator[Rebuilt]:
+    """Rebuild these ladders' tables from published records and corrections alone, in completion sequence.
 
     Skips records of other ladders; games recorded after the start of the rebuild come from the database.
     The records are read before anything is changed. Raises ``RebuildError`` for an unreadable record, for one
     out of sequence, for one whose game or player is not in the database, and for corrections other than the
     site's.
     """
-    compare_corrections(ladder, corrections)
-    return _Rebuild(ladder, progress, corrections).run(records)
+    for ladder in ladders:
+        compare_corrections(ladder, corrections)
+    rebuilds = [_Rebuild(ladder, progress) for ladder in ladders]
+    games = _played_in(ladders, records, corrections)
+    for one in rebuilds:
+        yield one.run(games.pop(one.ladder))
 
 
 class _Rebuild:
     """One ladder's tables while they are computed again."""
 
-    def __init__(
-        self, ladder: str, progress: Progress, corrections: Corrections = MappingProxyType({})
-    ) -> None:
+    def __init__(self, ladder: str, progress: Progress) -> None:
         self.ladder = ladder
         self.progress = progress
-        self.corrections = corrections
-        self.revision = Ladder.objects.values_list("revision", flat=True).get(pk=ladder)
+        self.revision, self.last = Ladder.objects.values_list("revision", "sequence").get(pk=ladder)
         self.fold = Fold(ladder_scale(ladder))
         self.games = 0
         self.until = 0
         """The sequence number up to which games are rated and stored."""
         self.changed = False
-        self.versions: dict[Player, int] = {}
-        self.scores: dict[_Score, int] = {}
-        self.both: dict[tuple[_Score, _Score], int] = {}
-        """How many pairings had these two games, in the order in which they were rated."""
-        self.half: dict[int, _Score] = {}
+        self.scores: dict[int, dict[int, list[int]]] = defaultdict(dict)
+        """Results by White and Black, in the order of ``RESULT_COLUMNS``."""
+        self.pairs: dict[int, dict[PairKey, int]] = defaultdict(dict)
+        """How many pairings had these results, by the first version of the key."""
+        self.half: dict[int, RatedScore] = {}
         """The first rated game of each pairing whose second has not come yet."""
 
-    def run(self, records: Iterable[Record | RecordError] | None) -> Rebuilt:
-        last = self._last()
-        if records is not None:
-            rows = list(_played_in(self.ladder, records, self.corrections))
+    def run(self, rows: Sequence[_Row] | None) -> Rebuilt:
+        """Rate the games of ``rows``, or those of the database, and replace the tables."""
+        if rows is not None:
             for start in range(0, len(rows), CHUNK):
                 chunk = rows[start : start + CHUNK]
                 self._store(chunk, chunk[-1][0])
-                self.progress(self.ladder, self.until, last)
-            self._store([], last)
-        while self.until < last:
-            self._store_games(last)
-            self.progress(self.ladder, self.until, last)
-            if self.until >= last and self._last() - last > FEW:
-                last = self._last()
+                self.progress(self.ladder, self.until, self.last)
+            self._store([], max(self.until, self.last))
+        while self.until < self.last:
+            self._store_games(self.last)
+            self.progress(self.ladder, self.until, self.last)
+            if self.until >= self.last:
+                latest = Ladder.objects.values_list("sequence", flat=True).get(pk=self.ladder)
+                self.last = latest if latest - self.last > FEW else self.last
+        versions = sorted(_players())
+        for start in range(0, len(versions), VERSIONS):
+            self._store_counts(versions[start : start + VERSIONS])
+            self.progress(self.ladder, self.until, max(self.until, self.last))
         self._finish()
         return Rebuilt(self.ladder, self.games, self.changed, self.fold.standings)
 
-    def _last(self) -> int:
-        return Ladder.objects.values_list("sequence", flat=True).get(pk=self.ladder)
+    @transaction.atomic
+    def _store_counts(self, versions: Sequence[int]) -> None:
+        """Replace the counts of some versions; the record keeper adds to them from then on."""
+        self._catch_up()
+        scores = [
+            (white, black, *counts)
+            for white in versions
+            for black, counts in self.scores.get(white, {}).items()
+        ]
+        keys, results = ("white_id", "black_id"), tuple(RESULT_COLUMNS.values())
+        self._replace(PairScore, keys, results, scores, white__in=versions)
+        pairs = [(*key, count) for one in versions for key, count in self.pairs.get(one, {}).items()]
+        self._replace(PairOutcome, PairKey._fields, ("count",), pairs, one__in=versions)
 
     @transaction.atomic
     def _finish(self) -> None:
-        """Add the latest games and replace the small tables, under the ladder's lock."""
+        ladder = self._catch_up()
+        names = tuple(standing_columns(Standing(Rating())))
+        ids = {player: pk for pk, player in _players().items()}
+        ratings = [
+            (ids[player], *standing_columns(standing).values())
+            for player, standing in self.fold.standings.items()
+        ]
+        self._replace(LadderRating, ("version_id",), names, ratings)
+        if self.changed or ladder.is_outdated:
+            LadderEstimate.objects.filter(pk=self.ladder).update(sequence=0)  # the keeper computes it again
+            follow_leader(ladder, timezone.now())
+        Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
+
+    def _catch_up(self) -> Ladder:
+        """Lock the ladder and add the latest games."""
         ladder = self._locked()
         while self.until < ladder.sequence:
             self._store_games(ladder.sequence)
-        self._replace(LadderRating, ("version_id",), self._ratings())
-        self._replace(PairScore, ("white_id", "black_id"), self._pair_scores())
-        self._replace(PairOutcome, ("one_id", "other_id", "first", "second"), self._pair_outcomes())
-        if self.changed:
-            LadderEstimate.objects.filter(pk=self.ladder).delete()
-            follow_leader(ladder, timezone.now())
-        Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
+        return ladder
 
     def _locked(self) -> Ladder:
         ladder = lock_row(Ladder.objects.all(), self.ladder)
@@ -181,9 +206,16 @@ class _Rebuild:
             )
         return ladder
 
-    def _replace(self, model: type[Model], keys: Sequence[str], wanted: _Rows, **filters: Any) -> None:
+    def _replace(
+        self,
+        model: type[Model],
+        keys: Sequence[str],
+        others: Sequence[str],
+        wanted: Sequence[_Values],
+        **filters: Any,
+    ) -> None:
         rows = model._default_manager.filter(ladder_id=self.ladder, **filters)
-        self.changed |= replace_rows(rows, {"ladder_id": self.ladder}, keys, wanted)
+        self.changed |= replace_rows(rows, {"ladder_id": self.ladder}, keys, others, wanted)
 
     # Rating and storing
 
@@ -194,12 +226,7 @@ class _Rebuild:
             ladder_id=self.ladder, sequence__gt=self.until, sequence__lte=until, rated=True
         ).order_by("sequence")
         columns = games.values_list("sequence", "id", "pairing_id", "white_id", "black_id", "result")
-        players = _players()
-        rows = [
-            (at or 0, game, pairing, white, black, players[white], players[black], RESULTS[result or ""])
-            for at, game, pairing, white, black, result in columns.iterator(CHUNK)
-        ]
-        self._store(rows, until)
+        self._store(list(columns), until)  # type: ignore[arg-type]  # rated games have a sequence and a result
 
     def _store(self, rows: Sequence[_Row], until: int) -> None:
         """Rate games and replace the events that differ; the next call continues after ``until``."""
@@ -207,59 +234,31 @@ class _Rebuild:
         with transaction.atomic():
             self._locked()
             keys = ("sequence", "version_id", "game_id")
-            self._replace(RatingEvent, keys, events, sequence__gt=self.until, sequence__lte=until)
+            self._replace(RatingEvent, keys, _NUMBERS, events, sequence__gt=self.until, sequence__lte=until)
         self.games += len(rows)
         self.until = until
 
-    def _rated(self, rows: Sequence[_Row]) -> _Rows:
-        """Rate games; the events by sequence number, version and game."""
-        events: _Rows = {}
-        step, rating, versions, scores = self.fold.step, self.fold.rating, self.versions, self.scores
-        for sequence, game, pairing, white, black, one, other, result in rows:
-            before = step(one, other, result)
-            events[sequence, white, game] = _event(*before[:2], *rating(one))
-            events[sequence, black, game] = _event(*before[2:], *rating(other))
-            versions[one], versions[other] = white, black
+    def _rated(self, rows: Sequence[_Row]) -> list[_Values]:
+        """Rate games and count them; returns the events."""
+        events: list[_Values] = []
+        players, step, scores, half = _players(), self.fold.step, self.scores, self.half
+        for sequence, game, pairing, white, black, word in rows:
+            result = RESULTS[word]
+            before, after = step(players[white], players[black], result)
+            events.append((sequence, white, game, before[0], before[1], after[0], after[1]))
+            events.append((sequence, black, game, before[2], before[3], after[2], after[3]))
+            scores[white].setdefault(black, [0, 0, 0])[_PLACES[result]] += 1
             score = white, black, result
-            scores[score] = scores.get(score, 0) + 1
-            self._pair(pairing, score)
+            first = half.pop(pairing, None)
+            if first is None:
+                half[pairing] = score
+            elif key := pair_key(first, score):
+                counts = self.pairs[key.one_id]
+                counts[key] = counts.get(key, 0) + 1
         return events
 
-    def _pair(self, pairing: int, score: _Score) -> None:
-        first = self.half.pop(pairing, None)
-        if first is None:
-            self.half[pairing] = score
-        else:
-            self.both[first, score] = self.both.get((first, score), 0) + 1
 
-    # The tables without history
-
-    def _ratings(self) -> _Rows:
-        standings = self.fold.standings.items()
-        return {(self.versions[player],): standing_columns(standing) for player, standing in standings}
-
-    def _pair_scores(self) -> _Rows:
-        wanted: _Rows = {}
-        for (white, black, result), count in self.scores.items():
-            columns = wanted.setdefault((white, black), dict.fromkeys(RESULT_COLUMNS.values(), 0))
-            columns[RESULT_COLUMNS[result]] += count
-        return wanted
-
-    def _pair_outcomes(self) -> _Rows:
-        counts = Counter[PairKey]()
-        for (game, return_game), count in self.both.items():
-            if key := pair_key(RatedScore(*game), RatedScore(*return_game)):
-                counts[key] += count
-        return {key: {"count": count} for key, count in counts.items()}
-
-
-def _event(mu_before: float, sigma_before: float, mu_after: float, sigma_after: float) -> dict[str, float]:
-    return {
-        "mu_before": mu_before,
-        "sigma_before": sigma_before,
-        "mu_after": mu_after,
-        "sigma_after": sigma_after,
-    }
+_NUMBERS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
 def _players() -> dict[int, Player]:
@@ -268,44 +267,46 @@ def _players() -> dict[int, Player]:
 
 
 def _played_in(
-    code: str, records: Iterable[Record | RecordError], corrections: Corrections
-) -> Iterator[_Row]:
-    """The rated games of records; ids come from the database, results from the records alone."""
+    ladders: Sequence[str], records: Iterable[Record | RecordError], corrections: Corrections
+) -> dict[str, list[_Row]]:
+    """The rated games of records by ladder; ids come from the database, results from the records alone."""
     versions = {player: pk for pk, player in _players().items()}
-    games, last = rated_games(code, records, corrections), 0
+    played: dict[str, list[_Row]] = {ladder: [] for ladder in ladders}
+    games = rated_games(ladders, records, corrections)
     while chunk := list(islice(games, 500)):
-        known = Game.objects.by_completion(code).filter(key__in=[key for key, _ in chunk])
-        columns = known.values_list("key", "sequence", "id", "pairing_id")
-        rows = {key: (sequence or 0, game, pairing) for key, sequence, game, pairing in columns}
-        for key, rated in chunk:
-            for player in (rated.white, rated.black):
+        recorded = Game.objects.filter(key__in=[key for _, key, _ in chunk], sequence__isnull=False)
+        columns = recorded.values_list("ladder_id", "key", "sequence", "id", "pairing_id")
+        rows = {(ladder, key): (sequence or 0, *ids) for ladder, key, sequence, *ids in columns}
+        for ladder, key, (white, black, result) in chunk:
+            for player in (white, black):
                 if player not in versions:
                     raise RebuildError(f"game {key!r}: the site has no {player[0]!r} version {player[1]}")
-            if key not in rows:
-                raise RebuildError(f"game {key!r}: the site has recorded no such game of {code!r}")
-            sequence, game, pairing = rows[key]
-            if sequence <= last:
+            if (ladder, key) not in rows:
+                raise RebuildError(f"game {key!r}: the site has recorded no such game of {ladder!r}")
+            sequence, game, pairing = rows[ladder, key]
+            if played[ladder] and sequence <= played[ladder][-1][0]:
                 raise RebuildError(
                     f"game {key!r}: the records are not in the order in which games were rated"
                 )
-            last = sequence
-            yield (sequence, game, pairing, versions[rated.white], versions[rated.black], *rated)
+            played[ladder].append((sequence, game, pairing, versions[white], versions[black], str(result)))
+    return played
 
 
 def rated_games(
-    ladder: str,
+    ladders: Container[str],
     records: Iterable[Record | RecordError],
     corrections: Corrections = MappingProxyType({}),
-) -> Iterator[tuple[str, RatedGame]]:
-    """The rated games of a ladder with their keys, from the records and their corrections alone.
+) -> Iterator[tuple[str, str, RatedGame]]:
+    """The rated games of these ladders, each with its ladder and key, from records and corrections alone.
 
     Raises ``RebuildError`` at the first record that cannot be read or rated.
     """
     for record in records:
         if isinstance(record, RecordError):
             raise RebuildError(str(record))
-        if record.header("Game") == ladder and _is_rated(record, corrections):
-            yield record.header("GameId"), read_rated_game(record)
+        ladder = record.header("Game")
+        if ladder in ladders and _is_rated(record, corrections):
+            yield ladder, record.header("GameId"), read_rated_game(record)
 
 
 def _is_rated(record: Record, corrections: Corrections) -> bool:

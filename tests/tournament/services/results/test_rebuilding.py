@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib
 import os
 import signal
@@ -13,13 +14,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
+from django.utils import timezone
 
 from tests.support.schedule import Deal, OnCommit, make_tournament, make_version, play_short, record_short
 from tests.support.threads import at_once
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
-from tournament.models import Game, Ladder, LadderRating, PairOutcome, RatingEvent
-from tournament.services.results import keeper, rebuilding
+from tournament.models import Game, Ladder, LadderRating, PairOutcome, PairScore, RatingEvent
+from tournament.services.results import estimates, keeper, rebuilding
 from tournament.services.results.rebuilding import rebuild
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -53,7 +55,13 @@ def play(deal: Deal) -> None:
 def spoil() -> None:
     RatingEvent.objects.filter(sequence__gt=2).update(mu_after=F("mu_after") + 1)
     LadderRating.objects.update(mu=99, wins=0)
+    PairScore.objects.update(wins=F("wins") + 1)
     PairOutcome.objects.update(count=F("count") + 1)
+
+
+def empty() -> None:
+    for model in (RatingEvent, LadderRating, PairScore, PairOutcome):
+        model._default_manager.all().delete()
 
 
 def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,8 +88,29 @@ def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch:
     assert RatingEvent.objects.count() == 2 * rebuilt.games
     stored = table()
     assert not rebuild(LADDER)[0].changed
-    for model in (RatingEvent, LadderRating, PairOutcome):
-        model._default_manager.all().delete()
+    empty()
+    rebuild(LADDER)
+    assert table() == stored
+
+
+def test_games_recorded_while_counts_are_replaced_are_counted_once(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilding, "VERSIONS", 1)
+    schedule(4)
+    first, *others = deal()
+    record_short([first])
+    spoil()
+    late = [report for job in others for report in play_short(job)][:4]
+
+    def record_one_more(ladder: str, done: int, total: int) -> None:
+        if late:
+            keeper.record(late.pop())
+
+    rebuild(LADDER, record_one_more)
+    assert not late
+    stored = table()
+    empty()
     rebuild(LADDER)
     assert table() == stored
 
@@ -155,6 +184,23 @@ def test_pairs_are_counted_live_as_a_rebuild_and_the_migration_count_them(deal: 
     PairOutcome.objects.all().delete()
     assert rebuild(LADDER)[0].changed
     assert table()["PairOutcome"] == live
+
+
+def test_a_long_ladder_shows_its_last_estimate_until_the_keeper_renews_it(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule()
+    play(deal)
+    right, now = estimates.compute(LADDER), timezone.now()
+    spoil()
+    assert estimates.refresh_estimates(now) == 1
+    wrong = estimates.ladder_estimate(LADDER)
+    assert wrong != right
+    monkeypatch.setattr(estimates, "AT_ONCE", 1)
+    assert rebuild(LADDER)[0].changed
+    assert estimates.ladder_estimate(LADDER) == wrong
+    assert estimates.refresh_estimates(now + datetime.timedelta(minutes=1)) == 1
+    assert estimates.ladder_estimate(LADDER) == right
 
 
 def test_the_command_shows_its_progress(deal: Deal, on_commit: OnCommit) -> None:
