@@ -29,8 +29,8 @@ from tournament.http.limits import (
 from tournament.http.process import show_life
 from workers.silence import PULSE
 
-STOPPED_S = 20
-"""A process that does not answer the main process for so long is replaced."""
+STOPPED_S = 60
+"""A process that does not answer the main process for so long is replaced; a new one has as long to begin."""
 LIFE_S = 5
 SILENT_S = 20
 """The system accepts a connection when its client has sent something, or after so long."""
