@@ -26,7 +26,8 @@ LEAST_WAIT = datetime.timedelta(seconds=10)
 WAIT_FACTOR = 60.0
 """The keeper waits this many times the cost before it computes an estimate again: 2 % of its time."""
 GROWTH = 1.05
-"""The openings of a ladder are counted again when its games have grown so much: it takes 5 s a million."""
+"""The openings of a ladder are counted again when its games have grown so much, and after a rebuild of the
+ratings: it takes 5 s a million."""
 
 
 def ladder_estimate(ladder: str) -> Estimate:
@@ -85,7 +86,7 @@ def compute(ladder: str) -> Estimate:
     pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
     counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
     columns = TallyColumns.joined([counts, pairs.taken_out(), pairs])
-    known = _load(ladder)
+    known = _load(ladder) if LadderEstimate.objects.filter(pk=ladder, sequence__gt=0).exists() else None
     if known is None or counts.count.sum() > GROWTH * known.widening.games:
         return estimate_columns(list(players), columns, _openings(ladder))
     return estimate_columns(list(players), columns, known.widening)
