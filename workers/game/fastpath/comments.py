@@ -106,13 +106,14 @@ class _Search:
             self.nodes = nodes.decode()
         if self.score is None and kind is not None:
             self.score = _score(kind, number.decode())
-        if self.pv is None and pv:
+        if pv:
             text: str = pv.decode()
             words = text.split(" ")
             if "" in words or not INFO_WORDS.isdisjoint(words):
                 return False
-            moves = _MOVES.match(text + " ")
-            self.pv = "" if moves is None else moves[0][:-1]
+            if self.pv is None:
+                moves = _MOVES.match(text + " ")
+                self.pv = "" if moves is None else moves[0][:-1]
         return True
 
 

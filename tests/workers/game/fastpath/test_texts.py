@@ -65,6 +65,7 @@ def slow_comment(output: bytes, ms: int, cpu_ms: int) -> str:
 @given(st.one_of(lines, worded), st.integers(0, 5000), st.sampled_from([NEVER, 0, 3, 1234]))
 @example(b"", 0, NEVER)
 @example(b"\n\n", 999, 1000)
+@example(b"info pv a1 nodes 5 pv c3\ninfo depth 3 pv a1", 0, NEVER)
 def test_a_comment_has_the_last_values_of_the_output(output: bytes, ms: int, cpu_ms: int) -> None:
     answer = output + b"\nbestmove c1+\n" if output else b"bestmove c1+\n"
     assert format_comment(answer, ms, cpu_ms) == slow_comment(output, ms, cpu_ms)
