@@ -29,7 +29,7 @@ from tournament.http.limits import (
 from tournament.http.process import show_life
 from workers.silence import PULSE
 
-STOPPED_S = 60
+STOPPED_S = 40
 """A process that does not answer the main process for so long is replaced; a new one has as long to begin."""
 LIFE_S = 5
 SILENT_S = 20
