@@ -67,12 +67,15 @@ def visible_version_tests() -> TournamentQuerySet:
 
 
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
-    """Those of ``games`` that lists show this visitor; validations are linked from their version's page."""
-    games = games.filter(tournament__kind__in=kinds(lambda one: one.is_public))
-    if user.is_staff:
-        return games
-    private = Q(tournament__state=State.DRAFT) | Q(tournament__is_discarded=True)
-    return games.filter(~private | Q(tournament__owner__isnull=False, tournament__owner=user.pk))
+    """Those of ``games`` that lists show this visitor; validations are linked from their version's page.
+
+    The hidden tournaments are collected once: a join looks at the tournament of each game that is read.
+    """
+    hidden = ~Q(kind__in=kinds(lambda one: one.is_public))
+    if not user.is_staff:
+        private = Q(state=State.DRAFT) | Q(is_discarded=True)
+        hidden |= private & ~Q(owner__isnull=False, owner=user.pk)
+    return games.exclude(tournament__in=Tournament.objects.filter(hidden).values("pk"))
 
 
 def public_records(ladder: str) -> QuerySet[GameRecord]:

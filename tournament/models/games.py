@@ -59,6 +59,9 @@ class Drawn(models.Func):
 DRAWN = models.Q(result="1/2-1/2")
 """The same as the condition of an index."""
 
+UNRATED = models.Q(rated=False, result__isnull=False)
+FILTERED = ("tournament", "result", "termination", "reason", "fault", "rated", "annulled")
+
 
 def without_index(column: str, value: str | int) -> Exact:
     """The condition ``column = value``, without use of the column's index.
@@ -196,21 +199,33 @@ class Game(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["state", "id"], name="game_queue"),
             models.Index(fields=["tournament", "state", "id"], name="game_of_tournament"),
-            models.Index(fields=["white", "finished_at"], name="game_of_white"),
-            models.Index(fields=["black", "finished_at"], name="game_of_black"),
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
-            models.Index(fields=["finished_at", "id"], name="game_finished"),
-            models.Index(fields=["plies", "id"], name="game_length"),
-            models.Index(fields=["ladder", "plies", "id"], name="game_length_on_ladder"),
             models.Index(fields=["white", "black", "finished_at"], name="game_of_pair"),
+            # Each holds all columns that the list of games is filtered by: whatever the filters, no page of
+            # it reads the games themselves.
+            models.Index(fields=["finished_at", "id", "ladder", "plies", *FILTERED], name="game_finished"),
+            models.Index(fields=["ladder", "plies", "id", "finished_at", *FILTERED], name="game_length"),
+            models.Index(
+                fields=["tournament", "finished_at", "id", "ladder", "plies", *FILTERED[1:]],
+                name="game_of_event",
+            ),
+            models.Index(
+                fields=["white", "finished_at", "id", "ladder", "plies", *FILTERED], name="game_of_white"
+            ),
+            models.Index(
+                fields=["black", "finished_at", "id", "ladder", "plies", *FILTERED], name="game_of_black"
+            ),
+            # What few games may have.
+            models.Index(fields=["ladder", "termination", "plies", "id"], name="game_termination"),
+            models.Index(fields=["ladder", "reason", "plies", "id"], name="game_reason"),
+            models.Index(fields=["ladder", "result", "plies", "id"], name="game_result"),
+            models.Index(
+                fields=["ladder", "fault", "plies", "id"], condition=FORFEITED, name="forfeit_length"
+            ),
+            models.Index(fields=["ladder", "plies", "id"], condition=UNRATED, name="unrated_length"),
             models.Index(
                 fields=["tournament", "state", "id"], condition=FORFEITED, name="forfeit_of_tournament"
             ),
-            models.Index(fields=["ladder", "sequence"], condition=FORFEITED, name="forfeit_on_ladder"),
-            models.Index(fields=["finished_at", "id"], condition=FORFEITED, name="forfeit_finished"),
-            models.Index(fields=["white", "finished_at"], condition=FORFEITED, name="forfeit_of_white"),
-            models.Index(fields=["black", "finished_at"], condition=FORFEITED, name="forfeit_of_black"),
-            models.Index(fields=["ladder", "sequence"], condition=DRAWN, name="draw_on_ladder"),
             models.Index(fields=["tournament", "state", "id"], condition=DRAWN, name="draw_of_tournament"),
             models.Index(
                 fields=["finished_at", "id"], condition=models.Q(annulled=True), name="game_annulled"

@@ -86,7 +86,7 @@ def compute(ladder: str) -> Estimate:
     pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
     counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
     columns = TallyColumns.joined([counts, pairs.taken_out(), pairs])
-    known = _load(ladder) if LadderEstimate.objects.filter(pk=ladder, sequence__gt=0).exists() else None
+    known = _load(ladder, sequence__gt=0)
     if known is None or counts.count.sum() > GROWTH * known.widening.games:
         return estimate_columns(list(players), columns, _openings(ladder))
     return estimate_columns(list(players), columns, known.widening)
@@ -106,9 +106,9 @@ def _dump(found: Estimate) -> bytes:
     return json.dumps(found.to_json()).encode() + b"\n" + found.covariance.astype("<f4").tobytes()
 
 
-def _load(ladder: str) -> Estimate | None:
+def _load(ladder: str, **filters: object) -> Estimate | None:
     """None if there is none, or if its stored form is of another version of this program."""
-    content = LadderEstimate.objects.filter(pk=ladder).values_list("content", flat=True).first()
+    content = LadderEstimate.objects.filter(pk=ladder, **filters).values_list("content", flat=True).first()
     head, _, numbers = bytes(content or b"").partition(b"\n")
     try:
         return Estimate.from_json(json.loads(head), np.frombuffer(numbers, "<f4").astype(np.float64))

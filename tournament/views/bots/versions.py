@@ -17,7 +17,7 @@ from tournament.models import BotVersion, Exam, Game, GameLog
 from tournament.services.accounts.acts import record_act
 from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
 from tournament.services.results.withdrawal import reinstate, withdraw
-from tournament.services.schedule.walkovers import give_to_opponents
+from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.validation import begin, is_delayed
@@ -135,7 +135,7 @@ def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> H
         if deed and not is_owner:
             record_act(request.user, deed, f"version {version}", version.get_absolute_url())
     if done:
-        give_to_opponents(version.pk)
+        end_games_of_withdrawn()
         messages.success(request, done)
     else:
         messages.error(request, "The version is refused or withdrawn already.")

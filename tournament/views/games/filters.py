@@ -12,24 +12,18 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Q, QuerySet
-from django.db.models.lookups import Exact
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from engines.terminations import Fault, Termination
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament
-from tournament.models.games import Drawn, Forfeited, without_index
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
 MAX_PLIES = 2**31 - 1
 LAST_NUMBER = 2**63 - 1
 MAX_OPENING = 2000
-MOST_LISTED = 5000
-"""Ids that are given to the database one by one."""
-MOST_SORTED = 20_000
-"""Games of a tournament that are sorted for a page."""
 NO_OPENING = "none"
 """The value of ``?opening=`` for games that begin without given moves."""
 
@@ -158,23 +152,24 @@ class GameSearchForm(forms.Form):
             self.add_error("opponent_version", "A version needs an opponent: name the opponent too.")
         if values.get("pair") and not values.get("tournament"):
             self.add_error("pair", "A pair needs a version test: name it as the tournament too.")
+        if values.get("round") and not values.get("tournament"):
+            self.add_error("round", "A round needs a tournament: name it too.")
         if values.get("min_sequence") and not values.get("ladder"):
             self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
         return values
 
     def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those of ``games`` that match; the form must be valid."""
-        return self._find_any_players(games).filter(
-            functools.reduce(operator.or_, self._players(split=False))
-        )
+        conditions = [condition for condition, _ in self._players(split=False)]
+        return self._find_any_players(games).filter(functools.reduce(operator.or_, conditions))
 
-    def find_in_parts(self, games: QuerySet[Game]) -> list[QuerySet[Game]]:
-        """The same games, one part for each version, opponent's version and colour that are asked for.
+    def find_in_parts(self, games: QuerySet[Game]) -> list[tuple[QuerySet[Game], str]]:
+        """The same games, one part for each version, opponent's version and colour, with its index.
 
-        See ``is_in_parts``.
+        Only if a bot or an owner is named.
         """
         games = self._find_any_players(games)
-        return [games.filter(condition) for condition in self._players(split=True)]
+        return [(games.filter(condition), index) for condition, index in self._players(split=True)]
 
     def _find_any_players(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those that match all filters but that of the bot, or of the owner if no bot is named."""
@@ -183,23 +178,13 @@ class GameSearchForm(forms.Form):
             own = _versions(bot__owner__username=values["owner"])
             games = games.filter(Q(white__in=own) | Q(black__in=own))
         for name, condition in CONDITIONS.items():
-            if values[name] not in {"", None}:
+            if name in self.given:
                 games = games.filter(condition(values[name]))
-        if values["ladder"]:
-            games = games.filter(self._on_ladder())
         if values["tournament"]:
-            games = games.filter(tournament=self._tournament[0])
-        if values["fault"] in {"either", *SIDES, "bot"} or values["termination"] in FORFEIT_WORDS:
-            games = games.filter(Forfeited())
-        if values["pair"]:
-            games = games.filter(pairing__in=_counted_pairs(values["tournament"], values["pair"]))
+            games = games.filter(tournament=self.tournament_id)
+        if self.has_pairings:
+            games = games.filter(Exists(self.find_pairings().filter(pk=OuterRef("pairing"))))
         return games
-
-    def _on_ladder(self) -> Q | Exact:
-        """The condition for the ladder; without its index where that of days finds games faster."""
-        code = self.cleaned_data["ladder"]
-        is_by_day = self.is_by_time and self._is_of_some_days()
-        return without_index("ladder", code) if is_by_day else Q(ladder=code)
 
     @property
     def is_by_time(self) -> bool:
@@ -208,41 +193,64 @@ class GameSearchForm(forms.Form):
 
     @property
     def is_by_sequence(self) -> bool:
-        """Whether that order is the one of a ladder's numbers, which is also that of its index."""
-        values = self.cleaned_data
-        is_of_ladder = values["ladder"] and not (values["bot"] or values["owner"])
-        return bool(self.is_by_time and is_of_ladder and not (self._is_of_some_days() or self.is_of_few))
-
-    @property
-    def is_in_parts(self) -> bool:
-        """Whether indexes have the order of each part, and none that of all together."""
-        values = self.cleaned_data
-        return bool(values["opponent"] or (self.is_by_time and (values["bot"] or values["owner"])))
+        """Whether that order is the one of a ladder's numbers: no other filter is given."""
+        return self.is_by_time and "ladder" in self.given <= {"ladder", "min_sequence"}
 
     @functools.cached_property
-    def _tournament(self) -> tuple[int, int]:
-        """The id of the tournament and how many of its games are over; zeros if there is none."""
-        found = Tournament.objects.filter(slug=self.cleaned_data["tournament"])
-        return found.values_list("pk", "games_done").first() or (0, 0)
+    def given(self) -> set[str]:
+        """The filters that say something."""
+        return {name for name, value in self.cleaned_data.items() if value not in {"", None}} - {"sort"}
 
     @property
-    def is_of_few(self) -> bool:
-        """Whether sorting all games that can match takes less time than reading an index in their order."""
-        return bool(self.cleaned_data["tournament"]) and self._tournament[1] <= MOST_SORTED
+    def has_players(self) -> bool:
+        return bool(self.cleaned_data["bot"] or self.cleaned_data["owner"])
 
-    def _is_of_some_days(self) -> bool:
-        """Whether an index of times has the games that match, and few others."""
-        return bool(self.cleaned_data["until"] or self.cleaned_data["annulled"])
+    @property
+    def has_pairings(self) -> bool:
+        """Whether a filter concerns pairings."""
+        return any(self.cleaned_data[name] for name in ("opening", "pair", "round"))
 
-    def _players(self, *, split: bool) -> list[Q]:
-        """Conditions; a game must match one of them: the bot, or else an owner's bot, played White or Black.
+    @functools.cached_property
+    def ladders(self) -> list[str]:
+        """Those whose games can match."""
+        values, ladders = self.cleaned_data, list(GAMES)
+        if values["tournament"]:
+            found = Tournament.objects.filter(pk=self.tournament_id)
+            ladders = found.values_list("ladders", flat=True).first() or []
+        return [code for code in ladders if values["ladder"] in {"", code}]
+
+    @functools.cached_property
+    def tournament_id(self) -> int:
+        """The id of the tournament; zero if there is none."""
+        found = Tournament.objects.filter(slug=self.cleaned_data["tournament"])
+        return found.values_list("pk", flat=True).first() or 0
+
+    def find_pairings(self) -> QuerySet[Pairing]:
+        """The pairings that match the filters of pairings."""
+        values, found = self.cleaned_data, Pairing.objects.all()
+        if opening := values["opening"]:
+            found = found.filter(opening="" if opening == NO_OPENING else " ".join(opening.split()))
+        if values["tournament"]:
+            found = found.filter(tournament=self.tournament_id)
+        if values["round"]:
+            found = found.filter(round=values["round"], ladder__in=self.ladders)
+        if pair := values["pair"]:
+            counted = CountedPair.objects.filter(test__tournament=self.tournament_id)
+            if pair != COUNTED:
+                counted = counted.filter(half_points=int(pair))
+            found = found.filter(round__in=counted.values("number"))
+        return found
+
+    def _players(self, *, split: bool) -> list[tuple[Q, str]]:
+        """Conditions, each with the index for it; a game must match one of them: the bot, or else an owner's
+        bot, played White or Black.
 
         With ``split``, one for each version, and for each version of the opponent if one is named. They name
         the ids of versions, because indexes have them.
         """
         values = self.cleaned_data
-        if not (values["bot"] or values["owner"]):
-            return [Q()]
+        if not self.has_players:
+            return [(Q(), "")]
         if values["bot"]:
             own = _versions(bot__slug=values["bot"], number=values["version"])
         else:
@@ -257,7 +265,10 @@ class GameSearchForm(forms.Form):
                 for one, other in itertools.product(own, [None] if others is None else others)
             ]
         sides = [side for side in Side if values["colour"] in {"", side.name.lower()}]
-        return [self._as(side, *pair) for pair in pairs for side in sides] or [Q(pk__in=[])]
+        index = "game_of_{}" if others is None else "game_of_pair"
+        return [
+            (self._as(side, *pair), index.format(side.name.lower())) for pair in pairs for side in sides
+        ] or [(Q(pk__in=[]), "")]
 
     def _as(self, side: Side, versions: list[int], opponents: list[int] | None) -> Q:
         """The condition for games in which one of ``versions`` played ``side``; None: any opponent."""
@@ -280,57 +291,27 @@ def _versions(**filters: object) -> list[int]:
     return list(BotVersion.objects.filter(**given).values_list("pk", flat=True))
 
 
-def _pairings(opening: str) -> QuerySet[Pairing] | list[int]:
-    """The pairings with exactly these given moves."""
-    moves = "" if opening == NO_OPENING else " ".join(opening.split())
-    return _ids_if_few(Pairing.objects.filter(opening=moves))
-
-
-def _counted_pairs(tournament: str, pair: str) -> QuerySet[Pairing] | list[int]:
-    """The counted pairs of a version test, with ``pair`` a number those of so many half points."""
-    counted = CountedPair.objects.filter(test__tournament__slug=tournament)
-    if pair != COUNTED:
-        counted = counted.filter(half_points=int(pair))
-    return _ids_if_few(
-        Pairing.objects.filter(tournament__slug=tournament, round__in=counted.values("number"))
-    )
-
-
-def _ids_if_few(found: QuerySet[Pairing]) -> QuerySet[Pairing] | list[int]:
-    """The ids of the pairings, or the pairings themselves above ``MOST_PAIRINGS``.
-
-    SQLite finds games by a list of ids in an index, but reads all games in their order for a subquery.
-    """
-    few = list(found.values_list("pk", flat=True)[: MOST_LISTED + 1])
-    return few if len(few) <= MOST_LISTED else found
-
-
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
 
 
-RESULTS = {
-    "white": Q(result=Result.WHITE_WINS),
-    "black": Q(result=Result.BLACK_WINS),
-    "draw": Q(Drawn()),
-}
+RESULTS = {"white": Result.WHITE_WINS, "black": Result.BLACK_WINS, "draw": Result.DRAW}
 SIDES = (Fault.WHITE, Fault.BLACK)
 FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black": [Fault.BLACK]}
 CONDITIONS: dict[str, Callable[[Any], Q]] = {
+    "ladder": lambda code: Q(ladder=code),
     "min_plies": lambda plies: Q(plies__gte=plies),
     "max_plies": lambda plies: Q(plies__lte=plies),
     "min_sequence": lambda number: Q(sequence__gte=number),
-    "round": lambda number: Q(pairing__round=number),
     "until": lambda day: Q(finished_at__lt=_midnight(day + datetime.timedelta(days=1))),
     "since": lambda day: Q(finished_at__gte=_midnight(day)),
-    "result": lambda word: RESULTS.get(word, Q()),
+    "result": lambda word: Q(result=RESULTS[word]) if word in RESULTS else Q(),
     "termination": lambda code: (
         Q(termination=Termination.RULES, reason=code) if code in RULES_WORDS else Q(termination=code)
     ),
     "fault": lambda word: Q(fault__in=FAULTS[word]) if word in FAULTS else Q(),
     "rated": lambda is_rated: Q(rated=is_rated),
     "annulled": lambda is_annulled: Q(annulled=is_annulled),
-    "opening": lambda moves: Q(pairing__in=_pairings(moves)),
 }
 """Filters whose condition depends on nothing but their value."""
 

@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import F, Q, Value
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -22,8 +21,9 @@ from tournament.models import Game, GameRecord
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
+from tournament.views.games.reading import parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
-from tournament.views.paging import LAST_ID, MOST_PARTS, Page, beyond, first_of_parts, is_whole
+from tournament.views.paging import LAST_ID, Page, beyond, first_of_parts, is_whole
 
 PAGE_SIZE = 50
 MOST_TEXT = 2_000_000
@@ -109,17 +109,15 @@ def _found(request: HttpRequest, form: GameSearchForm, size: int) -> list[_Row]:
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
     sign, than = ("-", "lt") if descends else ("", "gt")
-    order, cursor = [f"{sign}{field}", f"{sign}pk"], _cursor(request, field)
+    cursor = _cursor(request, field)
     after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
-    # Recorded games are those with a sequence. By their state, SQLite would read and sort all of them.
-    recorded = access.visible_games(request.user, Game.objects.filter(sequence__isnull=False).filter(after))
-    # Sorting ids alone is ten times as fast as sorting whole rows; a bot may have 100,000.
-    if form.is_in_parts and len(parts := form.find_in_parts(recorded)) <= MOST_PARTS:
-        return [(_zoned(value), pk) for value, pk in first_of_parts(parts, order, size + 1)]
-    # An index of times or lengths has few games of an old tournament among all that it would be read for.
-    key = Coalesce(field, Value(EPOCH if form.is_by_time else 0)) if form.is_of_few else F(field)
-    rows = form.find(recorded).order_by(key.desc() if descends else key.asc(), order[1])
-    return list(rows.values_list(field, "pk")[: size + 1])
+    # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
+    recorded = access.visible_games(request.user, Game.objects.filter(result__isnull=False).filter(after))
+    order = [f"{sign}{field}", f"{sign}pk"]
+    parts = parts_of(form, recorded)
+    indexes = [index for _, index in parts]
+    found = first_of_parts([part for part, _ in parts], order, size + 1, indexes=indexes)
+    return [(_zoned(value), pk) for value, pk in found]
 
 
 def _zoned(value: Any) -> Any:
