@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -27,6 +27,7 @@ from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
+from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import fresh_buttons
@@ -56,14 +57,6 @@ BEGUN = [CLAIMED, DONE, HALTED]
 PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
 State, Effect = Tournament.State, Correction.Effect
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChoice:
-    """One option of a menu."""
-
-    value: int
-    name: str
 
 
 @require_safe
