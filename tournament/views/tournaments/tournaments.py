@@ -21,7 +21,7 @@ from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.sentences import isolated
-from tournament.services.schedule.stored_tables import find_stored, shown_tables
+from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
@@ -105,6 +105,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
         "winners": list(_winners(tournament, tables)),
+        "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
