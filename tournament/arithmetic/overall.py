@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import mean, pstdev
+from statistics import fmean, pstdev
 
 LEAST_BOTS = 3
 """A ladder with fewer bots says too little about each of them: it is left out."""
@@ -36,8 +36,8 @@ def overall_scores(ratings: Mapping[str, Mapping[int, float]]) -> list[OverallSc
     for ladder, by_bot in ratings.items():
         spread = pstdev(by_bot.values()) if len(by_bot) >= LEAST_BOTS else 0.0
         if spread:
-            middle = mean(by_bot.values())
+            middle = fmean(by_bot.values())
             for bot, rating in by_bot.items():
                 found.setdefault(bot, {})[ladder] = (rating - middle) / spread
-    scores = [OverallScore(bot, mean(values.values()), values) for bot, values in found.items()]
+    scores = [OverallScore(bot, fmean(values.values()), values) for bot, values in found.items()]
     return sorted(scores, key=lambda one: (-one.score, -one.coverage, one.bot))

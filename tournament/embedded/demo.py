@@ -73,7 +73,8 @@ def conclude(console: Console, folder: Path) -> None:
             (exact,) = exact_from_records([code], read_headers(file, str(path)))
         if str(exact) != str(exact_from_tables(code)):
             raise StartError(f"ratings made from {path} differ from those published")
-        console.say(f"\n{Ladder(code=code).name}\n\n{format_ratings(LadderRating.objects.table(code))}")
+        ratings = LadderRating.objects.placed(LadderRating.objects.places(code))
+        console.say(f"\n{Ladder(code=code).name}\n\n{format_ratings(ratings)}")
     console.say("\nEvery move was replayed; ratings made from these records are the same to the bit.")
 
 

@@ -6,7 +6,8 @@ against each other, by games and by pairs of games. ``LadderEstimate`` is comput
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from django.db import models
 from django.urls import reverse
@@ -78,6 +79,13 @@ class PairScoreQuerySet(models.QuerySet["PairScore"]):
         ]
 
 
+SHOWN = (
+    "ladder", "mu", "sigma", "conservative", "games", "wins", "draws", "losses", "version__number",
+    "version__bot__name", "version__bot__slug", "version__bot__owner__username",
+)  # fmt: skip
+"""Columns that the tables of ladders show."""
+
+
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
     def leaderboard(self, ladder: str) -> LadderRatingQuerySet:
         """Best first; reads only this table and the bots' names."""
@@ -91,38 +99,30 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
         """Without provisional ratings."""
         return self.filter(models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES))
 
-    def table(self, ladder: str) -> LadderRatingQuerySet:
-        """Like ``leaderboard``, with the provisional ratings last, and the ``place`` of each rating.
+    def places(self, ladder: str, *, of_bots: bool = False) -> list[tuple[int, int | None]]:
+        """The ids and places of a ladder's ratings in the order of its table: provisional ones last.
 
-        The best settled version of each bot has a place; the others and the provisional ones have None.
+        The best settled version of each bot has a place; the others and the provisional ones have None. With
+        ``of_bots`` only the first rating of each bot.
         """
-        provisional = models.Q(sigma__gt=SETTLED_SIGMA, games__lt=SETTLED_GAMES)
-        last = models.Case(models.When(provisional, then=1), default=0)
-        before = (
-            models.Q(last__lt=models.OuterRef("last"))
-            | models.Q(last=models.OuterRef("last"), conservative__gt=models.OuterRef("conservative"))
-            | models.Q(
-                last=models.OuterRef("last"),
-                conservative=models.OuterRef("conservative"),
-                version__lt=models.OuterRef("version"),
-            )
-        )
-        of_bot = self.model.objects.filter(ladder=ladder, version__bot=models.OuterRef("version__bot"))
-        better = of_bot.annotate(last=last).filter(before)
-        placed = models.Case(models.When(last=0, is_best=True, then=1), default=0)
-        order = ("last", "-conservative", "version_id")
-        passed = models.Window(models.Sum(placed), order_by=order)
-        place: dict[str, Any] = {"place": models.Case(models.When(last=0, is_best=True, then=passed))}
-        return (
-            self.leaderboard(ladder)
-            .annotate(last=last, is_best=~models.Exists(better))
-            .annotate(**place)
-            .order_by(*order)
-        )
+        best_first = self.filter(ladder=ladder).order_by("-conservative", "version_id")
+        rows = best_first.values_list("pk", "version__bot", "sigma", "games")
+        places: list[tuple[int, int | None]] = []
+        bots = set[int]()
+        for pk, bot, sigma, games in sorted(rows, key=lambda row: is_provisional(*row[2:])):
+            if not (of_bots and bot in bots):
+                has_place = bot not in bots and not is_provisional(sigma, games)
+                places.append((pk, len(bots) + 1 if has_place else None))
+            bots.add(bot)
+        return places
 
-    def best_of_bots(self, ladder: str) -> LadderRatingQuerySet:
-        """The rows of ``table`` with only the first version of each bot."""
-        return self.table(ladder).filter(models.Q(is_best=True))
+    def placed(self, places: Sequence[tuple[int, int | None]]) -> list[LadderRating]:
+        """The ratings with these ids, in this order and with their ``place``, as tables show them."""
+        found = self.select_related("version__bot__owner").only(*SHOWN).in_bulk([pk for pk, _ in places])
+        for pk, place in places:
+            if pk in found:
+                found[pk].place = place
+        return [found[pk] for pk, _ in places if pk in found]
 
 
 class LadderRating(models.Model):
@@ -141,7 +141,7 @@ class LadderRating(models.Model):
     losses = models.PositiveIntegerField(default=0)
 
     place: int | None
-    """Only from ``LadderRatingQuerySet.table``."""
+    """Only from ``LadderRatingQuerySet.placed``."""
 
     objects = LadderRatingQuerySet.as_manager()
 

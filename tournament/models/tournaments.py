@@ -163,7 +163,7 @@ class Tournament(models.Model):
 class TournamentTables(models.Model):
     """A tournament's tables as pages show them, see ``services.schedule.stored_tables``.
 
-    The row may be deleted at any time: the tables are then computed anew from the games.
+    The row may be deleted at any time: the record keeper then computes the tables anew from the games.
     """
 
     tournament = models.OneToOneField(

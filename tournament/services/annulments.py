@@ -1,8 +1,9 @@
 """Annuls recorded games, and takes annulments back: one game, or all games of a worker in a period.
 
 The records stay as published; ``results.corrections`` publishes which games count otherwise. Games are not
-replayed, rounds that are paired stay, and so does the end of a tournament. Standings are correct at once;
-the ratings of the ladders follow when the record keeper has rebuilt them (``results.recomputing``).
+replayed, rounds that are paired stay, and so does the end of a tournament. Standings are correct at once, in
+large tournaments when the record keeper has stored them (``schedule.stored_tables``); the ratings of the
+ladders follow when it has rebuilt them (``results.recomputing``).
 """
 
 from __future__ import annotations

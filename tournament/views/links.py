@@ -1,8 +1,12 @@
-"""Links to versions, ladders and owners, and choices; templates would take ten times as long for a page."""
+"""Links to versions, ladders and owners, rows of games, and choices.
+
+Templates would take three to ten times as long for a page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +17,9 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from tournament.models import BotVersion, Ladder, User
+from tournament.models import BotVersion, Game, Ladder, User
+from tournament.views.games.endings import ending, ending_clause, result_word
+from tournament.views.moments import show_moment
 
 register = template.Library()
 _SELECTED, _THE_SITE = mark_safe(" selected"), mark_safe("the site")
@@ -26,7 +32,7 @@ def link_version(version: BotVersion, target: str = "") -> SafeString:
     ``target`` is that of the link, ``_top`` in a frame.
     """
     bot, number = version.bot, version.number
-    page, more = _version_page(bot.slug, number), f' target="{target}"' if target else ""
+    page, more = address_of("version", bot.slug, number), f' target="{target}"' if target else ""
     # Safe: the name is escaped, the rest is written by us.
     return mark_safe(f'<a class="bot" href="{page}"{more}>{escape(bot.name)}</a>\n<small>v{number}</small>')
 
@@ -44,8 +50,38 @@ def link_owner(owner: User | None) -> SafeString:
     """The owner of a bot or a tournament as a link; without one it belongs to the site."""
     if owner is None:
         return _THE_SITE
-    # Safe: the name is escaped.
-    return mark_safe(f'<a href="{owner.get_absolute_url()}"><bdi>{escape(owner.username)}</bdi></a>')
+    page = address_of("person", owner.username)
+    return mark_safe(f'<a href="{page}"><bdi>{escape(owner.username)}</bdi></a>')  # safe: the name is escaped
+
+
+@register.filter("rows")
+def draw_rows(games: Iterable[Game]) -> SafeString:
+    """The rows of ``pieces/games.html``."""
+    return mark_safe("\n".join(map(_draw_row, games)))  # safe: escaped below
+
+
+def _draw_row(game: Game) -> str:
+    result = f'<a href="{game.get_absolute_url()}">{escape(result_word(game))}</a>'
+    annulled = '\n<span class="tag cancelled">annulled</span>' if game.annulled else ""
+    kind = 'class="loss" ' if game.fault in {"white", "black"} else ""
+    ended = f'<span {kind}title="{escape(ending_clause(game))}">{escape(ending(game))}</span>'
+    return (
+        '<tr>\n<td class="player-cell">'
+        f'<span class="pip" aria-hidden="true"></span>{link_version(game.white)}</td>\n'
+        f'<td class="tight tabular">{result}{annulled}</td>\n<td class="player-cell">'
+        f'<span class="pip black" aria-hidden="true"></span>{link_version(game.black)}</td>\n'
+        f'<td class="tight">{link_ladder(game.ladder_id)}</td>\n'
+        f'<td class="num">{game.plies if game.result else ""}</td>\n<td class="tight">{ended}</td>\n'
+        f'<td class="tight quiet">{show_moment(game.finished_at, "brief")}</td>\n</tr>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """One option of a menu."""
+
+    value: int
+    name: str
 
 
 @register.filter("choices")
@@ -66,7 +102,7 @@ def draw_choices(field: BoundField) -> SafeString:
 
 
 @register.filter("options")
-def draw_options(choices: Iterable[Any], chosen: object) -> SafeString:
+def draw_options(choices: Iterable[Any], chosen: object = None) -> SafeString:
     """The options of a menu; each of ``choices`` has a value and a name, one value may be chosen."""
     return format_html_join(
         "\n",
@@ -75,6 +111,7 @@ def draw_options(choices: Iterable[Any], chosen: object) -> SafeString:
     )
 
 
-@lru_cache(maxsize=4096)
-def _version_page(slug: str, number: int) -> str:
-    return reverse("version", args=[slug, number])
+@lru_cache(maxsize=8192)
+def address_of(name: str, *arguments: str | int) -> str:
+    """The address of a page, by the name in ``urls`` and its arguments; tables have hundreds."""
+    return reverse(name, args=arguments)

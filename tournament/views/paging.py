@@ -46,12 +46,13 @@ def is_whole(text: str, most: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most
 
 
-def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
+def numbered(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], size: int) -> Page:
     """Page ``?page=n`` of a list with ranks; slow on the late pages of lists with millions of rows."""
     page = min(whole_number(request, "page", 1, most=LAST_ID), LAST_PAGE) or 1
     found = _numbered(rows, page, size)
     if not found and page > 1:
-        page = max(1, -(-rows.count() // size))
+        count = rows.count() if isinstance(rows, QuerySet) else len(rows)
+        page = max(1, -(-count // size))
         found = _numbered(rows, page, size)
     return Page(
         found[:size],
@@ -61,7 +62,7 @@ def numbered(request: HttpRequest, rows: QuerySet[Any], size: int) -> Page:
     )
 
 
-def _numbered(rows: QuerySet[Any], page: int, size: int) -> list[Model]:
+def _numbered(rows: QuerySet[Any] | Sequence[Any], page: int, size: int) -> list[Any]:
     """The rows of a page, and one more row if there is a next page."""
     start = (page - 1) * size
     return list(rows[start : start + size + 1])

@@ -98,7 +98,9 @@ def test_the_ratings_of_a_ladder_are_printed_best_first() -> None:
             wins=1,
             losses=1,
         )
-    assert format_ratings(LadderRating.objects.table("dualma")).splitlines() == [
+    assert format_ratings(
+        LadderRating.objects.placed(LadderRating.objects.places("dualma"))
+    ).splitlines() == [
         "              rating      mu   sigma   games     won   drawn    lost",
         "Greedy         27.00   30.00    1.00       2       1       0       1",
         "Random         17.00   20.00    1.00       2       1       0       1",

@@ -119,7 +119,7 @@ def test_ladders_cost_the_same_queries_at_any_size(
         page_of(client, "/ladders/dualma/")
     with django_assert_max_num_queries(2):
         page_of(client, "/ladders/overall/")
-    with django_assert_max_num_queries(1 + len(GAMES)):
+    with django_assert_max_num_queries(1 + 2 * len(GAMES)):
         page_of(client, "/ladders/")
     with django_assert_max_num_queries(2):
         page_of(client, "/bots/")

@@ -30,19 +30,21 @@ GROWTH = 1.05
 ratings: it takes 5 s a million."""
 
 
-def ladder_estimate(ladder: str) -> Estimate:
+def ladder_estimate(ladder: str) -> Estimate | None:
     """Strengths with error bars from the rated games of a ladder, by version id.
 
-    On a ladder with many versions some of the latest games may be missing, for at most a few minutes.
+    On a ladder with many versions some of the latest games may be missing, for at most a few minutes. None
+    until the record keeper has computed its first one.
     """
     columns = ("sequence", "estimate__sequence", "estimate__computed_at")
     sequence, of, computed_at = Ladder.objects.values_list(*columns).get(pk=ladder)
-    if of is not None and of != sequence and _count_versions(ladder) <= AT_ONCE:
-        of = None
-    key = f"estimate-{ladder}-{sequence if of is None else computed_at.isoformat()}"
+    at_once = of != sequence and _count_versions(ladder) <= AT_ONCE
+    if of is None and not at_once:
+        return None
+    key = f"estimate-{ladder}-{sequence if at_once else computed_at.isoformat()}"
     known: Estimate | None = cache.get(key)
     if known is None:
-        known = (None if of is None else _load(ladder)) or compute(ladder)
+        known = (None if at_once else _load(ladder)) or compute(ladder)
         cache.set(key, known)
     return known
 

@@ -1,8 +1,8 @@
 """The tables of tournaments as pages show them: the expensive ones are stored, so that no view computes them.
 
-The tables of a tournament that is over are stored when it ends. Those of a large tournament that is played
-are stored every few seconds by the record keeper; its pages may lack the games since then. All others are
-computed from the games on request.
+The tables of a tournament that is over are stored when it ends, and those of a large one that is played by
+the record keeper, every few seconds and after an annulment. Until then its pages show them as they were
+stored before. The tables of small tournaments are computed on request whenever the stored ones are old.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tournament.services.schedule.tables import bracket_of, rated_tables, seeded
 from workers.pairing.results import MeetingResult
 
 AT_ONCE = 400
-"""Games of a running tournament up to which its pages compute the tables: takes about 10 ms."""
+"""Recorded games of a tournament up to which its pages compute the tables: takes about 10 ms."""
 LEAST_WAIT = datetime.timedelta(seconds=3)
 WAIT_FACTOR = 30.0
 """The keeper waits this many times the cost before it computes tables again: 3 % of its time."""
@@ -41,14 +41,19 @@ OVER = (State.FINISHED, State.CANCELLED, State.HALTED)
 def shown_tables(
     tournament: Tournament, versions: Sequence[BotVersion], *, with_meetings: bool = True
 ) -> list[StandingsTable]:
-    """The tables for a page; of a large running tournament perhaps without the games of the last seconds.
+    """The tables for a page; those of a large tournament are old, or none, while it ``awaits_tables``.
 
     Without the meetings, stored rows have no results against single opponents, except in a gauntlet.
     """
     stored = find_stored(tournament)
-    if stored is not None and (_is_fresh(stored, tournament) or _may_lag(stored, tournament)):
-        return _load(stored, tournament, versions, with_meetings=with_meetings)
-    return rated_tables(tournament, versions)
+    if not _is_fresh(stored, tournament) and not awaits_tables(tournament):
+        return rated_tables(tournament, versions)
+    return _load(stored, tournament, versions, with_meetings=with_meetings) if stored else []
+
+
+def awaits_tables(tournament: Tournament) -> bool:
+    """Whether the record keeper is to store the tables because the stored ones are old or missing."""
+    return tournament.games_done > AT_ONCE and not _is_fresh(find_stored(tournament), tournament)
 
 
 def find_stored(tournament: Tournament) -> TournamentTables | None:
@@ -98,19 +103,13 @@ def refresh_tables(now: datetime.datetime) -> int:
 
 
 def _is_due(stored: TournamentTables, tournament: Tournament, now: datetime.datetime) -> bool:
-    """At once after an annulment, because pages then compute the tables until they are stored."""
+    """At once after an annulment: annulled games are shown no longer than necessary."""
     wait = max(LEAST_WAIT, WAIT_FACTOR * datetime.timedelta(seconds=stored.cost_s))
     return stored.revision != tournament.revision or stored.computed_at + wait <= now
 
 
-def _is_fresh(stored: TournamentTables, tournament: Tournament) -> bool:
-    return all(getattr(stored, name) == getattr(tournament, name) for name in COMPARED)
-
-
-def _may_lag(stored: TournamentTables, tournament: Tournament) -> bool:
-    """Whether the games of the last seconds may be missing; annulled games never count."""
-    is_same = stored.revision == tournament.revision
-    return is_same and not tournament.is_over and tournament.games_total > AT_ONCE
+def _is_fresh(stored: TournamentTables | None, tournament: Tournament) -> bool:
+    return all(getattr(stored, name, None) == getattr(tournament, name) for name in COMPARED)
 
 
 # The stored form: lists of numbers, which are parsed ten times as fast as objects with names

@@ -220,5 +220,5 @@ def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, Strength]]:
         if one is None or other is None:
             continue
         estimate = ladder_estimate(code)
-        if {one, other} <= estimate.strengths.keys():
+        if estimate and {one, other} <= estimate.strengths.keys():
             yield GAMES[code], first.versions[one], second.versions[other], estimate.difference(one, other)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.db.models import QuerySet, Sum
-from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
@@ -17,6 +15,7 @@ from engines.rules.base import Side
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, LadderRating, PairScore
 from tournament.views.games.filters import comparison_address, games_address
+from tournament.views.links import address_of
 
 register = template.Library()
 
@@ -57,7 +56,7 @@ class ScoreRow:
         opponent = self.opponent
         if opponent is None:
             raise ValueError("a row without an opponent")
-        name, page = escape(opponent.name), _bot_page(opponent.slug)
+        name, page = escape(opponent.name), address_of("bot", opponent.slug)
         chosen = {key: self.filters[key] for key in ("ladder", "version")}
         compared = comparison_address(str(self.filters["bot"]), opponent.slug, **chosen)
         return mark_safe(  # safe: the name is escaped, the rest are numbers and our addresses
@@ -83,11 +82,6 @@ class ScoreRow:
         yield "win", _link(self.score.wins, f"{games}&result=won")
         yield "draw", _link(self.score.draws, f"{games}&result=draw")
         yield "loss", _link(self.score.losses, f"{games}&result=lost")
-
-
-@lru_cache(4096)
-def _bot_page(slug: str) -> str:
-    return reverse("bot", args=[slug])
 
 
 def _link(count: int, address: str) -> SafeString:

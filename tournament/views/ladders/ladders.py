@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from engines.rules.base import Side
@@ -20,6 +19,7 @@ from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
 from tournament.models import BotVersion, Ladder, LadderRating, Matchmaking
+from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table
 from tournament.views.feeds import feed_link
@@ -28,6 +28,7 @@ from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
 from tournament.views.ladders.drawings import start_board
 from tournament.views.ladders.ratings import RECENT, drawn_rows
+from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 
 PAGE_SIZE = 100
@@ -40,11 +41,12 @@ EXPORTED = (
 
 
 def ladder_tops(size: int = TOP) -> list[tuple[Rules, list[LadderRating]]]:
-    """The best ``size`` bots of each ladder, each with its best version; one query per ladder.
+    """The best ``size`` bots of each ladder, each with its best version; two queries per ladder.
 
     Their places are those of the ladder's page.
     """
-    return [(game, list(LadderRating.objects.best_of_bots(code)[:size])) for code, game in GAMES.items()]
+    ratings = LadderRating.objects
+    return [(game, ratings.placed(ratings.places(code, of_bots=True)[:size])) for code, game in GAMES.items()]
 
 
 @require_safe
@@ -61,7 +63,8 @@ def ladders(request: HttpRequest) -> HttpResponse:
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
     """The rating table of one ladder, with pages."""
     game = _find(code)
-    page = numbered(request, LadderRating.objects.table(code), PAGE_SIZE)
+    page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)
+    page = replace(page, rows=LadderRating.objects.placed(page.rows))
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
     (matchmaker,) = Matchmaking.objects.of_ladders([code])
@@ -69,6 +72,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "game": game,
         "page": page,
         "ranked": ranked,
+        "choices": [FilterChoice(one.version_id, isolated(one.version)) for one in page.rows],
         "rival": _best_rival(page.rows),
         "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
@@ -124,19 +128,16 @@ def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
 def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
     """The rows of a download, the best first, with the columns of ``EXPORTED``.
 
-    A sample's owner is None, and so is the place of a version that has none (``LadderRatingQuerySet.table``).
+    A sample's owner is None, and so is a version's place if it has none (``LadderRatingQuerySet.places``).
     """
-    table: Any = LadderRating.objects.table(code)
-    rows = table.values_list(
-        "version_id", "version__bot__name", "version__number", "version__bot__owner__username",
-        "conservative", "mu", "sigma", "games", "wins", "draws", "losses", "version__bot__slug", "place",
-    )  # fmt: skip
-    strengths = ladder_estimate(code).strengths
-    for version, name, number, *values, slug, place in rows:
-        page = request.build_absolute_uri(reverse("version", args=[slug, number]))
-        found = strengths.get(version)
-        elo = (found.elo, found.error) if found else (None, None)
-        yield place, name, number, *values, *elo, page
+    estimate = ladder_estimate(code)
+    strengths = estimate.strengths if estimate else {}
+    for one in LadderRating.objects.placed(LadderRating.objects.places(code)):
+        bot, number, found = one.version.bot, one.version.number, strengths.get(one.version_id)
+        owner, elo = bot.owner and bot.owner.username, (found.elo, found.error) if found else (None, None)
+        counts = (one.games, one.wins, one.draws, one.losses)
+        page = request.build_absolute_uri(address_of("version", bot.slug, number))
+        yield one.place, bot.name, number, owner, one.conservative, one.mu, one.sigma, *counts, *elo, page
 
 
 def _sizes() -> dict[str, tuple[int, int]]:
@@ -157,9 +158,9 @@ def _first_advantage(game: Rules, estimate: Estimate) -> float:
     return estimate.advantage.elo if game.first is Side.WHITE else -estimate.advantage.elo
 
 
-def _best_rival(ratings: Sequence[LadderRating]) -> LadderRating | None:
-    """The best rating of another bot than the first one's; None if there is no other bot."""
-    others = (rating for rating in ratings if rating.version.bot_id != ratings[0].version.bot_id)
+def _best_rival(ratings: Sequence[LadderRating]) -> int | None:
+    """The best version of another bot than the first one's; None if there is no other bot."""
+    others = (one.version_id for one in ratings if one.version.bot_id != ratings[0].version.bot_id)
     return next(others, None)
 
 

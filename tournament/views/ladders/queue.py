@@ -80,7 +80,8 @@ def _bots(request: HttpRequest, state: QueueState, most: int) -> dict[str, list[
         code: sorted(games.items(), key=lambda row: user is None or row[1].owner != user)[:most]
         for code, games in state.ladders.items()
     }
-    known = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
+    columns = BotVersion.objects.select_related("bot").only("number", "bot__name", "bot__slug")
+    known = access.visible_versions(request.user, columns)
     versions = known.in_bulk([version for rows in shown.values() for version, _ in rows])
     return {
         code: [(versions[version], one) for version, one in rows if version in versions]

@@ -6,15 +6,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
+from tournament.views.games.scores import rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
+from tournament.views.links import link_owner, link_version
 from tournament.views.paging import MOST_PARTS
 
 RECENT = 24
 """Rated games in a line of recent ratings."""
+_DISAGREES = '<abbr title="more than two standard errors from the live rating">≠</abbr>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,35 @@ class DrawnRow:
     interval: SafeString
     recent: SafeString
     shares: SafeString
+
+    @property
+    def cells(self) -> SafeString:
+        """The cells as HTML; not a template, which takes four times as long for a page."""
+        rating, version, results = self.rating, self.rating.version, rated_games(self.rating)
+        place = "–" if rating.place is None else rating.place
+        return mark_safe(  # safe: numbers, and pieces that are safe
+            f'<td class="num rank tight">{place}</td>\n<td class="player-cell">{link_version(version)}</td>\n'
+            f'<td class="num rating">{rating.conservative:.2f}</td>\n'
+            f'<td class="num quiet less">{uncertainty(rating):.2f}</td>\n'
+            f'<td class="drawn">{self.interval}</td>\n<td class="drawn less">{self.recent}</td>\n'
+            f"{self._estimate}\n"
+            f'<td class="num">{results.total}</td>\n'
+            f'<td class="drawn less tabular"><span class="shares">{results.shares}</span>\n{self.shares}</td>'
+            f'<td class="num less">{rating.mu:.2f}</td>\n<td class="num less">{rating.sigma:.2f}</td>\n'
+            f'<td class="tight quiet less">{link_owner(version.bot.owner)}</td>'
+        )
+
+    @property
+    def _estimate(self) -> str:
+        """The cells of the live rating as Elo and of the estimate."""
+        if self.agreement is None:
+            return '<td class="num less"></td><td class="num less"></td>'
+        live, strength = self.agreement.live, self.agreement.strength
+        return (
+            f'<td class="num less">{live:+.0f}</td>\n'
+            f'<td class="num less">{_DISAGREES if self.agreement.disagrees else ""} {strength.elo:+.0f} '
+            f"<small>± {strength.error:.0f}</small></td>"
+        )
 
 
 def drawn_rows(

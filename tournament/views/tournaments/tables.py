@@ -15,6 +15,7 @@ from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.stored_tables import shown_tables
+from tournament.services.schedule.tables import rated_tables
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
@@ -103,7 +104,11 @@ def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool
     ladder = request.GET.get("ladder", "")
     if ladder and ladder not in tournament.ladders:
         raise Http404(f"no ladder {ladder!r} in tournament {tournament.slug!r}")
-    tables = shown_tables(tournament, players_of(tournament), with_meetings=with_meetings)
+    versions = players_of(tournament)
+    # A file has no place for a sentence instead of tables.
+    tables = shown_tables(tournament, versions, with_meetings=with_meetings) or rated_tables(
+        tournament, versions
+    )
     return [table for table in tables if ladder in {"", table.ladder}]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -21,12 +21,13 @@ from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.sentences import isolated
-from tournament.services.schedule.stored_tables import find_stored, shown_tables
+from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
+from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import fresh_buttons
@@ -56,14 +57,6 @@ BEGUN = [CLAIMED, DONE, HALTED]
 PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
 State, Effect = Tournament.State, Correction.Effect
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChoice:
-    """One option of a menu."""
-
-    value: int
-    name: str
 
 
 @require_safe
@@ -112,6 +105,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
         "winners": list(_winners(tournament, tables)),
+        "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),

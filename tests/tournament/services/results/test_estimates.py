@@ -7,15 +7,24 @@ from collections import defaultdict
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
 
 from engines.rules.base import Result
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_version
-from tournament.arithmetic.estimates import estimate
+from tournament.arithmetic.estimates import Estimate, estimate
 from tournament.arithmetic.standings import Tally
 from tournament.arithmetic.tallies import PairTally
-from tournament.models import Game, Ladder, LadderEstimate, LadderRating, PairOutcome, PairScore
+from tournament.models import (
+    BotVersion,
+    Game,
+    Ladder,
+    LadderEstimate,
+    LadderRating,
+    PairOutcome,
+    PairScore,
+)
 from tournament.services.results import estimates
 from tournament.services.results.estimates import compute, ladder_estimate, refresh_estimates
 
@@ -42,6 +51,13 @@ def players() -> tuple[int, int]:
     )
     Ladder.objects.filter(pk=LADDER).update(sequence=10)
     return one.pk, other.pk
+
+
+def shown() -> Estimate:
+    """What pages get, if there is any."""
+    found = ladder_estimate(LADDER)
+    assert found is not None
+    return found
 
 
 def test_a_game_counts_once_in_a_pair_or_alone(players: tuple[int, int]) -> None:
@@ -93,7 +109,7 @@ def test_openings_are_counted_again_when_a_ladder_has_grown(
 def test_the_stored_estimate_is_the_computed_one(players: tuple[int, int]) -> None:
     assert refresh_estimates(NOW) == 1
     cache.clear()
-    found, computed = ladder_estimate(LADDER), compute(LADDER)
+    found, computed = shown(), compute(LADDER)
     assert found.strengths == computed.strengths
     assert found.superiority(*players) == pytest.approx(computed.superiority(*players), abs=1e-5)
 
@@ -111,17 +127,33 @@ def test_a_long_ladder_shows_the_stored_estimate_and_a_short_one_the_latest(
     players: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refresh_estimates(NOW)
-    old = ladder_estimate(LADDER).strengths
+    old = shown().strengths
     PairScore.objects.filter(white=players[0]).update(wins=9)
     Ladder.objects.filter(pk=LADDER).update(sequence=14)
     monkeypatch.setattr(estimates, "AT_ONCE", 1)
-    assert ladder_estimate(LADDER).strengths == old
+    assert shown().strengths == old
     monkeypatch.setattr(estimates, "AT_ONCE", 2)
-    assert ladder_estimate(LADDER).strengths[players[0]].elo > old[players[0]].elo
+    assert shown().strengths[players[0]].elo > old[players[0]].elo
+
+
+def test_a_long_ladder_has_no_estimate_until_the_keeper_has_computed_one(
+    players: tuple[int, int], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimates, "AT_ONCE", 1)
+    assert ladder_estimate(LADDER) is None
+    page = client.get(f"/ladders/{LADDER}/").content.decode()
+    assert "The estimate from all games is being computed." in page
+    (row,) = client.get(f"/ladders/{LADDER}/ratings.json").json()["ratings"][:1]
+    assert row["elo"] is None
+    first, second = BotVersion.objects.select_related("bot").in_bulk(players).values()
+    compared = client.get(f"/bots/{first.bot.slug}/against/{second.bot.slug}/")
+    assert compared.context["gaps"] == []
+    refresh_estimates(NOW)
+    assert ladder_estimate(LADDER) is not None
 
 
 def test_a_stored_form_of_another_version_of_the_program_is_computed_again(players: tuple[int, int]) -> None:
     refresh_estimates(NOW)
     LadderEstimate.objects.update(content=b"{}\n")
     cache.clear()
-    assert ladder_estimate(LADDER).strengths == compute(LADDER).strengths
+    assert shown().strengths == compute(LADDER).strengths

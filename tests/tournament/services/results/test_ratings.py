@@ -183,6 +183,7 @@ def test_a_tournaments_own_table_does_not_depend_on_the_order_of_completion(deal
 
 def test_the_estimate_reads_the_pairs(played: Tournament) -> None:
     found = ladder_estimate(LADDER)
+    assert found is not None
     assert set(found.strengths) == set(
         LadderRating.objects.filter(ladder=LADDER).values_list("version", flat=True)
     )

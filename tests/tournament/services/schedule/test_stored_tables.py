@@ -154,18 +154,44 @@ def test_an_annulment_that_is_taken_back_gives_the_tables_as_before() -> None:
     assert shown_tables(Tournament.objects.get(pk=cup.pk), versions) == before
 
 
-def test_tables_of_a_large_running_tournament_never_show_annulled_games(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("is_over", [False, True])
+def test_the_page_of_a_large_tournament_tells_the_time_of_its_tables_until_annulled_games_leave_them(
+    client: Client, monkeypatch: pytest.MonkeyPatch, *, is_over: bool
 ) -> None:
     monkeypatch.setattr(stored_tables, "AT_ONCE", 1)
     cup, now = event("round-robin"), timezone.now()
-    play_one(cup)
-    play_one(cup)
+    for _ in range(2):
+        play_one(cup)
+    if is_over:
+        decide_games(cup)
     refresh_tables(now)
-    annul_one(cup.games.done().earliest("id"))
+    assert "will be computed again" not in client.get(f"/tournaments/{cup.slug}/").content.decode()
+    (before, *_) = shown_tables(cup, entered_versions(cup))
+    annul_one(cup.games.done().filter(ladder=LADDER).earliest("id"))
+    assert "will be computed again soon" in client.get(f"/tournaments/{cup.slug}/").content.decode()
     cup, versions = Tournament.objects.get(pk=cup.pk), entered_versions(cup)
-    assert shown_tables(cup, versions)[0].crosstable.games == 1
+    assert shown_tables(cup, versions)[0] == before
     assert refresh_tables(now) == 1, "at once, although the tables were stored a moment ago"
+    cup = Tournament.objects.get(pk=cup.pk)
+    assert shown_tables(cup, versions)[0].crosstable.games == before.crosstable.games - 1
+
+
+def test_no_page_computes_the_missing_tables_of_a_large_tournament_but_files_are_complete(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup = decide_games(event("knock-out"))
+    address = f"/tournaments/{cup.slug}/"
+    TournamentTables.objects.all().delete()
+    whole, file = client.get(address).content.decode(), client.get(f"{address}standings.csv").content
+    assert "The tables are being computed." not in whole
+    monkeypatch.setattr(stored_tables, "AT_ONCE", 1)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(address).content.decode()
+    assert "The tables are being computed." in page
+    assert not any("GROUP BY" in query["sql"] for query in queries)
+    assert client.get(f"{address}standings.csv").content == file
+    refresh_tables(timezone.now())
+    assert client.get(address).content.decode().count("<table") == whole.count("<table")
 
 
 def test_games_of_a_withdrawn_version_count_for_its_opponents_in_stored_tables() -> None:
