@@ -1,7 +1,4 @@
-"""Links to versions, ladders and owners, rows of games, and choices.
-
-Templates would take three to ten times as long for a page.
-"""
+"""Links to versions, ladders and owners, and choices; templates would take ten times as long for a page."""
 
 from __future__ import annotations
 
@@ -17,9 +14,7 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from tournament.models import BotVersion, Game, Ladder, User
-from tournament.views.games.endings import ending, ending_clause, result_word
-from tournament.views.moments import show_moment
+from tournament.models import BotVersion, Ladder, User
 
 register = template.Library()
 _SELECTED, _THE_SITE = mark_safe(" selected"), mark_safe("the site")
@@ -52,28 +47,6 @@ def link_owner(owner: User | None) -> SafeString:
         return _THE_SITE
     page = address_of("person", owner.username)
     return mark_safe(f'<a href="{page}"><bdi>{escape(owner.username)}</bdi></a>')  # safe: the name is escaped
-
-
-@register.filter("rows")
-def draw_rows(games: Iterable[Game]) -> SafeString:
-    """The rows of ``pieces/games.html``."""
-    return mark_safe("\n".join(map(_draw_row, games)))  # safe: escaped below
-
-
-def _draw_row(game: Game) -> str:
-    result = f'<a href="{game.get_absolute_url()}">{escape(result_word(game))}</a>'
-    annulled = '\n<span class="tag cancelled">annulled</span>' if game.annulled else ""
-    kind = 'class="loss" ' if game.fault in {"white", "black"} else ""
-    ended = f'<span {kind}title="{escape(ending_clause(game))}">{escape(ending(game))}</span>'
-    return (
-        '<tr>\n<td class="player-cell">'
-        f'<span class="pip" aria-hidden="true"></span>{link_version(game.white)}</td>\n'
-        f'<td class="tight tabular">{result}{annulled}</td>\n<td class="player-cell">'
-        f'<span class="pip black" aria-hidden="true"></span>{link_version(game.black)}</td>\n'
-        f'<td class="tight">{link_ladder(game.ladder_id)}</td>\n'
-        f'<td class="num">{game.plies if game.result else ""}</td>\n<td class="tight">{ended}</td>\n'
-        f'<td class="tight quiet">{show_moment(game.finished_at, "brief")}</td>\n</tr>'
-    )
 
 
 @dataclass(frozen=True, slots=True)
