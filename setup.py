@@ -130,7 +130,7 @@ def _build_in_turn(package: CompiledPackage) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when the process ends
         if _is_made(package):
             return
-        print(f"{package.title}: compiling them (once for these sources, about half a minute) ...", flush=True)
+        print(f"{package.title}: compiling them (once, about half a minute) ...", flush=True)
         _remove_others(_build(package))
     print(f"{package.title}: compiled", flush=True)
 
