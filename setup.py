@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,7 +73,8 @@ PACKAGES = (CompiledPackage(compiled.RULES, "rules"), CompiledPackage("workers.g
 
 def main() -> int:
     """Compile the present sources where needed; returns the exit code."""
-    return max([_make(package) for package in PACKAGES if package.sources.is_dir()])
+    with ThreadPoolExecutor() as pool:
+        return max(pool.map(_make, [package for package in PACKAGES if package.sources.is_dir()]))
 
 
 def _make(package: CompiledPackage) -> int:
@@ -128,16 +130,8 @@ def _build_in_turn(package: CompiledPackage) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the system releases it when the process ends
         if _is_made(package):
             return
-        print(
-            f"{package.title}: compiling them (once for these sources, about half a minute) ...",
-            end="",
-            flush=True,
-        )
-        try:
-            built = _build(package)
-        finally:
-            print(flush=True)
-        _remove_others(built)
+        print(f"{package.title}: compiling them (once, about half a minute) ...", flush=True)
+        _remove_others(_build(package))
     print(f"{package.title}: compiled", flush=True)
 
 

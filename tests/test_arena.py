@@ -7,9 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.support.needs import TOOLS as NEEDED
 from tournament.embedded.plan import ROOT
@@ -186,3 +188,11 @@ def test_arena_installs_the_packages_that_the_tests_name() -> None:
     listed = listed.replace("%d.%d", "{}.{}".format(*sys.version_info))
     packages = {package for tool in NEEDED.values() for package in tool.package.split()}
     assert [package for package in sorted(packages) if f" {package}" not in listed] == []
+
+
+def test_the_packages_that_arena_installs_first_are_all_that_the_compiler_needs() -> None:
+    section = (ROOT / "requirements.txt").read_text().partition("\n# Compiles")[2].partition("\n\n")[0]
+    listed = {line.partition("==")[0] for line in section.splitlines()[1:]}
+    needed = [Requirement(text) for name in ("mypy", "setuptools") for text in requires(name) or ()]
+    names = {one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
+    assert listed == {"mypy", "setuptools"} | {name.replace("-", "_") for name in names}

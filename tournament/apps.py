@@ -7,9 +7,10 @@ from typing import Any
 from django.apps import AppConfig, apps
 from django.conf import settings
 from django.db import connections
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 from tournament.known_database import note_database
+from tournament.migrations._preparing import prepare
 from tournament.monitoring.errors import start_error_reports
 
 
@@ -24,6 +25,7 @@ class TournamentConfig(AppConfig):
         files: Any = apps.get_app_config("staticfiles")
         files.ignore_patterns = [*files.ignore_patterns, "ext"]
         start_error_reports()
+        pre_migrate.connect(prepare, sender=self)
         post_migrate.connect(_create_ladders, sender=self)
         post_migrate.connect(_note_database, sender=self)
 

@@ -17,6 +17,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tournament.embedded.console import Console
 from tournament.embedded.options import OptionError
+from tournament.migrations._preparing import prepare
 
 BACKUPS = "backups"
 """The folder of the backups in the data folder."""
@@ -51,9 +52,14 @@ def _update(data: Path, console: Console) -> None:
     backup = _back_up(data)
     console.say(f"Backup: {backup} ({backup.stat().st_size:,} bytes)")
     try:
+        prepare(steps)
         # SQLite cannot change tables inside a transaction while it checks foreign keys; each step does.
         with connection.constraint_checks_disabled(), transaction.atomic():
+            # SQLite reads the whole database to check foreign keys: once is enough.
+            connection.check_constraints = lambda *_: None  # type: ignore[method-assign]
             call_command("migrate", interactive=False)
+            del connection.check_constraints
+            connection.check_constraints()
     except Exception as error:
         raise OptionError(
             f"the update of the database failed ({_first_line(error)}), and the database is as it was"

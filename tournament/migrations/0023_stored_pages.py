@@ -37,11 +37,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AlterField(
-            model_name='gamelog',
-            name='game',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='logs', to='tournament.game'),
-        ),
-        migrations.AlterField(
             model_name='ratingevent',
             name='ladder',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='tournament.ladder'),

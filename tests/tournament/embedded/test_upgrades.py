@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import psycopg
 import pytest
@@ -94,6 +95,21 @@ for tournament in Tournament.objects.filter(name="Under way"):
     print(tournament.state, tournament.games_done == tournament.games_total)
 print(Game.objects.filter(state="claimed").count(), Attempt.objects.filter(ended_at=None).count())
 """
+INTERRUPTED = """
+import datetime
+from importlib import import_module
+from types import SimpleNamespace
+texts = import_module("tournament.migrations.0021_compressed_texts")
+def interrupt(*_):
+    raise KeyboardInterrupt
+texts.CHUNK, texts.Progress.add = 100, interrupt
+soon = datetime.datetime(2026, 11, 23, tzinfo=datetime.timezone.utc)  # no log's time is over
+texts.timezone = SimpleNamespace(now=lambda: soon)
+try:
+    texts.compress("default")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
 
 def look_up(site: SiteData, query: str) -> Any:
@@ -132,3 +148,23 @@ def test_a_site_of_an_earlier_release_is_upgraded_whole_and_goes_on(site: SiteDa
     assert records
     assert site.run(GO_ON) == "finished True\n0 0\n"
     assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS
+
+
+def test_texts_that_an_interrupted_update_has_compressed_are_not_compressed_again(site: SiteData) -> None:
+    logs = "SELECT game_id, side, stderr, lines FROM tournament_gamelog ORDER BY id"
+    records = "SELECT count(*) FROM tournament_gamerecord"
+    done = "SELECT count(*), max(id) FROM unfinished_logs"
+    before, number = look_up(site, logs), look_up(site, records)
+    assert site.run(INTERRUPTED) == "interrupted\n"
+    first = look_up(site, done)
+    assert first[0][0] == 100 < len(before)
+    assert look_up(site, logs) == before, "the earlier release can go on"
+    assert site.run(INTERRUPTED) == "interrupted\n"
+    assert look_up(site, done)[0][1] > first[0][1]
+
+    assert open_site(site).stdout.endswith("The database is up to date.\n")
+
+    assert site.run(REPLAY) == f"0 {number[0][0]}\n"
+    (backup,) = (site.data / "backups").glob("*.zip")
+    with ZipFile(backup) as archive:
+        assert "unfinished" not in " ".join(archive.namelist())

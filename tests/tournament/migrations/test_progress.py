@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+from django.db import connection
 
 from tournament.migrations import _progress
-from tournament.models import User
 
 compressed_texts = import_module("tournament.migrations.0021_compressed_texts")
 
@@ -28,7 +28,15 @@ def test_the_compression_of_texts_says_how_far_it_is(
 ) -> None:
     monkeypatch.setattr(_progress, "PAUSE_S", 0.0)
     monkeypatch.setattr(compressed_texts, "CHUNK", 2)
-    User.objects.bulk_create(User(username=name, look=name) for name in "abc")
-    chunks = list(compressed_texts.chunks("users", User.objects, ("pk",)))
-    assert [len(rows) for rows in chunks] == [2, 1]
-    assert capsys.readouterr().out == "  users: 2 of 3 (67%)\n  users: 3 of 3 (100%)\n"
+    new, select = (
+        compressed_texts.RECORDS,
+        compressed_texts.OLD_RECORDS.replace("tournament_gamerecord", "old"),
+    )
+    with connection.cursor() as cursor:
+        for table in ("old", new):
+            cursor.execute(f"CREATE TEMPORARY TABLE {table} (game_id integer, text blob)")
+        cursor.executemany("INSERT INTO old VALUES (%s, %s)", [(1, "a"), (3, "b"), (4, "c")])
+        compressed_texts.copy(connection, cursor, "records", select, "old", new, compressed_texts.pack_record)
+        cursor.execute(f"SELECT game_id FROM {new}")
+        assert cursor.fetchall() == [(1,), (3,), (4,)]
+    assert capsys.readouterr().out == "  records: 2 of 3 (67%)\n  records: 3 of 3 (100%)\n"

@@ -41,7 +41,9 @@ def snapshot() -> Iterator[None]:
 
 
 def tables() -> list[str]:
-    return sorted(connection.introspection.table_names())
+    """All but those that an update has begun to make."""
+    names = connection.introspection.table_names()
+    return sorted(name for name in names if not name.startswith("unfinished_"))
 
 
 def write_table(table: str, file: IO[bytes]) -> None:
