@@ -17,18 +17,21 @@ NEW_TABLES = (
     ' side varchar(5) NOT NULL, content %s NOT NULL, kept_long bool NOT NULL, stored_at %s NOT NULL)',
     f'CREATE TABLE IF NOT EXISTS {RECORDS} (game_id bigint PRIMARY KEY, content %s NOT NULL)',
 )
-OLD_LOGS = """
+OLD_LOGS = f"""
 SELECT log.id, game.id, log.side, log.stderr, log.lines, game.fault, event.kind, game.finished_at FROM tournament_gamelog log
 JOIN tournament_game game ON game.id = log.game_id JOIN tournament_tournament event ON event.id = game.tournament_id
-WHERE log.id > %s ORDER BY log.id LIMIT %s
+WHERE log.id > %s AND NOT EXISTS (SELECT 1 FROM {LOGS} done WHERE done.id = log.id) ORDER BY log.id LIMIT %s
 """
-OLD_RECORDS = 'SELECT game_id, text FROM tournament_gamerecord WHERE game_id > %s ORDER BY game_id LIMIT %s'
+OLD_RECORDS = f"""
+SELECT game_id, text FROM tournament_gamerecord record WHERE game_id > %s
+AND NOT EXISTS (SELECT 1 FROM {RECORDS} done WHERE done.game_id = record.game_id) ORDER BY game_id LIMIT %s
+"""
 
 
 def compress(using):
     """Copy the texts, compressed, into tables that no release knows; logs whose time is over are left out.
 
-    Each chunk is a transaction. Repeated, it continues where it was interrupted.
+    Each chunk is a transaction. Repeated, it copies what is missing: games do not end in the order of their keys.
     """
     connection = connections[using]
     if 'tournament_gamelog' not in connection.introspection.table_names():
@@ -42,11 +45,8 @@ def compress(using):
 
 
 def copy(connection, cursor, what, select, old, new, change):
-    key = 'id' if new == LOGS else 'game_id'
-    cursor.execute(f'SELECT COALESCE(MAX({key}), 0) FROM {new}')
-    (last,) = cursor.fetchone()
-    cursor.execute(f'SELECT COUNT(*) FROM {old} WHERE {key} > %s', [last])
-    progress = Progress(what, cursor.fetchone()[0])
+    cursor.execute(f'SELECT (SELECT COUNT(*) FROM {old}) - (SELECT COUNT(*) FROM {new})')
+    last, progress = 0, Progress(what, max(1, cursor.fetchone()[0]))
     while True:
         cursor.execute(select, [last, CHUNK])
         rows = cursor.fetchall()
@@ -77,6 +77,8 @@ def pack_record(connection, game, text):
 
 def finish(apps, schema_editor):
     """Compress what is left, and empty the tables: to change them is quick then."""
+    if schema_editor.connection.vendor == 'postgresql':  # SQLite has one writer
+        schema_editor.execute('LOCK TABLE tournament_gamelog, tournament_gamerecord IN ACCESS EXCLUSIVE MODE')
     compress(schema_editor.connection.alias)
     schema_editor.execute('DELETE FROM tournament_gamelog')
     schema_editor.execute('DELETE FROM tournament_gamerecord')

@@ -168,3 +168,27 @@ def test_texts_that_an_interrupted_update_has_compressed_are_not_compressed_agai
     (backup,) = (site.data / "backups").glob("*.zip")
     with ZipFile(backup) as archive:
         assert "unfinished" not in " ".join(archive.namelist())
+
+
+RECORDED_LATE = """
+from importlib import import_module
+from django.db import connection
+texts = import_module("tournament.migrations.0021_compressed_texts")
+with connection.cursor() as cursor:
+    cursor.execute("SELECT min(game_id) FROM tournament_gamerecord")
+    (first,) = cursor.fetchone()
+    cursor.execute("CREATE TABLE kept AS SELECT * FROM tournament_gamerecord WHERE game_id = %s", [first])
+    cursor.execute("DELETE FROM tournament_gamerecord WHERE game_id = %s", [first])
+    texts.compress("default")
+    cursor.execute("INSERT INTO tournament_gamerecord SELECT * FROM kept")
+    cursor.execute("DROP TABLE kept")
+"""
+
+
+def test_a_game_that_the_earlier_release_records_after_later_ones_were_compressed_is_kept(
+    site: SiteData,
+) -> None:
+    number = look_up(site, "SELECT count(*) FROM tournament_gamerecord")[0][0]
+    site.run(RECORDED_LATE)
+    assert open_site(site).stdout.endswith("The database is up to date.\n")
+    assert site.run(REPLAY) == f"0 {number}\n"
