@@ -159,20 +159,22 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     games = Game.objects.done().filter(
         pk__in=source.choices(range(1, last + 1), k=2000), tournament__in=events
     )
+    logs = GameLog.objects.filter(side="white").values_list("game", flat=True)
+    endings = {*games.values_list("termination", flat=True), *games.values_list("reason", flat=True)}
     values: dict[str, list[Any]] = {
         **{kind: [event.slug for event in found] for kind, found in kinds.items()},
         "endless": [event.slug for event in kinds["ladder"]],
         "running": [event.slug for event in events.running().exclude(kind="ladder")],
         "game": list(games.values_list("pk", flat=True)),
         "key": list(games.values_list("key", flat=True)),
-        "logged": list(GameLog.objects.filter(side="white").values_list("game", flat=True)[:500]),
+        "logged": list(logs.filter(game__white__bot__owner__username__startswith="owner-")[:500]),
         "ladder": list(GAMES),
         "bot": [slug for _, slug in rated[::2]],
         "other": [slug for _, slug in rated[1::2]],
         "version": [pk for pk, _ in rated],
         "person": list(User.objects.filter(bots__isnull=False).values_list("username", flat=True)),
         "result": ["white", "black", "draw"],
-        "ending": [*{*games.values_list("termination", flat=True), *games.values_list("reason", flat=True)}],
+        "ending": sorted(endings),
         "fault": ["none", "either", "white", "black"],
         "plies": list(games.values_list("plies", flat=True)[:100]),
         "day": [f"{moment:%Y-%m-%d}" for moment in games.values_list("finished_at", flat=True)],
