@@ -69,13 +69,13 @@ def visible_version_tests() -> TournamentQuerySet:
 def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
     """Those of ``games`` that lists show this visitor; validations are linked from their version's page.
 
-    The hidden tournaments are collected once: a join looks at the tournament of each game that is read.
+    Not a join, which looks at the tournament of each game that is read, not only of those that match.
     """
     hidden = ~Q(kind__in=kinds(lambda one: one.is_public))
     if not user.is_staff:
         private = Q(state=State.DRAFT) | Q(is_discarded=True)
         hidden |= private & ~Q(owner__isnull=False, owner=user.pk)
-    return games.exclude(tournament__in=Tournament.objects.filter(hidden).values("pk"))
+    return games.filter(~Exists(Tournament.objects.filter(hidden, pk=OuterRef("tournament"))))
 
 
 def public_records(ladder: str) -> QuerySet[GameRecord]:

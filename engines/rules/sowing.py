@@ -8,11 +8,11 @@ the eighth byte does not make the word negative.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from engines.rules.base import Outcome, Position, Side
-from engines.rules.native import i64, mypyc_attr
+from engines.rules.native import i64
 
 HOLE_BITS: Final = 8
 HOLE_MASK: Final = 255
@@ -40,16 +40,20 @@ def add_up(word: i64) -> i64:
 SIDES: Final = tuple(Side)
 
 
-@mypyc_attr(acyclic=True)
 class SowingPosition(Position):
-    """A position with about a dozen moves; the outcome is computed once and kept."""
+    """A position with about a dozen moves; the moves and the outcome are computed once and kept."""
 
-    __slots__ = ("_judged", "_ply", "_side")
+    __slots__ = ("_judged", "_moves", "_ply", "_side")
 
     def __init__(self, side: i64, ply: i64) -> None:
         self._side = side
         self._ply = ply
+        self._moves: tuple[str, ...] | None = None
         self._judged: Outcome | None = None
+
+    @abstractmethod
+    def _find_moves(self) -> tuple[str, ...]:
+        """Compute the legal tokens in their order."""
 
     @abstractmethod
     def _judge(self) -> Outcome:
@@ -63,7 +67,24 @@ class SowingPosition(Position):
     def ply(self) -> int:
         return self._ply
 
+    def legal_moves(self) -> Iterator[str]:
+        return iter(self._known_moves())
+
+    def count_moves(self) -> int:
+        return len(self._known_moves())
+
+    def move_at(self, index: int) -> str:
+        moves = self._known_moves()
+        if 0 <= index < len(moves):
+            return moves[index]
+        raise IndexError(f"no legal move at index {index}")
+
     def outcome(self) -> Outcome:
         if self._judged is None:
             self._judged = self._judge()
         return self._judged
+
+    def _known_moves(self) -> tuple[str, ...]:
+        if self._moves is None:
+            self._moves = self._find_moves()
+        return self._moves

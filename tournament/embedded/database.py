@@ -57,8 +57,10 @@ def _update(data: Path, console: Console) -> None:
         with connection.constraint_checks_disabled(), transaction.atomic():
             # SQLite reads the whole database to check foreign keys: once is enough.
             connection.check_constraints = lambda *_: None  # type: ignore[method-assign]
-            call_command("migrate", interactive=False)
-            del connection.check_constraints
+            try:
+                call_command("migrate", interactive=False)
+            finally:
+                del connection.check_constraints
             connection.check_constraints()
     except Exception as error:
         raise OptionError(
