@@ -215,6 +215,9 @@ def run_setuptools_command() -> None:
                 debug_level="0",
                 group_name=compiled.group_name(package.name),
             )
+    for extension in extensions:
+        # the compiler may inline functions of a module only if no other library can replace them
+        extension.extra_compile_args.append("-fno-semantic-interposition")
     setup(name="duarena", packages=[], ext_modules=extensions)
 
 

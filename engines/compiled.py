@@ -40,7 +40,7 @@ MANIFEST: Final = "manifest.txt"
 INTERPRETER: Final = SUFFIX.removesuffix(".so")
 """The suffix of the folders of all builds for this interpreter."""
 
-FORM: Final = b"2 "
+FORM: Final = b"3 "
 """Raised when a build of the same sources is made in another way, so that no earlier one is used."""
 
 
