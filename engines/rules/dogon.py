@@ -1,3 +1,4 @@
+# The same rules in the plainest Python, sentence by sentence, are in tests/literal/dogon.py.
 """# Dogon
 
 A sowing game on two rows of holes, played with seeds of one colour. There are two
@@ -107,18 +108,15 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import ClassVar, Final, Self, final
 
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
-from engines.rules.native import i64
+from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import HOLE_BITS, HOLE_MASK, WORD_BITS, SowingPosition, add_up, pack, unpack
 
 CREDIT: Final = "Ralf Gering, 2010 (rules as of July 2023)"
 
 PASS: Final = "pass"
-ONLY_PASS: Final = (PASS,)
 PASS_PRICE: Final = 2
 """Captured seeds that a pass costs."""
-NO_SOWING: Final = -1
-"""The number of a sowing for a token that is not one."""
 
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
 
@@ -139,20 +137,47 @@ TURNS: Final[dict[str, tuple[str, str]]] = {
 
 # A row is one word, so that a sowing is one addition to each row. Holes are numbered counterclockwise,
 # from their owner's left to his right. Rotated the board is the same, so one set of tables serves both
-# sides.
+# sides. A set of sowings has bit 8·hole + direction for each of them.
 
+FULL_HOLE: Final = 128
+"""The highest bit of a hole; a sum with ``FULL_HOLE - n`` sets it if the hole has at least n seeds."""
 FIRST_BACK: Final = 0b10
-"""The sowing out of a row's first hole back, clockwise, as a set of sowings."""
+"""The sowing out of a row's first hole back, clockwise, as a set."""
+
+
+@final
+class _Change:
+    """What a sowing of a number of seeds changes.
+
+    ``own`` and ``opponent`` are added to the rows of the mover and of the opponent. ``end`` is the first bit
+    of the opponent's hole in which the last seed falls; -1 for a hole of the mover.
+    """
+
+    __slots__ = ("end", "opponent", "own")
+
+    def __init__(self, own: i64, opponent: i64, end: i64) -> None:
+        self.own = own
+        self.opponent = opponent
+        self.end = end
+
+
+@final
+class _Sowing:
+    """A sowing of a side: ``only`` is the set of only this one, ``changes`` are indexed by the seeds sown."""
+
+    __slots__ = ("changes", "direction", "hole", "only", "token")
+
+    def __init__(self, token: str, hole: int, direction: int, changes: tuple[_Change, ...]) -> None:
+        self.token = token
+        self.hole: i64 = hole
+        self.direction: i64 = direction
+        self.only: i64 = 1 << HOLE_BITS * hole + direction
+        self.changes = changes
 
 
 @final
 class Board:
-    """One size of board: the names of holes, and tables of the sowings.
-
-    A sowing is numbered 2·hole + direction, with the hole counted from the mover's left; a set of
-    sowings has bit k for the sowing numbered k. The tables of changes are indexed by
-    sowing · (``seeds`` + 1) + the number of seeds sown.
-    """
+    """One size of board: the names of holes, and tables of the sowings."""
 
     def __init__(self, files: str, seeds_a_hole: int) -> None:
         self.files = files
@@ -160,98 +185,62 @@ class Board:
         self.seeds: i64 = seeds_a_hole * 2 * self.width
         self.names = tuple([f"{file}1" for file in files] + [f"{file}2" for file in reversed(files)])
         left_to_right = range(len(files))
-        self.sowings = (
-            self._name_sowings(0, left_to_right),
-            self._name_sowings(len(files), left_to_right[::-1]),
+        changes = [[tuple(self._sow(hole, way)) for way in (0, 1)] for hole in left_to_right]
+        self.sowings = tuple(
+            [
+                tuple(
+                    [
+                        _Sowing(self.names[first + hole] + letter, hole, way, changes[hole][way])
+                        for hole in row
+                        for way, letter in enumerate(DIRECTIONS)
+                    ]
+                )
+                for first, row in ((0, left_to_right), (len(files), left_to_right[::-1]))
+            ]
         )
-        """For each side: the number of a sowing by its token, in the order of ``legal_moves``."""
-        done = [change for sowing in range(2 * len(files)) for change in self._sow(sowing)]
-        self.own_changes = tuple([own for own, _, _ in done])
-        """The change of the mover's row: the seeds sown there less the seeds taken."""
-        self.opponent_changes = tuple([opponent for _, opponent, _ in done])
-        """The change of the opponent's row."""
-        self.ends = tuple([end for _, _, end in done])
-        """The first bit of the opponent's hole in which the last seed falls; -1 for a hole of the mover."""
+        """For each side, in the order of ``legal_moves``."""
+        self.named = tuple([{sowing.token: sowing for sowing in row} for row in self.sowings])
+        """For each side: its sowings by token."""
         self.last: i64 = HOLE_BITS * (self.width - 1)
         """The first bit of a row's last hole."""
-        self.last_forth: i64 = 1 << 2 * (len(files) - 1)
+        self.last_forth: i64 = 1 << HOLE_BITS * (len(files) - 1)
         """The sowing out of the last hole forth, as a set."""
-        reach = [min(len(files) - hole, hole + 1) for hole in left_to_right]
-        self.at_least_two: i64 = pack([0b1111110 for _ in reach])
-        self.at_least_two_or_four: i64 = pack([0b1111110 if seeds <= 2 else 0b1111100 for seeds in reach])
-        self.three: i64 = pack([1 if seeds == 3 else 0 for seeds in reach])
-        self._spelled: tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]] = {}, {}
+        self.ones: i64 = pack([1 for _ in files])
+        self.two: i64 = pack([FULL_HOLE - 2 for _ in files])
+        self.across_forth: i64 = pack([FULL_HOLE - max(2, len(files) - hole) for hole in left_to_right])
+        self.across_back: i64 = pack([FULL_HOLE - max(2, hole + 1) for hole in left_to_right])
+        """Sums with a row that set the highest bits of the holes with at least two seeds, and of those
+        whose last seed reaches the opponent's row."""
 
-    def _name_sowings(self, first: int, row: range) -> dict[str, int]:
-        return {
-            self.names[first + hole] + letter: 2 * hole + direction
-            for hole in row
-            for direction, letter in enumerate(DIRECTIONS)
-        }
-
-    def _sow(self, sowing: int) -> Iterator[tuple[int, int, int]]:
-        """For 0, 1, 2 … seeds: the changes of the two rows, and where the last seed falls."""
-        start, direction = divmod(sowing, 2)
+    def _sow(self, hole: int, direction: int) -> Iterator[_Change]:
+        """For 0, 1, 2 … seeds: the change by a sowing out of this hole."""
         row = HOLE_BITS * int(self.width)
         step = -HOLE_BITS if direction else HOLE_BITS
-        sown, taken, target = 0, 0, HOLE_BITS * start
+        sown, taken, target = 0, 0, HOLE_BITS * hole
         for _ in range(int(self.seeds) + 1):
             # the opponent's row follows the mover's as the higher half of one number
-            yield sown % (1 << row) - taken, sown >> row, target - row if target >= row else -1
+            yield _Change(sown % (1 << row) - taken, sown >> row, target - row if target >= row else -1)
             target = (target + step) % (2 * row)
-            if target == HOLE_BITS * start:
+            if target == HOLE_BITS * hole:
                 target = (target + step) % (2 * row)
             sown += 1 << target
-            taken += 1 << HOLE_BITS * start
-
-    def spell(self, side: i64, legal: i64) -> tuple[str, ...]:
-        """The tokens of a set of sowings; cached."""
-        spelled = self._spelled[side]
-        tokens = spelled.get(legal)
-        if tokens is None:
-            named = self.sowings[side].items()
-            tokens = spelled[legal] = tuple([token for token, sowing in named if legal >> sowing & 1])
-        return tokens
-
-    def can_sow(self, own: i64, opponent: i64, passed: bool) -> bool:
-        """Whether the owner of the row ``own`` has a legal sowing; does not visit each hole.
-
-        ``passed``: the other side passed immediately before. The turning limit never forbids a
-        player's last sowing, because he may always keep his direction.
-
-        The nearer end of a row is one to four seeds away. A hole holds at least two if any bit but
-        the lowest is set, at least four if any but the lowest two, and three if both of these are.
-        """
-        enough = self.at_least_two if passed else self.at_least_two_or_four
-        if own & enough or own & own >> 1 & self.three:
-            return True
-        return self.find_captures_with_one(own, opponent) != 0
-
-    def find_captures_with_one(self, own: i64, opponent: i64) -> i64:
-        """The set of legal sowings of a single seed: from an end of the row ``own``, with a capture."""
-        captures: i64 = 0
-        if own & HOLE_MASK == 1 and _becomes_capturable(opponent >> self.last):
-            captures = FIRST_BACK
-        if own >> self.last == 1 and _becomes_capturable(opponent & HOLE_MASK):
-            captures += self.last_forth
-        return captures
+            taken += 1 << HOLE_BITS * hole
 
     def find_sowings(self, own: i64, opponent: i64, free_forth: bool, free_back: bool) -> i64:
         """The set of legal sowings; in a free direction no seed needs to reach the opponent's row."""
-        legal = self.find_captures_with_one(own, opponent)
-        forth: i64 = 1
-        reach_back: i64 = 1
-        while own:
-            seeds = own & HOLE_MASK
-            if seeds > 1:
-                if free_forth or seeds > self.width - reach_back:
-                    legal += forth
-                if free_back or seeds >= reach_back:
-                    legal += forth + forth
-            own >>= HOLE_BITS
-            forth <<= 2
-            reach_back += 1
+        forth = own + (self.two if free_forth else self.across_forth)
+        back = own + (self.two if free_back else self.across_back)
+        legal = (forth >> 7 & self.ones) | (back >> 7 & self.ones) << 1
+        # a single seed is sown only from an end of the row, with a capture
+        if own & HOLE_MASK == 1 and _becomes_capturable(opponent >> self.last):
+            legal |= FIRST_BACK
+        if own >> self.last == 1 and _becomes_capturable(opponent & HOLE_MASK):
+            legal |= self.last_forth
         return legal
+
+    def count_sowings(self, sowings: i64) -> i64:
+        """The number of sowings in a set."""
+        return add_up((sowings & self.ones) + (sowings >> 1 & self.ones))
 
 
 KULEI: Final = Board("abcdef", 4)
@@ -259,9 +248,12 @@ GAGARA: Final = Board("abcdefgh", 6)
 
 
 class DogonPosition(SowingPosition):
-    """A position of kulei or gagara, which differ only in the size of the board."""
+    """A position of kulei or gagara, which differ only in the size of the board.
 
-    __slots__ = ("_opponent", "_opponent_store", "_own", "_own_store", "_passed", "_run", "_tables")
+    ``_legal`` is the set of legal sowings.
+    """
+
+    __slots__ = ("_legal", "_opponent", "_opponent_store", "_own", "_own_store", "_passed", "_run", "_tables")
 
     tables: ClassVar[Board]
 
@@ -285,6 +277,8 @@ class DogonPosition(SowingPosition):
         super().__init__(side, ply)
         self._passed = passed
         self._run = run
+        forth, back = TURNS[run] if passed else ("", "")
+        self._legal: i64 = tables.find_sowings(self._own, self._opponent, forth != "", back != "")
 
     @abstractmethod
     def _after(self, rows: tuple[i64, i64], stores: tuple[i64, i64], passed: bool, run: str) -> Self:
@@ -363,15 +357,32 @@ class DogonPosition(SowingPosition):
         side = self.side.letter
         return f"{rank2}/{rank1} {side} {white_store} {black_store} {passed} {self._run} {self._ply}"
 
+    def legal_moves(self) -> Iterator[str]:
+        tokens = [sowing.token for sowing in self._tables.sowings[self._side] if self._legal & sowing.only]
+        return iter(tokens if tokens or self.outcome().decided else [PASS])
+
+    def count_moves(self) -> int:
+        if self._legal:
+            return self._tables.count_sowings(self._legal)
+        return 0 if self.outcome().decided else 1
+
+    def move_at(self, index: int) -> str:
+        sowing = self._sowing_at(index)
+        return PASS if sowing is None else sowing.token
+
+    def play_at(self, index: int) -> tuple[str, Self]:
+        sowing = self._sowing_at(index)
+        return (PASS, self._pass()) if sowing is None else (sowing.token, self._sow(sowing))
+
     def is_legal(self, token: str) -> bool:
-        return not self._objection(token, self._number(token))
+        return not self._objection(token, self._sowing(token))
 
     def play(self, token: str) -> Self:
-        sowing = self._number(token)
+        sowing = self._sowing(token)
         objection = self._objection(token, sowing)
         if objection:
             raise IllegalMove(token, self, objection)
-        return self._pass() if sowing == NO_SOWING else self._sow(sowing)
+        return self._pass() if sowing is None else self._sow(sowing)
 
     def outcome_by_match_rule(self, reason: Reason) -> Outcome:
         """The outcome when each player receives the seeds in his own holes."""
@@ -384,52 +395,47 @@ class DogonPosition(SowingPosition):
     def board(self) -> Mapping[str, str]:
         return dict(zip(self._tables.names, map(str, self.holes), strict=True))
 
-    def _find_moves(self) -> tuple[str, ...]:
-        tables = self._tables
-        forth, back = TURNS[self._run] if self._passed else ("", "")
-        legal = tables.find_sowings(self._own, self._opponent, forth != "", back != "")
-        if legal:
-            return tables.spell(self._side, legal)
-        return () if self.outcome().decided else ONLY_PASS
+    def _sowing_at(self, index: int) -> _Sowing | None:
+        """The legal sowing at this index, or None for the pass."""
+        left = index
+        for sowing in self._tables.sowings[self._side]:
+            if self._legal & sowing.only:
+                if left == 0:
+                    return sowing
+                left -= 1
+        if self._legal or index or self.outcome().decided:
+            raise IndexError(f"no legal move at index {index}")
+        return None
 
-    def _number(self, token: str) -> i64:
-        """The number of a sowing by the side to move, or ``NO_SOWING``."""
-        return self._tables.sowings[self._side].get(token, NO_SOWING)
+    def _sowing(self, token: str) -> _Sowing | None:
+        """The sowing with this token by the side to move, legal or not; None if there is no such sowing."""
+        return self._tables.named[self._side].get(token)
 
-    def _objection(self, token: str, sowing: i64) -> str:
+    def _objection(self, token: str, sowing: _Sowing | None) -> str:
         """Why the side to move may not play ``token``; empty if it may."""
-        if sowing != NO_SOWING:
-            return self._objection_to_sowing(sowing)
+        if sowing is not None:
+            return "" if self._legal & sowing.only else self._objection_to_sowing(sowing)
         if token == PASS:
             return self._objection_to_pass()
         return "no sowing of an own hole, nor a pass"
 
-    def _objection_to_sowing(self, sowing: i64) -> str:
-        tables = self._tables
-        hole, direction = sowing >> 1, sowing & 1
-        seeds = self._own >> HOLE_BITS * hole & HOLE_MASK
+    def _objection_to_sowing(self, sowing: _Sowing) -> str:
+        seeds = self._own >> HOLE_BITS * sowing.hole & HOLE_MASK
         if seeds < 2:
-            if seeds and tables.find_captures_with_one(self._own, self._opponent) >> sowing & 1:
-                return ""
             return "a single seed may be sown only to capture" if seeds else "the hole is empty"
-        if seeds >= (hole + 1 if direction else tables.width - hole):
-            return ""
         if not self._passed:
             return "no seed would reach the opponent's row"
-        if not TURNS[self._run][direction]:
-            return "the direction may be changed only twice while the opponent passes"
-        return ""
+        return "the direction may be changed only twice while the opponent passes"
 
     def _objection_to_pass(self) -> str:
-        if self._tables.can_sow(self._own, self._opponent, self._passed):
+        if self._legal:
             return "a player who can sow may not pass"
         return "the game is over" if self.outcome().decided else ""
 
     def _judge(self) -> Outcome:
-        tables = self._tables
-        if tables.can_sow(self._own, self._opponent, self._passed):
+        if self._legal:
             return UNDECIDED
-        if not tables.can_sow(self._opponent, self._own, True):
+        if not self._tables.find_sowings(self._opponent, self._own, True, True):
             return self.outcome_by_match_rule(Reason.SEEDS)
         if self._own_store >= PASS_PRICE:
             return UNDECIDED
@@ -444,25 +450,21 @@ class DogonPosition(SowingPosition):
         winner = Side.WHITE if white > black else Side.BLACK
         return Outcome(Result.win_for(winner), reason, white, black)
 
-    def _sow(self, sowing: i64) -> Self:
-        tables = self._tables
-        direction = sowing & 1
-        seeds = self._own >> HOLE_BITS * (sowing >> 1) & HOLE_MASK
-        entry = sowing * (tables.seeds + 1) + seeds
-        own = self._own + tables.own_changes[entry]
-        reached: i64 = tables.opponent_changes[entry]
-        opponent = self._opponent + reached
-        captured = _find_captured(opponent, tables.ends[entry], HOLE_BITS if direction else -HOLE_BITS)
+    def _sow(self, sowing: _Sowing) -> Self:
+        change = sowing.changes[self._own >> HOLE_BITS * sowing.hole & HOLE_MASK]
+        opponent = self._opponent + change.opponent
+        captured = _find_captured(opponent, change.end, HOLE_BITS if sowing.direction else -HOLE_BITS)
         # a legal sowing that stays in its own row follows a pass
-        run = NO_RUN if reached else TURNS[self._run][direction]
+        run = NO_RUN if change.opponent else TURNS[self._run][sowing.direction]
         stores = self._opponent_store, self._own_store + add_up(captured)
-        return self._after((opponent - captured, own), stores, False, run)
+        return self._after((opponent - captured, self._own + change.own), stores, False, run)
 
     def _pass(self) -> Self:
         stores = self._opponent_store + PASS_PRICE, self._own_store - PASS_PRICE
         return self._after((self._opponent, self._own), stores, True, self._run)
 
 
+@mypyc_attr(free_list_len=1)
 @final
 class KuleiPosition(DogonPosition):
     """Dogon on 2×6 holes with four seeds each."""
@@ -475,6 +477,7 @@ class KuleiPosition(DogonPosition):
         return KuleiPosition(KULEI, rows, stores, 1 - self._side, passed, run, next_ply(self._ply))
 
 
+@mypyc_attr(free_list_len=1)
 @final
 class GagaraPosition(DogonPosition):
     """Dogon on 2×8 holes with six seeds each."""

@@ -1,3 +1,4 @@
+# The same rules in the plainest Python, sentence by sentence, are in tests/literal/dualma.py.
 """# DuAlma
 
 A game of stacks by Paschalis Antoniou. Two players, White (`w`) and Black (`b`), eleven discs each.
@@ -104,8 +105,8 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Final, Self, final
 
 from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, next_ply
-from engines.rules.hexagon import Hexagon, cell_at, cells_of, count_cells, lowest_cell
-from engines.rules.native import i64
+from engines.rules.hexagon import Hexagon, by_remainder, cell_at, cells_of, count_cells, remainder
+from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "Paschalis Antoniou"
@@ -120,12 +121,13 @@ _CENTRE: Final[i64] = 1 << BOARD.centre
 _FULL: Final[i64] = BOARD.full
 _ROWS: Final = BOARD.lines(3)
 _CONTENTS: Final = frozenset(["w", "b", "ww", "wb", "bw", "bb"])
-_SIDES: Final = (Side.BLACK, Side.WHITE)
+_SIDES: Final[tuple[Side, ...]] = (Side.BLACK, Side.WHITE)
 """The side to move at even and at odd plies."""
 _WINS: Final = tuple(Outcome(Result.win_for(side), Reason.THREE_IN_A_ROW) for side in _SIDES)
 """The outcome if a move at an even or at an odd ply wins."""
 
 
+@final
 class _Move:
     """A movement: its token and its cells, as sets of one cell."""
 
@@ -142,17 +144,18 @@ class _Move:
         """The required height of the stack that the disc leaves."""
 
 
+@final
 class _Jump:
     """The movement of a stack's top to a cell two steps away, and its bounces from there."""
 
-    __slots__ = ("around", "bounces", "move")
+    __slots__ = ("bounces", "move")
 
     def __init__(self, origin: int, target: int) -> None:
         self.move = _Move((origin, target), 2)
-        self.around: i64 = BOARD.around[target]
         self.bounces = tuple(_Move((origin, target, to), 2) for to in cells_of(BOARD.around[target]))
 
 
+@final
 class _Cell:
     """Tables for one cell of the board, independent of its contents.
 
@@ -178,6 +181,8 @@ class _Cell:
 
 
 _CELLS: Final = tuple(_Cell(cell) for cell in BOARD.cells)
+_LOWEST: Final = by_remainder(_CELLS, _CELLS[0])
+"""The lowest cell of a set, by ``remainder``."""
 _PLACES: Final = {here.name: here.only for here in _CELLS}
 """By name: the set of only this cell."""
 
@@ -191,12 +196,13 @@ _MOVES: Final = {
 
 def _makes_row(stacks: i64, landing: i64) -> bool:
     """Whether these stacks make three in a row with the one on ``landing``, a set of one cell."""
-    here = _CELLS[lowest_cell(landing)]
+    here = _LOWEST[remainder(landing)]
     if not stacks & here.near:
         return False  # any row through a cell contains a neighbour of it
     return any(row & stacks == row for row in here.rows)
 
 
+@mypyc_attr(free_list_len=1)
 @final
 class DualmaPosition(Position):
     """A position as four sets of cells, the ply and the outcome.
@@ -288,27 +294,32 @@ class DualmaPosition(Position):
             return self._placements()
         if self._is_stuck():
             return iter((PASS,))
-        return self._movements(self._own)
+        return self._movements()
 
     def count_moves(self) -> int:
         if self._verdict is not UNDECIDED:
             return 0
         if self.placing:
             return self._places_left * (self._places_left - 1)
-        return self._count_movements() or 1  # the pass
+        return max(self._count_movements(), 1)  # the pass
 
     def move_at(self, index: int) -> str:
-        token = ""
-        if self._verdict is UNDECIDED and index >= 0:
-            token = self._placement_at(index) if self.placing else self._movement_at(index)
-        if not token:
+        if not 0 <= index < self.count_moves():
             raise IndexError(f"no legal move at index {index}")
-        return token
+        if self.placing:
+            return self._placement_at(index)
+        move = self._movement_at(index)
+        return PASS if move is None else move.token
+
+    def play_at(self, index: int) -> tuple[str, Self]:
+        moving = self._verdict is UNDECIDED and index >= 0 and not self.placing
+        move = self._movement_at(index) if moving else None
+        return super().play_at(index) if move is None else (move.token, self._moved(move))
 
     def is_legal(self, token: str) -> bool:
         return not self._objection(token)
 
-    def play(self, token: str) -> DualmaPosition:
+    def play(self, token: str) -> Self:
         objection = self._objection(token)
         if objection:
             raise IllegalMove(token, self, objection)
@@ -319,7 +330,7 @@ class DualmaPosition(Position):
             return self._after(self._white, self._black, self._stacks, self._white_under, UNDECIDED)
         return self._moved(_MOVES[token])
 
-    def _moved(self, move: _Move) -> DualmaPosition:
+    def _moved(self, move: _Move) -> Self:
         """The position after a legal movement: the disc is removed from its cell, then added to another."""
         black_under = self._stacks ^ self._white_under
         white = self._white & ~move.origin | self._white_under & move.origin
@@ -338,9 +349,7 @@ class DualmaPosition(Position):
             verdict = _WINS[self._ply & 1]
         return self._after(white, black, stacks, white_under, verdict)
 
-    def _after(
-        self, white: i64, black: i64, stacks: i64, white_under: i64, verdict: Outcome
-    ) -> DualmaPosition:
+    def _after(self, white: i64, black: i64, stacks: i64, white_under: i64, verdict: Outcome) -> Self:
         return DualmaPosition(white, black, stacks, white_under, next_ply(self._ply), verdict)
 
     @property
@@ -361,10 +370,7 @@ class DualmaPosition(Position):
                     yield f"{black}:{white}"
 
     def _placement_at(self, index: int) -> str:
-        """The placement at this index; empty beyond the last."""
         others = self._places_left - 1
-        if index >= (others + 1) * others:
-            return ""
         black = _CELLS[cell_at(self._free, index // others)]
         white = _CELLS[cell_at(self._free ^ black.only, index % others)]
         return f"{black.name}:{white.name}"
@@ -378,7 +384,7 @@ class DualmaPosition(Position):
         """Whether no active disc can move; where a bounce is legal, the jump without it is legal too."""
         left = self._own
         while left:
-            here = _CELLS[lowest_cell(left)]
+            here = _LOWEST[remainder(left)]
             reach = here.far if here.only & self._stacks else here.near
             if reach & ~self._stacks:
                 return False
@@ -390,56 +396,55 @@ class DualmaPosition(Position):
         count: i64 = 0
         left = self._own
         while left:
-            count += self._count_from(_CELLS[lowest_cell(left)])
+            count += self._count_from(_LOWEST[remainder(left)])
             left &= left - 1
         return count
 
     def _count_from(self, here: _Cell) -> i64:
         """The number of movements of the active disc of this cell."""
-        if not here.only & self._stacks:
-            return count_cells(here.near & ~self._stacks)
-        count: i64 = 0
-        occupied = self._white | self._black
-        for jump in here.jumps:
-            target = jump.move.target
-            if not target & self._stacks:
-                count += 1
-                if target & occupied:
-                    count += count_cells(jump.around & ~occupied)
+        landings = (here.far if here.only & self._stacks else here.near) & ~self._stacks
+        count = count_cells(landings)
+        if here.only & self._stacks:
+            occupied = self._white | self._black
+            singles = landings & occupied
+            while singles:
+                count += count_cells(_LOWEST[remainder(singles)].near & ~occupied)
+                singles &= singles - 1
         return count
 
-    def _movement_at(self, index: int) -> str:
-        """The movement at this index, or the pass; empty beyond the last."""
+    def _movement_at(self, index: int) -> _Move | None:
+        """The movement at this index; None beyond the last."""
         left = self._own
         while left:
-            here = _CELLS[lowest_cell(left)]
+            here = _LOWEST[remainder(left)]
             count: int = self._count_from(here)  # an object: the index may not fit into a machine word
             if index < count:
-                return list(self._movements(here.only))[index]
+                return self._movements_from(here)[index]
             index -= count
             left &= left - 1
-        return PASS if index == 0 and self._is_stuck() else ""
+        return None
 
-    def _movements(self, left: i64) -> Iterator[str]:
-        """The movements of the active discs of these cells."""
-        stacks = self._stacks
-        occupied = self._white | self._black
+    def _movements(self) -> Iterator[str]:
+        """The tokens of all movements."""
+        left = self._own
         while left:
-            here = _CELLS[lowest_cell(left)]
+            for move in self._movements_from(_LOWEST[remainder(left)]):
+                yield move.token
             left &= left - 1
-            if not here.only & stacks:
-                for step in here.steps:
-                    if not step.target & stacks:
-                        yield step.token
-                continue
-            for jump in here.jumps:
-                if jump.move.target & stacks:
-                    continue
-                yield jump.move.token
+
+    def _movements_from(self, here: _Cell) -> list[_Move]:
+        """The movements of the active disc of this cell, in the order of ``legal_moves``."""
+        stacks = self._stacks
+        if not here.only & stacks:
+            return [step for step in here.steps if not step.target & stacks]
+        occupied = self._white | self._black
+        found: list[_Move] = []
+        for jump in here.jumps:
+            if not jump.move.target & stacks:
+                found.append(jump.move)
                 if jump.move.target & occupied:
-                    for bounce in jump.bounces:
-                        if not bounce.landing & occupied:
-                            yield bounce.token
+                    found += [bounce for bounce in jump.bounces if not bounce.landing & occupied]
+        return found
 
     def _objection(self, token: str) -> str:
         """Why ``token`` is illegal; empty if it is legal."""

@@ -1,3 +1,4 @@
+# The same rules in the plainest Python, sentence by sentence, are in tests/literal/duovallis.py.
 """# Duovallis
 
 A sowing game with stones of two colours, on four rows of six holes. Opposing rows face
@@ -112,7 +113,7 @@ from operator import itemgetter
 from typing import Final, Self, final
 
 from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
-from engines.rules.native import i64
+from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import (
     HOLE_BITS,
@@ -146,7 +147,7 @@ MAX_STONES: Final = MAX_WEIGHT // 2
 
 # The layout of the board: paths, owners, facing holes. Tables with two entries are indexed by side.
 
-PATHS: Final = (
+PATHS: Final[tuple[list[str], ...]] = (
     "a1 b1 c1 d1 e1 f1 f2 f3 e3 d3 c3 b3 a3 a2".split(),
     "f4 e4 d4 c4 b4 a4 a3 a2 b2 c2 d2 e2 f2 f3".split(),
 )
@@ -177,6 +178,8 @@ OWN: Final = tuple(
 )
 """For each side: the places of its own holes by name, in the order of ``legal_moves``."""
 OWN_PLACES: Final = tuple(tuple(own.values()) for own in OWN)
+BACK_PLACES: Final = tuple(places[:BACK_HOLES] for places in OWN_PLACES)
+FRONT_PLACES: Final = tuple(places[BACK_HOLES:] for places in OWN_PLACES)
 OPPOSITE: Final = tuple(
     PATHS[Side.BLACK].index(FACING[name]) if name in FACING else -1 for name in PATHS[Side.WHITE]
 )
@@ -200,33 +203,45 @@ IN_STONES_ORDER: Final = tuple(itemgetter(*[NAMES.index(name) for name in layout
 """The reverse."""
 
 
-def _sow_lap(place: int) -> Iterator[tuple[int, int]]:
-    """For 0, 1, 2 … stones taken from this place: the changes of the two words of the path."""
+@final
+class Lap:
+    """A lap of a sowing: the changes of the two words of the path, and the place of the last stone."""
+
+    __slots__ = ("high", "last", "low")
+
+    def __init__(self, low: i64, high: i64, last: i64) -> None:
+        self.low = low
+        self.high = high
+        self.last = last
+
+
+def _sow_lap(place: int) -> Iterator[Lap]:
+    """For 0, 1, 2 … stones taken from this place: the lap that sows them."""
     ring = [0] * RING
-    yield 0, 0
+    yield Lap(0, 0, place)
     for stones in range(1, MAX_STONES + 1):
-        ring[(place + stones) % RING] += 1
+        last = (place + stones) % RING
+        ring[last] += 1
         taken = stones << HOLE_BITS * (place % WORD_HOLES)
         low, high = pack(ring[:WORD_HOLES]), pack(ring[WORD_HOLES:])
-        yield (low - taken, high) if place < WORD_HOLES else (low, high - taken)
+        yield Lap(low - taken, high, last) if place < WORD_HOLES else Lap(low, high - taken, last)
 
 
 STRIDE: Final = MAX_STONES + 1
-_LAPS: Final = [words for place in range(RING) for words in _sow_lap(place)]
-LOW: Final = tuple([low for low, _ in _LAPS])
-HIGH: Final = tuple([high for _, high in _LAPS])
-"""The changes of the two words of the path by a lap, indexed by place · ``STRIDE`` + the stones taken."""
+LAPS: Final = tuple([lap for place in range(RING) for lap in _sow_lap(place)])
+"""Indexed by place · ``STRIDE`` + the stones taken."""
 
 NOWHERE: Final = -1
 UNKNOWN: Final = -2
 """Values for the place of the first legal move: there is none; it is not computed yet."""
 
 
+@mypyc_attr(free_list_len=1)
 @final
 class DuovallisPosition(SowingPosition):
     """A position of Duovallis."""
 
-    __slots__ = ("_first", "_kept", "_other", "_own")
+    __slots__ = ("_count", "_first", "_kept", "_legal", "_other", "_own")
 
     def __init__(self, own: Stones, other: Stones, kept: tuple[i64, i64], side: i64, ply: i64) -> None:
         """Private to this module: other code calls ``initial`` or ``parse``, which check their input.
@@ -239,6 +254,8 @@ class DuovallisPosition(SowingPosition):
         self._kept = kept
         super().__init__(side, ply)
         self._first: i64 = UNKNOWN
+        self._legal: i64 = UNKNOWN
+        self._count: i64 = 0
 
     @property
     def stones(self) -> tuple[int, int]:
@@ -290,6 +307,22 @@ class DuovallisPosition(SowingPosition):
         white_kept, black_kept = self.kept
         return f"{board} {self.side.letter} {white_kept} {black_kept} {self._ply}"
 
+    def legal_moves(self) -> Iterator[str]:
+        path, legal = PATHS[self._side], self._find_legal()
+        return iter([path[place] for place in OWN_PLACES[self._side] if legal >> place & 1])
+
+    def count_moves(self) -> int:
+        self._find_legal()
+        return self._count
+
+    def move_at(self, index: int) -> str:
+        return PATHS[self._side][self._place_at(index)]
+
+    def play_at(self, index: int) -> tuple[str, Self]:
+        place = self._place_at(index)
+        own, other, last = _sow(self._own, self._other, place)
+        return PATHS[self._side][place], self._after(own, other, last)
+
     def is_legal(self, token: str) -> bool:
         place = self._place(token)
         return place != NOWHERE and not self._objection(place) and self._ends(place)
@@ -302,6 +335,10 @@ class DuovallisPosition(SowingPosition):
         own, other, last = _sow(self._own, self._other, place)
         if last == ENDLESS:
             raise IllegalMove(token, self, f"the sowing would take more than {MAX_LAPS} laps")
+        return self._after(own, other, last)
+
+    def _after(self, own: Stones, other: Stones, last: i64) -> Self:
+        """The position after a sowing that left these stones and ended at this place."""
         kept, others_kept = self._kept
         if OPPOSITE[last] != NOWHERE and _is_alone(own, other, last):
             own, other, kept = _capture(own, other, last, kept)
@@ -353,18 +390,30 @@ class DuovallisPosition(SowingPosition):
                     break
         return self._first
 
-    def _find_moves(self) -> tuple[str, ...]:
-        first = self._find_first()
-        places = OWN_PLACES[self._side]
-        row = places[:BACK_HOLES] if first < BACK_HOLES else places[BACK_HOLES:]
-        names = PATHS[self._side]
-        return tuple(
-            [
-                names[place]
-                for place in row
-                if place == first or (self._is_eligible(place) and self._ends(place))
-            ]
-        )
+    def _find_legal(self) -> i64:
+        """The places of the legal moves as a set of bits; they are found and counted once."""
+        if self._legal == UNKNOWN:
+            self._legal = self._find_in(BACK_PLACES[self._side]) or self._find_in(FRONT_PLACES[self._side])
+        return self._legal
+
+    def _find_in(self, row: tuple[int, ...]) -> i64:
+        """The places of one row from which a sowing may start and ends, counting them."""
+        found: i64 = 0
+        for place in row:
+            if place == self._first or (self._is_eligible(place) and self._ends(place)):
+                found |= 1 << place
+                self._count += 1
+        return found
+
+    def _place_at(self, index: int) -> i64:
+        """The place of the legal move at this index."""
+        legal, left = self._find_legal(), index
+        for place in OWN_PLACES[self._side]:
+            if legal >> place & 1:
+                if left == 0:
+                    return place
+                left -= 1
+        raise IndexError(f"no legal move at index {index}")
 
     def _ends(self, place: i64) -> bool:
         """Whether the sowing from an eligible hole ends within the laps allowed."""
@@ -387,23 +436,14 @@ def _sow(own: Stones, other: Stones, place: i64, max_laps: i64 = MAX_LAPS) -> tu
     words_there = own_low, own_high, other_low, other_high
     next_landmark: i64 = FIRST_LANDMARK
     for lap in range(max_laps):
-        stones = mine + theirs
-        entry = place * STRIDE
         # the opponent's stones are sown first, the own ones after them
-        low: i64 = LOW[entry + theirs]
-        high: i64 = HIGH[entry + theirs]
-        other_low += low
-        other_high += high
-        own_low += LOW[entry + stones] - low
-        own_high += HIGH[entry + stones] - high
-        place = (place + stones) % RING
-        # the body of _look: a call would take a fifth of a compiled lap
-        if place < WORD_HOLES:
-            shift = HOLE_BITS * place
-            mine, theirs = own_low >> shift & HOLE_MASK, other_low >> shift & HOLE_MASK
-        else:
-            shift = HOLE_BITS * (place - WORD_HOLES)
-            mine, theirs = own_high >> shift & HOLE_MASK, other_high >> shift & HOLE_MASK
+        sown, first_sown = LAPS[place * STRIDE + mine + theirs], LAPS[place * STRIDE + theirs]
+        other_low += first_sown.low
+        other_high += first_sown.high
+        own_low += sown.low - first_sown.low
+        own_high += sown.high - first_sown.high
+        place = sown.last
+        mine, theirs = _look(own_low, own_high, other_low, other_high, place)
         if mine < theirs or mine + theirs == 1:
             own = own_low, own_high, own_back, own_front
             return own, (other_low, other_high, other_back, other_front), place

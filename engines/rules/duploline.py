@@ -1,3 +1,4 @@
+# The same rules in the plainest Python, sentence by sentence, are in tests/literal/duploline.py.
 """# DuploLine
 
 A game of discs and rings by José Manuel Astilleros García-Monge. Two players, White (`w`) and Black
@@ -112,9 +113,10 @@ from engines.rules.cellsets import (
     leavers,
     may_leave,
     next_to,
+    parting,
 )
 from engines.rules.hexagon import count_cells, lowest_cell
-from engines.rules.native import i64
+from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_turn, split_fields
 
 CREDIT: Final = "José Manuel Astilleros García-Monge"
@@ -135,7 +137,7 @@ _SPELLINGS: Final = tuple(
 )
 """The contents of a cell, by the bits of a white disc, a black disc, a white ring and a black ring."""
 
-_SIDES: Final = (Side.WHITE, Side.BLACK)
+_SIDES: Final[tuple[Side, ...]] = (Side.WHITE, Side.BLACK)
 """The side to move at even and at odd plies."""
 
 _WINS: Final = tuple(
@@ -155,17 +157,18 @@ _Choices = tuple[i64, i64, i64]
 and the cells where a piece may join another. A move leads from such a piece to such a cell beside it."""
 
 
+@final
 class _Action:
     """An action: its token and its cells, as sets of one cell."""
 
     __slots__ = ("kind", "origin", "target", "token")
 
-    def __init__(self, token: str, kind: int, origin: i64, target: i64) -> None:
+    def __init__(self, token: str, kind: int, origin: int, target: int) -> None:
         self.token = token
         self.kind = kind
-        self.origin = origin
+        self.origin: i64 = origin
         """Empty for an add."""
-        self.target = target
+        self.target: i64 = target
 
 
 _ADDS: Final = tuple(
@@ -194,7 +197,7 @@ _ACTIONS: Final = {
 }
 """Every action that is possible on some board, by its token."""
 
-_FIRST_TURNS: Final = [_ADDS[kind][cell].token for kind in KINDS for cell in BOARD.cells]
+_FIRST_TURNS: Final = [[_ADDS[kind][cell]] for kind in KINDS for cell in BOARD.cells]
 """The legal turns of the empty board."""
 
 
@@ -205,6 +208,10 @@ def _read(token: str) -> list[_Action]:
     return found if len(found) == len(words) < 3 else []
 
 
+def _spell(turn: list[_Action]) -> str:
+    return ":".join([action.token for action in turn])
+
+
 def _acted(mine: _Pieces, action: _Action) -> _Pieces:
     """The mover's pieces after an action."""
     changed = action.origin | action.target
@@ -212,10 +219,25 @@ def _acted(mine: _Pieces, action: _Action) -> _Pieces:
     return (discs ^ changed, rings) if action.kind == DISC else (discs, rings ^ changed)
 
 
+@final
+@mypyc_attr(free_list_len=1)
 class _Due:
     """The legal actions of one kind, for a turn in which such an action is due."""
 
-    __slots__ = ("_joinable", "_kind", "_leavers", "_mine", "_occupied", "_opponent", "_same", "_unlocked")
+    __slots__ = (
+        "_beside",
+        "_freeing",
+        "_held",
+        "_in_supply",
+        "_joinable",
+        "_kind",
+        "_leavers",
+        "_mine",
+        "_near_opponent",
+        "_occupied",
+        "_same",
+        "_unlocked",
+    )
 
     def __init__(self, mine: _Pieces, theirs: _Pieces, kind: int) -> None:
         discs, rings = mine[DISC] | theirs[DISC], mine[RING] | theirs[RING]
@@ -228,13 +250,20 @@ class _Due:
         self._unlocked = self._mine & ~others
         self._joinable = others & ~same
         """The cells where a piece of this kind may join one of the other kind."""
-        self._opponent = theirs[DISC] | theirs[RING]
+        self._near_opponent = next_to(theirs[DISC] | theirs[RING])
+        self._beside = self._near_opponent & ~self._occupied
+        """The empty cells beside the opponent's pieces."""
+        self._in_supply = count_cells(self._mine) < SUPPLY
         self._leavers: i64 = -1
-        """The unlocked pieces that may leave their cells; -1 until computed."""
+        """The unlocked pieces that may leave their cells; -1 until computed, with the next two."""
+        self._held: i64 = 0
+        """The unlocked pieces that may not."""
+        self._freeing: i64 = 0
+        """The cells where an add of the other kind may free a held piece."""
 
     def possible(self) -> bool:
         """Whether there is any legal action or replacement."""
-        if self._in_supply() and (self._joinable or self._beside()):
+        if self._in_supply and (self._joinable or self._beside):
             return True  # a joinable cell allows a replacement, if there is no add or move
         return self._can_move()
 
@@ -242,13 +271,13 @@ class _Due:
         """Why an action of this kind is illegal; empty if it is legal."""
         if action.origin:
             return self._objection_to_move(action)
-        if not self._in_supply():
+        if not self._in_supply:
             return "the supply is used up"
         if not action.target & self._occupied:
-            return "" if action.target & self._beside() else "an add must touch an opponent's piece"
+            return "" if action.target & self._beside else "an add must touch an opponent's piece"
         if not action.target & self._joinable:
             return "the cell holds a piece of this kind"
-        if self._beside() or self._can_move():
+        if self._beside or self._can_move():
             return "only an action with no legal form is replaced, and this one has one"
         return ""
 
@@ -261,13 +290,6 @@ class _Due:
             return "a piece moves only onto a single piece of the other kind"
         return "" if may_leave(move.origin, self._occupied) else "the occupied cells would not form one group"
 
-    def _in_supply(self) -> bool:
-        return count_cells(self._mine) < SUPPLY
-
-    def _beside(self) -> i64:
-        """The empty cells beside the opponent's pieces."""
-        return next_to(self._opponent) & ~self._occupied
-
     def _can_move(self) -> bool:
         return leavers(self._unlocked & next_to(self._joinable), self._occupied) != 0
 
@@ -279,22 +301,55 @@ class _Due:
         """The legal adds and moves, or the replacements if there are none."""
         return _listed(self._kind, self._choices_after(0, 0))
 
-    def actions_after(self, first: _Action) -> list[_Action]:
-        """The same after ``first``, a legal action of the other kind that did not win."""
-        return _listed(self._kind, self._choices_after(first.origin, first.target))
+    def count_turns(self, other: _Due) -> i64:
+        """The number of turns that begin with an action of this kind; ``other`` is the other kind.
 
-    def count_after(self, first: _Action) -> i64:
-        """The number of actions in ``actions_after``."""
-        adds, movers, joinable = self._choices_after(first.origin, first.target)
-        return count_cells(adds) + count_steps(movers, joinable)
+        It lists no actions, since lists would take most of the time.
+        """
+        adds, movers, joinable = self._choices_after(0, 0)
+        count: i64 = 0
+        while adds:
+            count += self._count_with(0, adds & -adds, other)
+            adds &= adds - 1
+        while movers:
+            origin = movers & -movers
+            targets = next_to(origin) & joinable
+            while targets:
+                count += self._count_with(origin, targets & -targets, other)
+                targets &= targets - 1
+            movers ^= origin
+        return count
+
+    def turn_at(self, index: i64, other: _Due) -> list[_Action]:
+        """The turn at an index among those that ``count_turns`` counts."""
+        for first in self.actions():
+            count = self._count_with(first.origin, first.target, other)
+            if index < count:
+                seconds = self.seconds(first, other)
+                return [first, seconds[index]] if seconds else [first]
+            index -= count
+        raise IndexError
+
+    def _count_with(self, origin: i64, target: i64, other: _Due) -> i64:
+        """The number of turns that begin with this action; it is a complete turn if no second one follows."""
+        if has_line((self._mine ^ origin) | target):
+            return 1
+        adds, movers, joinable = other._choices_after(origin, target)
+        return max(1, count_cells(adds) + count_steps(movers, joinable))
+
+    def seconds(self, first: _Action, other: _Due) -> list[_Action]:
+        """The second actions after ``first``; none if it wins."""
+        if self.wins(first):
+            return []
+        return _listed(other._kind, other._choices_after(first.origin, first.target))
 
     def _choices_after(self, origin: i64, target: i64) -> _Choices:
         """The choices after a piece of the other kind has moved from ``origin`` to ``target``."""
         movers = self._leavers_after(origin, target)
         joinable = (self._joinable ^ origin) | (target & ~self._same)
-        if not self._in_supply():
+        if not self._in_supply:
             return 0, movers, joinable
-        adds = next_to(self._opponent) & ~((self._occupied ^ origin) | target)
+        adds = self._near_opponent & ~((self._occupied ^ origin) | target)
         if adds or movers & next_to(joinable):
             return adds, movers, joinable
         return joinable, 0, 0
@@ -304,18 +359,26 @@ class _Due:
 
         All are computed again only if a cell was left empty. A replacement only locks a piece.
         After an add, pieces that could leave still can: the new piece touches one of the
-        opponent's, so it does not depend on a piece of the mover. But others may now be able
-        to leave, because the new piece connects their neighbours.
+        opponent's, so it does not depend on a piece of the mover. But a held piece may now be
+        able to leave.
         """
         if origin:
             return leavers(self._unlocked & ~target, self._occupied ^ origin)
         if self._leavers < 0:
-            self._leavers = leavers(self._unlocked, self._occupied)
+            self._find_leavers()
         free = self._leavers & ~target
-        held = self._unlocked ^ self._leavers
-        if not held or not target & ~self._occupied:
-            return free
-        return free | leavers(held, self._occupied | target)
+        return free | leavers(self._held, self._occupied | target) if target & self._freeing else free
+
+    def _find_leavers(self) -> None:
+        """Compute the leavers and the held pieces.
+
+        An add can free a held piece only if it is beside it, or if it touches two parts of the group
+        that the held piece connects: two runs of cells around the new one.
+        """
+        self._leavers = leavers(self._unlocked, self._occupied)
+        self._held = self._unlocked ^ self._leavers
+        if self._held:
+            self._freeing = (next_to(self._held) | parting(self._occupied)) & self._beside
 
 
 def _listed(kind: int, choices: _Choices) -> list[_Action]:
@@ -332,64 +395,48 @@ def _listed(kind: int, choices: _Choices) -> list[_Action]:
     return found
 
 
+@final
+@mypyc_attr(free_list_len=1)
 class _Turns:
-    """The legal turns of a position whose board is not empty, by their first actions.
+    """The legal turns of a position whose board is not empty.
 
-    There are hundreds of turns, but only about thirty first actions. ``count`` counts the second
-    actions of each as sets of cells, without listing them; the turn at an index is found by
-    these counts. The sets of cells at the start of the turn are computed once, and updated
-    for each first action.
+    There are hundreds of turns, but only about thirty first actions. The second actions of each are
+    counted as sets of cells, without listing them; the turn at an index is found by these
+    counts. The sets of cells at the start of the turn are computed once, and updated for each
+    first action.
     """
 
-    __slots__ = ("_counts", "_discs", "_firsts", "_rings", "_total")
+    __slots__ = ("_discs", "_rings", "_with_disc", "_with_ring")
 
     def __init__(self, mine: _Pieces, theirs: _Pieces) -> None:
         self._discs = _Due(mine, theirs, DISC)
         self._rings = _Due(mine, theirs, RING)
-        self._firsts = self._discs.actions() + self._rings.actions()
-        self._counts: list[int] = []
-        self._total = -1
+        self._with_disc: i64 = -1
+        self._with_ring: i64 = -1
 
     def count(self) -> int:
-        if self._total < 0:
-            self._counts = [self._count_with(first) for first in self._firsts]
-            self._total = sum(self._counts)
-        return self._total
+        if self._with_disc < 0:
+            self._with_disc = self._discs.count_turns(self._rings)
+            self._with_ring = self._rings.count_turns(self._discs)
+        return self._with_disc + self._with_ring
 
-    def at(self, index: int) -> str:
+    def at(self, index: i64) -> list[_Action]:
         """The turn at an index below ``count()``, which must be called first."""
-        place = 0
-        while index >= self._counts[place]:
-            index -= self._counts[place]
-            place += 1
-        first = self._firsts[place]
-        seconds = self._seconds(first)
-        return f"{first.token}:{seconds[index].token}" if seconds else first.token
+        if index < self._with_disc:
+            return self._discs.turn_at(index, self._rings)
+        return self._rings.turn_at(index - self._with_disc, self._discs)
 
     def tokens(self) -> Iterator[str]:
-        for first in self._firsts:
-            seconds = self._seconds(first)
-            if not seconds:
-                yield first.token
-            for second in seconds:
-                yield f"{first.token}:{second.token}"
-
-    def _count_with(self, first: _Action) -> i64:
-        """The number of turns that begin with this action; it is a complete turn if no second one follows."""
-        due, other = self._dues(first)
-        if due.wins(first):
-            return 1
-        return max(1, other.count_after(first))
-
-    def _seconds(self, first: _Action) -> list[_Action]:
-        due, other = self._dues(first)
-        return [] if due.wins(first) else other.actions_after(first)
-
-    def _dues(self, first: _Action) -> tuple[_Due, _Due]:
-        """The actions of the kind of ``first``, and of the other kind."""
-        return (self._discs, self._rings) if first.kind == DISC else (self._rings, self._discs)
+        for due, other in ((self._discs, self._rings), (self._rings, self._discs)):
+            for first in due.actions():
+                seconds = due.seconds(first, other)
+                if not seconds:
+                    yield first.token
+                for second in seconds:
+                    yield f"{first.token}:{second.token}"
 
 
+@mypyc_attr(free_list_len=1)
 @final
 class DuplolinePosition(Position):
     """A position as four sets of cells and the ply, which tells the side to move.
@@ -458,7 +505,7 @@ class DuplolinePosition(Position):
         if self._verdict is not UNDECIDED:
             return
         if self._is_empty:
-            yield from _FIRST_TURNS
+            yield from map(_spell, _FIRST_TURNS)
         else:
             yield from (self._turns or _Turns(self._mine, self._theirs)).tokens()
 
@@ -468,9 +515,11 @@ class DuplolinePosition(Position):
         return len(_FIRST_TURNS) if self._is_empty else self._found_turns().count()
 
     def move_at(self, index: int) -> str:
-        if not 0 <= index < self.count_moves():
-            raise IndexError(f"no legal move at index {index}")
-        return _FIRST_TURNS[index] if self._is_empty else self._found_turns().at(index)
+        return _spell(self._turn_at(index))
+
+    def play_at(self, index: int) -> tuple[str, Self]:
+        turn = self._turn_at(index)
+        return _spell(turn), self._after(turn)
 
     def is_legal(self, token: str) -> bool:
         return not self._objection(_read(token))
@@ -480,8 +529,12 @@ class DuplolinePosition(Position):
         objection = self._objection(actions)
         if objection:
             raise IllegalMove(token, self, objection)
+        return self._after(actions)
+
+    def _after(self, turn: list[_Action]) -> Self:
+        """The position after a legal turn."""
         mine = self._mine
-        for action in actions:
+        for action in turn:
             mine = _acted(mine, action)
         verdict = UNDECIDED
         if has_line(mine[DISC] if action.kind == DISC else mine[RING]):
@@ -501,6 +554,11 @@ class DuplolinePosition(Position):
         if self._turns is None:
             self._turns = _Turns(self._mine, self._theirs)
         return self._turns
+
+    def _turn_at(self, index: int) -> list[_Action]:
+        if not 0 <= index < self.count_moves():
+            raise IndexError(f"no legal move at index {index}")
+        return _FIRST_TURNS[index] if self._is_empty else self._found_turns().at(index)
 
     def _objection(self, turn: list[_Action]) -> str:
         """Why a parsed turn is illegal; empty if it is legal."""

@@ -28,12 +28,14 @@ All tables are made at import and never change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final, TypeVar
 
 from engines.rules.base import quote
 from engines.rules.native import i64
 from engines.rules.notation import field_error, split_parts
+
+T = TypeVar("T")
 
 DIRECTIONS: Final = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))
 """The six steps as (rows up, numbers up), anticlockwise from the right; the last three reverse the first."""
@@ -44,10 +46,6 @@ AXES: Final = DIRECTIONS[:3]
 _PRIME: Final = 67
 """The powers of two from 1 to 2**65 have different remainders by it: 2 is a primitive root."""
 
-_BY_REMAINDER: Final = {(1 << cell) % _PRIME: cell for cell in range(63)}
-_NUMBERS: Final = tuple(_BY_REMAINDER.get(remainder, -1) for remainder in range(_PRIME))
-"""The number of a cell by the remainder of the set with only this cell."""
-
 
 def cells_of(bits: int) -> Iterator[int]:
     """The numbers of the cells in a set, ascending."""
@@ -57,12 +55,26 @@ def cells_of(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
-def lowest_cell(bits: i64) -> i64:
-    """The number of the first cell in a set, which must not be empty.
+def by_remainder(cells: Sequence[T], missing: T) -> tuple[T, ...]:
+    """What belongs to each cell, arranged so that ``remainder`` finds that of the lowest cell of a set."""
+    places = {(1 << cell) % _PRIME: thing for cell, thing in enumerate(cells)}
+    return tuple([places.get(remainder, missing) for remainder in range(_PRIME)])
 
-    Uses a table: compiled, ``bit_length`` would have to convert the machine word to an object.
+
+def remainder(bits: i64) -> i64:
+    """The place of the lowest cell of a set, which must not be empty, in a table of ``by_remainder``.
+
+    Compiled, ``bit_length`` would have to convert the machine word to an object.
     """
-    return _NUMBERS[(bits & -bits) % _PRIME]
+    return (bits & -bits) % _PRIME
+
+
+_NUMBERS: Final = by_remainder(range(63), -1)
+
+
+def lowest_cell(bits: i64) -> i64:
+    """The number of the first cell in a set, which must not be empty."""
+    return _NUMBERS[remainder(bits)]
 
 
 def cell_at(bits: i64, index: i64) -> i64:

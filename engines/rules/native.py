@@ -1,8 +1,11 @@
 """Names for the compiler in the rules; they have no effect in plain Python.
 
 The same files run as plain Python or compiled by mypyc. Compiled, ``i64`` is a machine
-word that wraps silently, so no value may exceed it; in plain Python it is ``int``. This
-module itself is never compiled.
+word that wraps silently, so no value may exceed it; in plain Python it is ``int``. A literal
+as in ``1 << cell`` has 32 bits there: take such a set from a table. This module itself is never compiled.
+
+Of ``mypyc_attr``, ``free_list_len`` uses the memory of an object again for the next one. Never use
+``acyclic``: the compiler (2.4.1) destroys deeply nested objects as if the collector knew all of them.
 """
 
 from __future__ import annotations

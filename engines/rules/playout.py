@@ -45,8 +45,7 @@ def draw_game(start: Position, ply_limit: int, dice: Dice) -> list[str]:
         count: i64 = position.count_moves()
         if count == 0:
             break
-        token = position.move_at(dice.draw(count))
+        token, position = position.play_at(dice.draw(count))
         moves.append(token)
-        position = position.play(token)
         left -= 1
     return moves

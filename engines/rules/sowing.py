@@ -8,7 +8,7 @@ the eighth byte does not make the word negative.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from engines.rules.base import Outcome, Position, Side
@@ -41,19 +41,14 @@ SIDES: Final = tuple(Side)
 
 
 class SowingPosition(Position):
-    """A position with about a dozen moves; the moves and the outcome are computed once and kept."""
+    """A position with about a dozen moves; the outcome is computed once and kept."""
 
-    __slots__ = ("_judged", "_moves", "_ply", "_side")
+    __slots__ = ("_judged", "_ply", "_side")
 
     def __init__(self, side: i64, ply: i64) -> None:
         self._side = side
         self._ply = ply
-        self._moves: tuple[str, ...] | None = None
         self._judged: Outcome | None = None
-
-    @abstractmethod
-    def _find_moves(self) -> tuple[str, ...]:
-        """Compute the legal tokens in their order."""
 
     @abstractmethod
     def _judge(self) -> Outcome:
@@ -67,24 +62,7 @@ class SowingPosition(Position):
     def ply(self) -> int:
         return self._ply
 
-    def legal_moves(self) -> Iterator[str]:
-        return iter(self._known_moves())
-
-    def count_moves(self) -> int:
-        return len(self._known_moves())
-
-    def move_at(self, index: int) -> str:
-        moves = self._known_moves()
-        if 0 <= index < len(moves):
-            return moves[index]
-        raise IndexError(f"no legal move at index {index}")
-
     def outcome(self) -> Outcome:
         if self._judged is None:
             self._judged = self._judge()
         return self._judged
-
-    def _known_moves(self) -> tuple[str, ...]:
-        if self._moves is None:
-            self._moves = self._find_moves()
-        return self._moves

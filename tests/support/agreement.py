@@ -34,6 +34,7 @@ def assert_same(fast: Position, slow: LiteralGame) -> list[str]:
     assert fast.count_moves() == len(tokens), text
     for index in range(0, len(listed), 1 + len(listed) // 5):
         assert fast.move_at(index) == listed[index], text
+        assert fast.play_at(index) == (listed[index], fast.play(listed[index])), text
     return tokens
 
 

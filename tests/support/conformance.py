@@ -103,6 +103,8 @@ def _check_moves(position: Position, moves: list[str]) -> Iterator[str]:
         yield f"{position.count_moves()} legal moves are counted, {len(moves)} listed"
     if any(position.move_at(index) != moves[index] for index in _spaced(len(moves))):
         yield "move_at gives other moves than legal_moves"
+    if any(position.play_at(index) != _played(position, moves[index]) for index in _spaced(len(moves))):
+        yield "play_at differs from move_at and play"
     for index in (-1, len(moves)):
         try:
             yield f"there is a move {position.move_at(index)!r} at index {index} of {len(moves)}"
@@ -110,6 +112,10 @@ def _check_moves(position: Position, moves: list[str]) -> Iterator[str]:
             continue
     yield from (f"the token {token!r} is badly spelled" for token in moves if not TOKEN.fullmatch(token))
     yield from (f"{token!r} is listed but not legal" for token in moves if not position.is_legal(token))
+
+
+def _played(position: Position, token: str) -> tuple[str, Position]:
+    return token, position.play(token)
 
 
 def _spaced(length: int) -> range:

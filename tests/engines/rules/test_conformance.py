@@ -24,6 +24,8 @@ def test_an_index_beyond_the_moves_is_an_index_error_however_large(index: int) -
     for position in (*(game.position.initial() for game in GAMES.values()), Altered.initial()):
         with pytest.raises(IndexError, match=f"no legal move at index {index}$"):
             position.move_at(index)
+        with pytest.raises(IndexError, match=f"no legal move at index {index}$"):
+            position.play_at(index)
 
 
 class Altered(Position):
@@ -119,6 +121,11 @@ class NamesTheFirstMoveAlways(Altered):
         return super().move_at(min(index, 0))
 
 
+class PlaysTheFirstMoveAlways(Altered):
+    def play_at(self, index: int) -> tuple[str, Self]:
+        return super().play_at(min(index, 0))
+
+
 class TakesAnyCase(Altered):
     def is_legal(self, token: str) -> bool:
         return super().is_legal(token.lower())
@@ -150,6 +157,7 @@ class CallsAMatchRuleUndecided(Altered):
         (NeverChangesSides, "ply 1 is WHITE's"),
         (Miscounts, "9 legal moves are counted, 8 listed"),
         (NamesTheFirstMoveAlways, "move_at gives other moves than legal_moves"),
+        (PlaysTheFirstMoveAlways, "play_at differs from move_at and play"),
         (TakesAnyCase, "is legal but not listed"),
         (ForgetsThePosition, "leaves the key unchanged"),
         (LosesAHole, "the board has other cells than at the start"),

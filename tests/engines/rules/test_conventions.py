@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -189,3 +192,33 @@ def test_a_module_has_its_docstring_in_either_form(name: str) -> None:
     source = (RULES / f"{name}.py").read_text()
     module = importlib.import_module(f"engines.rules.{name}")
     assert module.__doc__ == ast.get_docstring(ast.parse(source), clean=False)
+
+
+NESTED = """
+import engines
+from engines.rules import GAMES, History
+
+for game in GAMES.values():
+    for depth in range(100):
+        history = History(game)
+        history.play(next(iter(history.position.legal_moves())))
+        nested = history.position
+        del history
+        for _ in range(depth):
+            nested = (nested,)
+        del nested
+print("destroyed")
+"""
+
+
+def test_positions_are_destroyed_at_any_depth() -> None:
+    """From a depth of 50 on Python destroys objects later, by a list inside of them."""
+    done = subprocess.run(
+        (sys.executable, "-c", NESTED),
+        env=os.environ | {"PYTHONMALLOC": "debug"},
+        cwd=Path(compiled.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("destroyed\n", 0), done.stderr
