@@ -21,6 +21,7 @@ from tournament.arithmetic.standings import Crosstable, GameScore, StandingsRow
 from tournament.formats import kinds
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament, TournamentTables
+from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import bracket_of, rated_tables, seeded_versions
 from workers.pairing.results import MeetingResult
@@ -85,21 +86,23 @@ def store_tables(tournament: Tournament) -> list[StandingsTable]:
 
 def refresh_tables(now: datetime.datetime) -> int:
     """Store the tables that are missing or out of date, and due; returns how many."""
-    begun = time.monotonic()
+    until = time.monotonic() + MOST_S
     events = Tournament.objects.filter(kind__in=kinds(lambda one: one.has_places))
     large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)
     same = Q(**{f"tables__{name}": F(name) for name in COMPARED})
     old = Q(tables__isnull=True) | ~same
-    due = events.filter(large | Q(state__in=OVER), old, games_done__gt=0).select_related("tables")
-    refreshed = 0
-    for tournament in due.defer("tables__standings", "tables__meetings").order_by("id"):
-        stored = find_stored(tournament)
-        if stored is None or _is_due(stored, tournament, now):
-            store_tables(tournament)
-            refreshed += 1
-            if time.monotonic() - begun > MOST_S:
-                break
-    return refreshed
+    due = events.filter(large | Q(state__in=OVER), old, games_done__gt=0).order_by("id")
+    return take_steps(due, lambda pk: time.monotonic() < until and _store_if_due(pk, now))
+
+
+def _store_if_due(pk: int, now: datetime.datetime) -> bool:
+    shown = Tournament.objects.select_related("tables").defer("tables__standings", "tables__meetings")
+    tournament = shown.get(pk=pk)
+    stored = find_stored(tournament)
+    if stored is not None and not _is_due(stored, tournament, now):
+        return False
+    store_tables(tournament)
+    return True
 
 
 def _is_due(stored: TournamentTables, tournament: Tournament, now: datetime.datetime) -> bool:

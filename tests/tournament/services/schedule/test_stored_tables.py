@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.support.filled_site import LADDER, add_version, decide_games
 from tests.support.schedule import make_event
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament, TournamentTables
 from tournament.services.annulments import annul, count_again
 from tournament.services.calendar import tend
@@ -215,3 +216,19 @@ def test_tables_of_tournaments_that_ended_before_are_stored_later() -> None:
     versions: list[BotVersion] = entered_versions(cup)
     cup = Tournament.objects.get(pk=cup.pk)
     assert shown_tables(cup, versions) == rated_tables(cup, versions)
+
+
+def test_tables_that_cannot_be_computed_do_not_stop_those_of_other_tournaments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken, cup = decide_games(event("knock-out")), decide_games(event("round-robin"))
+    TournamentTables.objects.all().delete()
+
+    def fail_for_one(tournament: Tournament, versions: list[BotVersion]) -> list[StandingsTable]:
+        if tournament == broken:
+            raise ValueError("broken")
+        return rated_tables(tournament, versions)
+
+    monkeypatch.setattr(stored_tables, "rated_tables", fail_for_one)
+    assert refresh_tables(timezone.now()) == 1
+    assert TournamentTables.objects.get().tournament == cup
