@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.forms.boundfield import BoundField, BoundWidget
 from django.forms.utils import flatatt
 from django.http import QueryDict
@@ -24,7 +26,7 @@ from engines.visible import visible_lines
 from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
-from tournament.models import Bot, BotVersion, Token, User
+from tournament.models import Bot, BotVersion, LadderRating, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_PAIRS, MAX_PRIORITY
 from workers.jobs import MAX_OPENING_PLIES
@@ -95,6 +97,18 @@ class TokenForm(forms.Form):
         if not name.isprintable():
             raise forms.ValidationError("The name contains an invisible character.")
         return name
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLabel:
+    """A version in a list to choose from, with its owner, "" for the site, and its best rating, if any."""
+
+    text: str
+    owner: str
+    rating: float | None
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic only in stubs
@@ -295,10 +309,10 @@ class TournamentForm(forms.Form):
                     help_text=own.help_text,
                 )
         offered = cache(_offered)  # read once for both fields, and only if they are drawn
-        for name, empty in (("bots", []), ("challenger", [("", "---------")])):
-            field: Any = self.fields[name]
-            field.queryset = BotVersion.objects.entering()
-            field.choices = lambda empty=empty: [*empty, *offered()]
+        bots, challenger = cast(Any, self.fields["bots"]), cast(Any, self.fields["challenger"])
+        bots.queryset = challenger.queryset = BotVersion.objects.entering()
+        bots.choices = lambda: _best_first(offered())
+        challenger.choices = lambda: [("", "---------"), *offered()]
 
     @property
     def formats(self) -> Iterator[tuple[BoundWidget, list[BoundField]]]:
@@ -342,10 +356,20 @@ class TournamentForm(forms.Form):
         return [challenger, *(version for version in versions if version.pk != challenger.pk)]
 
 
-def _offered() -> list[tuple[int, str]]:
-    """The ids and names of the versions to choose from: whole rows take three times as long."""
-    rows = BotVersion.objects.entering().values_list("pk", "bot__name", "number")
-    return [(pk, isolated_number(name, number)) for pk, name, number in rows]
+def _offered() -> list[tuple[int, VersionLabel]]:
+    """The ids and labels of the versions to choose from: whole rows take three times as long."""
+    best = dict(LadderRating.objects.order_by().values_list("version").annotate(Max("conservative")))
+    rows = BotVersion.objects.entering().values_list("pk", "bot__name", "number", "bot__owner__username")
+    return [
+        (pk, VersionLabel(isolated_number(name, number), owner or "", best.get(pk)))
+        for pk, name, number, owner in rows
+    ]
+
+
+def _best_first(offered: Sequence[tuple[int, VersionLabel]]) -> list[tuple[int, VersionLabel]]:
+    return sorted(
+        offered, key=lambda one: -math.inf if one[1].rating is None else one[1].rating, reverse=True
+    )
 
 
 class ControlForm(forms.Form):

@@ -111,6 +111,7 @@ urlpatterns = [
     path("queue/", queue.queue, name="queue"),
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
+    path("games/suggestions/", search.suggestions, name="games-suggestions"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
     path("games/engines.json", games.game_engines, name="game-engines"),
     path("games/<int:pk>/", games.game, name="game"),

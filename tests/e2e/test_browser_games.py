@@ -66,8 +66,6 @@ def test_the_embedded_board_of_every_ladder_fits_its_frame(site: Site, page: Pag
 
 def test_games_are_filtered_sorted_and_paged_by_keyboard(games: int, page: Page) -> None:
     page.goto("/games/")
-    tab_to(page, "summary")
-    page.keyboard.press("Enter")
     tab_to(page, "#id_ladder")
     page.keyboard.type("Dogon kulei")
     tab_to(page, "#id_sort")
@@ -96,11 +94,18 @@ def test_games_are_read_and_filtered_on_a_phone_in_the_dark(games: int, visit: V
     row = phone.locator(".games tbody tr").first
     for cell in row.locator("td").all():
         expect(cell).to_be_in_viewport(ratio=1)
-    left = box_of(phone.locator("main summary"))["x"]
+    left = box_of(phone.locator("#id_bot"))["x"]
     for cell in (row.locator("td").first, row.locator("td:nth-child(4)")):
         assert abs(box_of(cell)["x"] - left) < 2  # one left edge for all lines of the panel
-    phone.tap("main summary")
     phone.select_option("#id_sort", "shortest")
     phone.tap(".search button")
     expect(phone).to_have_url(re.compile(r"\?sort=shortest$"))
     assert plies(phone) == sorted(plies(phone))
+    phone.check("#id_boards")
+    phone.tap(".search button")
+    board = phone.locator(".games .final img").first
+    expect(board).to_be_visible()
+    assert wait_until(partial(board.evaluate, "(image) => image.complete && image.naturalWidth > 0"))
+    assert fits(phone)
+    phone.tap(".games tbody tr:nth-child(2) .final", force=True)  # the link above it
+    expect(phone).to_have_url(re.compile(r"/games/\d+/$"))

@@ -141,7 +141,7 @@ def test_files_of_tables_can_be_opened_on_phones_and_without_scripts(
 def test_an_ending_is_chosen_by_its_word(site: Site, unscripted: Page, ending: str, found: bool) -> None:
     Game.objects.filter(pk=site.played.pk).update(reason="no-move")
     unscripted.goto("/games/")
-    unscripted.get_by_text("Filter and sort").click()
+    unscripted.get_by_text("More filters").click()
     unscripted.get_by_label("Ending").select_option(label=ending)
     unscripted.get_by_role("button", name="Show", exact=True).click()
     expect(unscripted.locator("tbody tr")).to_have_count(1 if found else 0)

@@ -179,6 +179,8 @@ class TournamentTables(models.Model):
     """The lines, best first, as JSON by ladder."""
     meetings = models.TextField()
     """The results of each two players; apart, because most pages do not show them."""
+    winners = models.JSONField(null=True)
+    """The ids of the versions that are first on some ladder; null: not computed yet."""
     computed_at = models.DateTimeField()
     cost_s = models.FloatField()
     """Processor time of the computation, in seconds."""

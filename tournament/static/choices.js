@@ -1,23 +1,34 @@
-// The buttons that choose all or none of a field's choices. Without this script they are hidden.
+// The search and the buttons of a field with many choices. Without this script they are hidden.
 
 import { localText, zoneName } from "./times.js";
 
 for (const panel of document.querySelectorAll("[data-choose]")) {
   const field = panel.closest("fieldset");
-  const boxes = [...field.querySelectorAll("input[type=checkbox]")];
+  const items = [...field.querySelectorAll(".choices > li:has(input)")];
+  const boxOf = (item) => item.querySelector("input");
+  const search = panel.querySelector("[type=search]");
   const count = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
-    panel.querySelector("[role=status]").textContent = `${chosen} of ${boxes.length} selected`;
+    const chosen = items.filter((item) => boxOf(item).checked).length;
+    panel.querySelector("[role=status]").textContent = `${chosen} of ${items.length} selected`;
   };
-  const choose = (checked) => {
-    boxes.forEach((box) => { box.checked = checked; });
+  const show = () => {
+    const text = search.value.trim().toLowerCase();
+    for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
+  };
+  // Choices that the search hides keep their state.
+  const onClick = (name, isChosen) => panel.querySelector(`[${name}]`).addEventListener("click", (event) => {
+    items.filter((item) => !item.hidden).forEach((item, place) => { boxOf(item).checked = isChosen(item, place, event.target); });
     field.dispatchEvent(new Event("input", { bubbles: true })); // the estimate follows
-  };
-  panel.querySelector("[data-all]").addEventListener("click", () => choose(true));
-  panel.querySelector("[data-none]").addEventListener("click", () => choose(false));
+  });
+  onClick("data-all", () => true);
+  onClick("data-none", () => false);
+  onClick("data-mine", (item, place, button) => item.dataset.owner === button.dataset.mine);
+  onClick("data-best", (item, place, button) => place < Number(button.dataset.best)); // the best are first
+  search.addEventListener("input", (event) => { event.stopPropagation(); show(); });
+  search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
   field.addEventListener("input", count);
-  addEventListener("pageshow", count); // a browser restores the boxes after this script has run
-  panel.hidden = boxes.length === 0;
+  addEventListener("pageshow", () => { count(); show(); }); // a browser restores the fields after this script has run
+  panel.hidden = items.length === 0;
 }
 
 // Below a field that takes UTC, the local time of what is entered.

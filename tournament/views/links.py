@@ -14,9 +14,14 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from tournament.forms import VersionLabel
 from tournament.models import BotVersion, Ladder, User
 
 register = template.Library()
+LONG_NAME = 10
+"""Characters of a name that is never shortened."""
+KEPT_END = 5
+"""Characters at the end of a shortened name."""
 _SELECTED, _THE_SITE = mark_safe(" selected"), mark_safe("the site")
 
 
@@ -29,7 +34,22 @@ def link_version(version: BotVersion, target: str = "") -> SafeString:
     bot, number = version.bot, version.number
     page, more = address_of("version", bot.slug, number), f' target="{target}"' if target else ""
     # Safe: the name is escaped, the rest is written by us.
-    return mark_safe(f'<a class="bot" href="{page}"{more}>{escape(bot.name)}</a>\n<small>v{number}</small>')
+    return mark_safe(
+        f'<a class="bot" href="{page}"{more}>{draw_name(bot.name)}</a>\n<small>v{number}</small>'
+    )
+
+
+@register.filter("shortened")
+def draw_name(name: str) -> SafeString:
+    """A name that the style sheet may shorten in its middle, as names often differ only at their ends.
+
+    Only ASCII: elsewhere a cut could part a letter from its accents.
+    """
+    if len(name) <= LONG_NAME or not name.isascii():
+        return SafeString(escape(name))
+    begin, end = escape(name[:-KEPT_END]), escape(name[-KEPT_END:])
+    # Safe: both parts are escaped.
+    return mark_safe(f'<span class="long"><span>{begin}</span><span>{end}</span></span>')
 
 
 @register.filter("linked_ladder")
@@ -67,11 +87,19 @@ def draw_choices(field: BoundField) -> SafeString:
     items = []
     for number, (value, label) in enumerate(widget.choices):
         name, checked = f"{field.auto_id}_{number}", " checked" if str(value) in chosen else ""
+        facts, more = _facts_of(label) if isinstance(label, VersionLabel) else ("", "")
         items.append(
-            f'<li><label for="{name}">{begin}{escape(value)}"{shared} id="{name}"{checked}>'
-            f'<span dir="ltr">{escape(label)}</span></label></li>'
+            f'<li{facts}><label for="{name}">{begin}{escape(value)}"{shared} id="{name}"{checked}>'
+            f'<span dir="ltr">{escape(label)}{more}</span></label></li>'
         )
     return mark_safe("\n".join(items))  # safe: escaped above, the names of fields are ours
+
+
+def _facts_of(label: VersionLabel) -> tuple[str, str]:
+    """Attributes for the script ``choices.js``, and the same facts as text."""
+    owner, rating = escape(label.owner), "" if label.rating is None else f"{label.rating:.1f}"
+    shown = " · ".join(filter(None, (owner, rating)))
+    return f' data-owner="{owner}" data-rating="{rating}"', f" <small>{shown}</small>"
 
 
 @register.filter("options")

@@ -15,6 +15,8 @@ from django.http import Http404, HttpRequest
 LAST_PAGE = 10_000
 MOST_PARTS = 200
 """Of one statement; SQLite allows 500."""
+PARTS_COUNTED = 20
+"""Of one statement that counts."""
 LAST_ID = 2**63 - 1
 PRIMARY_KEY = "primary key"
 """Instead of the name of an index: only the ids find the rows."""
@@ -184,6 +186,17 @@ def _with_empty_values(row: tuple[Any, ...]) -> list[tuple[bool, Any]]:
 def some_ids(rows: QuerySet[Any], index: str, count: int) -> list[int]:
     """The ids of any ``count`` rows, or of all if there are fewer; for ``index`` see ``first_of_parts``."""
     return [pk for (pk,) in _union([rows.order_by().values_list("pk")[:count]], [index])]
+
+
+def count_of_parts(parts: Sequence[QuerySet[Any]], indexes: Sequence[str], most: int) -> int:
+    """How many rows all parts have together; stops a little above ``most``, so that it stays cheap."""
+    found = set[tuple[Any, ...]]()
+    for start in range(0, len(parts), PARTS_COUNTED):
+        if len(found) <= most:
+            some = slice(start, start + PARTS_COUNTED)
+            heads = [part.order_by().values_list("pk")[: most + 1] for part in parts[some]]
+            found.update(_union(heads, indexes[some]))
+    return len(found)
 
 
 def _union(heads: Sequence[QuerySet[Any]], indexes: Sequence[str]) -> list[tuple[Any, ...]]:

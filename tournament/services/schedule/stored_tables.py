@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 from typing import Any
 
@@ -77,11 +77,18 @@ def store_tables(tournament: Tournament) -> list[StandingsTable]:
             "revision": tournament.revision,
             "standings": json.dumps({table.ladder: _standings(table) for table in tables}),
             "meetings": json.dumps({table.ladder: _meetings(table) for table in tables}),
+            "winners": list(dict.fromkeys(_first_places(tournament, tables))),
             "computed_at": timezone.now(),
             "cost_s": time.process_time() - begun,
         },
     )
     return tables
+
+
+def _first_places(tournament: Tournament, tables: Sequence[StandingsTable]) -> Iterator[int]:
+    for table in tables:
+        won = tournament.format.winners(table) if table.crosstable.games else None
+        yield from won.players if won else ()
 
 
 def refresh_tables(now: datetime.datetime) -> int:
@@ -90,7 +97,7 @@ def refresh_tables(now: datetime.datetime) -> int:
     events = Tournament.objects.filter(kind__in=kinds(lambda one: one.has_places))
     large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)
     same = Q(**{f"tables__{name}": F(name) for name in COMPARED})
-    old = Q(tables__isnull=True) | ~same
+    old = Q(tables__isnull=True) | Q(tables__winners__isnull=True) | ~same
     due = events.filter(large | Q(state__in=OVER), old, games_done__gt=0).order_by("id")
     return take_steps(due, lambda pk: time.monotonic() < until and _store_if_due(pk, now))
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
 
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
@@ -50,20 +50,34 @@ def _yes_or_no() -> forms.TypedChoiceField:
     )
 
 
+FIRST = ("bot", "opponent", "ladder", "result", "sort")
+"""The filters of the first line."""
+DISPLAY = {"sort", "boards"}
+"""Fields that select no games."""
+
+
+def _suggesting() -> forms.TextInput:
+    """A text with suggestions while it is entered; see ``search.suggestions``."""
+    asked = {"hx-get": reverse_lazy("games-suggestions"), "hx-target": "#suggested", "hx-swap": "innerHTML"}
+    return forms.TextInput({**asked, "hx-trigger": "input changed delay:150ms", "list": "suggested"})
+
+
 class GameSearchForm(forms.Form):
     """The filters. All are optional, and a game must match all that are given."""
 
     ladder = forms.ChoiceField(
         required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
     )
-    bot = forms.SlugField(required=False, help_text="As in the bot's address.")
+    bot = forms.SlugField(required=False, widget=_suggesting())
     version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
-    opponent = forms.SlugField(required=False)
+    opponent = forms.SlugField(required=False, widget=_suggesting())
     opponent_version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
     colour = forms.ChoiceField(
         required=False, label="Bot plays", choices=_choices([("white", "White"), ("black", "Black")])
     )
-    owner = forms.CharField(required=False, max_length=150, help_text="Of one of the bots.")
+    owner = forms.CharField(
+        required=False, max_length=150, widget=_suggesting(), help_text="Of one of the bots."
+    )
     result = forms.ChoiceField(
         required=False,
         choices=_choices(
@@ -105,7 +119,7 @@ class GameSearchForm(forms.Form):
         max_length=MAX_OPENING,
         help_text=f"All given moves with spaces between them, or “{NO_OPENING}”.",
     )
-    tournament = forms.SlugField(required=False, max_length=200, help_text="As in its address.")
+    tournament = forms.SlugField(required=False, max_length=200, widget=_suggesting())
     round = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
     pair = forms.ChoiceField(
         required=False,
@@ -132,6 +146,7 @@ class GameSearchForm(forms.Form):
     )
     until = forms.DateField(required=False, label="Played to", widget=forms.DateInput(attrs={"type": "date"}))
     sort = forms.ChoiceField(required=False, choices=[(key, label) for key, (label, *_) in SORTS.items()])
+    boards = forms.BooleanField(required=False)
 
     NEED_A_BOT: ClassVar = {
         "version": "A version needs a bot: name the bot too.",
@@ -157,6 +172,16 @@ class GameSearchForm(forms.Form):
         if values.get("min_sequence") and not values.get("ladder"):
             self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
         return values
+
+    def first(self) -> list[forms.BoundField]:
+        return [self[name] for name in FIRST]
+
+    def more(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name not in {*FIRST, "boards"}]
+
+    def shows_more(self) -> bool:
+        """Whether one of the other fields says something, or is wrong."""
+        return any(field.errors or self.data.get(field.name) for field in self.more())
 
     def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those of ``games`` that match; the form must be valid."""
@@ -199,7 +224,7 @@ class GameSearchForm(forms.Form):
     @functools.cached_property
     def given(self) -> set[str]:
         """The filters that say something."""
-        return {name for name, value in self.cleaned_data.items() if value not in {"", None}} - {"sort"}
+        return {name for name, value in self.cleaned_data.items() if value not in {"", None}} - DISPLAY
 
     @property
     def has_players(self) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.views.decorators.http import require_safe
 
 from tournament import access
@@ -21,9 +23,9 @@ from tournament.models import Game, GameRecord
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
-from tournament.views.games.reading import parts_of
+from tournament.views.games.reading import Part, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
-from tournament.views.paging import LAST_ID, Page, beyond, first_of_parts, is_whole
+from tournament.views.paging import LAST_ID, Page, beyond, count_of_parts, first_of_parts, is_whole
 
 PAGE_SIZE = 50
 MOST_TEXT = 2_000_000
@@ -34,8 +36,22 @@ LONGEST_S = 5.0
 """The time of one search: filters that few games match may have all games read."""
 TOO_LONG = "This search takes too long. Name a bot, a tournament or a ladder too, or sort by date."
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+MOST_COUNTED = 1000
+"""Games of a search up to which they are counted."""
+MOST_SUGGESTED = 10
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The games of one page, with one more if there are more."""
+
+    found: list[_Row]
+    hits: str
+    """How many match, in words; empty without a filter."""
+
 
 COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
@@ -48,8 +64,8 @@ COLUMNS = (
 def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
-    found = _found_in_time(request, form, PAGE_SIZE)
-    page = Page([], "", "") if found is None else _games_of(_page(request, found, PAGE_SIZE))
+    search = _in_time(form, lambda: _search(request, form))
+    page = Page([], "", "") if search is None else _games_of(_page(request, search.found, PAGE_SIZE))
     filters = _filters(request)
     context = {
         "form": form,
@@ -57,10 +73,27 @@ def games(request: HttpRequest) -> HttpResponse:
         "page": page,
         "filters": urlencode(filters),
         "from_here": f"&{urlencode({'after': after})}" if (after := request.GET.get("after")) else "",
-        "is_filtered": any(name != "sort" for name in filters),
+        "hits": search.hits if search else "",
         "most_exported": MOST_EXPORTED,
     }
     return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
+
+
+@require_safe
+def suggestions(request: HttpRequest) -> HttpResponse:
+    """Options for a text filter of which a part is entered, for example ``?opponent=alp``."""
+    name = next(iter(request.GET), "")
+    part, bots = request.GET.get(name, ""), access.visible_bots(request.user)
+    found: QuerySet[Any, tuple[str, str]]
+    if name == "tournament":
+        events = access.visible_tournaments(request.user).order_by("-pk")
+        found = events.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
+    elif name == "owner":
+        owned = bots.filter(owner__username__icontains=part).order_by("owner__username")
+        found = owned.values_list("owner__username", "owner__username").distinct()
+    else:
+        found = bots.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
+    return HttpResponse(format_html_join("", '<option value="{}">{}</option>', found[:MOST_SUGGESTED]))
 
 
 @require_safe
@@ -72,7 +105,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
     form = GameSearchForm(request.GET)
     if kind not in EXPORTS:
         raise Http404(f"no games as {kind!r}")
-    found = _found_in_time(request, form, MOST_EXPORTED)
+    found = _in_time(form, lambda: _found(request, form, _parts(request, form), MOST_EXPORTED))
     if found is None:
         return _refusal(form)
     return EXPORTS[kind](request, found)
@@ -92,31 +125,47 @@ def _took_too_long(form: GameSearchForm) -> bool:
     return bool(form.has_error(NON_FIELD_ERRORS))
 
 
-def _found_in_time(request: HttpRequest, form: GameSearchForm, size: int) -> list[_Row] | None:
-    """The games that match; None, with errors in the form, if it is wrong or the search takes too long."""
+def _in_time(form: GameSearchForm, search: Callable[[], _T]) -> _T | None:
+    """What a search returns; None, with errors in the form, if the form is wrong or it takes too long."""
     if not form.is_valid():
         return None
     try:
         with limited_queries(LONGEST_S):
-            return _found(request, form, size)
+            return search()
     except TookTooLong:
         form.add_error(None, TOO_LONG)
         return None
 
 
-def _found(request: HttpRequest, form: GameSearchForm, size: int) -> list[_Row]:
+def _search(request: HttpRequest, form: GameSearchForm) -> _Search:
+    """The games of a page, and how many match."""
+    parts = _parts(request, form)
+    found = _found(request, form, parts, PAGE_SIZE)
+    if not form.given:
+        return _Search(found, "")
+    number = len(found)
+    if number > PAGE_SIZE or "after" in request.GET:
+        number = count_of_parts([part for part, _ in parts], [index for _, index in parts], MOST_COUNTED)
+    if number > MOST_COUNTED:
+        return _Search(found, f"More than {MOST_COUNTED:,} games")
+    return _Search(found, f"{number} game{pluralize(number)}")
+
+
+def _parts(request: HttpRequest, form: GameSearchForm) -> list[Part]:
+    # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
+    return parts_of(form, access.visible_games(request.user, Game.objects.filter(result__isnull=False)))
+
+
+def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], size: int) -> list[_Row]:
     """The first ``size`` games in the order asked for, and one more if there are more."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
     sign, than = ("-", "lt") if descends else ("", "gt")
     cursor = _cursor(request, field)
     after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
-    # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
-    recorded = access.visible_games(request.user, Game.objects.filter(result__isnull=False).filter(after))
     order = [f"{sign}{field}", f"{sign}pk"]
-    parts = parts_of(form, recorded)
     indexes = [index for _, index in parts]
-    found = first_of_parts([part for part, _ in parts], order, size + 1, indexes=indexes)
+    found = first_of_parts([part.filter(after) for part, _ in parts], order, size + 1, indexes=indexes)
     return [(_zoned(value), pk) for value, pk in found]
 
 

@@ -44,7 +44,7 @@ class DrawnRow:
             f"{self._estimate}\n"
             f'<td class="num">{results.total}</td>\n'
             f'<td class="drawn less tabular"><span class="shares">{results.shares}</span>\n{self.shares}</td>'
-            f'<td class="num less">{rating.mu:.2f}</td>\n<td class="num less">{rating.sigma:.2f}</td>\n'
+            f'<td class="num extra">{rating.mu:.2f}</td>\n<td class="num extra">{rating.sigma:.2f}</td>\n'
             f'<td class="tight quiet less">{link_owner(version.bot.owner)}</td>'
         )
 
@@ -52,11 +52,11 @@ class DrawnRow:
     def _estimate(self) -> str:
         """The cells of the live rating as Elo and of the estimate."""
         if self.agreement is None:
-            return '<td class="num less"></td><td class="num less"></td>'
+            return '<td class="num extra"></td><td class="num extra"></td>'
         live, strength = self.agreement.live, self.agreement.strength
         return (
-            f'<td class="num less">{live:+.0f}</td>\n'
-            f'<td class="num less">{_DISAGREES if self.agreement.disagrees else ""} {strength.elo:+.0f} '
+            f'<td class="num extra">{live:+.0f}</td>\n'
+            f'<td class="num extra">{_DISAGREES if self.agreement.disagrees else ""} {strength.elo:+.0f} '
             f"<small>± {strength.error:.0f}</small></td>"
         )
 

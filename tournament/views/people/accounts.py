@@ -15,6 +15,7 @@ from tournament.views.bots.bots import with_newest
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
+from tournament.views.tournaments.lists import listed_page
 
 PAGE_SIZE = 25
 ACTS_A_PAGE = 50
@@ -28,11 +29,11 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
     """The user's unread notices, bots, tournaments and latest version tests."""
     bots = with_newest(Bot.objects.filter(owner=request.user), request.user)
     tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
-    own = Tournament.objects.public().filter(owner=request.user).select_related("owner")
+    own = Tournament.objects.public().filter(owner=request.user)
     context = {
         "notices": request.user.notices.unread(),
         "bots": bots,
-        "page": by_id(request, own, PAGE_SIZE),
+        "page": listed_page(request, own, PAGE_SIZE),
         "tournament_hours": _slot_hours(request.user, is_validation=False),
         "validation_hours": _slot_hours(request.user, is_validation=True),
         "sees_acts": access.may_run_site(request.user),

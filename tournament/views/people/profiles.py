@@ -19,7 +19,8 @@ from tournament.views.bots.bots import RATINGS, games_in_parts, rating_lines
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.paging import by_id, latest_games, numbered
+from tournament.views.paging import latest_games, numbered
+from tournament.views.tournaments.lists import listed_page
 
 BOTS_A_PAGE = 50
 TOURNAMENTS_A_PAGE = 20
@@ -35,13 +36,13 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     page = numbered(request, access.visible_bots(request.user).filter(owner=person), BOTS_A_PAGE)
     best = _best_ratings(page.rows)
     codes = [code for code in GAMES if any(code == ladder for _, ladder in best)]
-    tournaments = access.visible_tournaments(request.user).filter(owner=person).select_related("owner")
+    tournaments = access.visible_tournaments(request.user).filter(owner=person)
     context = {
         "person": person,
         "page": page,
         "ladders": [GAMES[code] for code in codes],
         "bots": [(bot, [best.get((bot.pk, code)) for code in codes]) for bot in page.rows],
-        "tournaments": by_id(request, tournaments, TOURNAMENTS_A_PAGE),
+        "tournaments": listed_page(request, tournaments, TOURNAMENTS_A_PAGE),
         "games": _recent_games(request, person),
         "most_versions": MOST_VERSIONS,
         "files": [table_links("Ratings", "person-ratings", name)] if best else [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +15,9 @@ from tournament.views.games.filters import games_address
 from tournament.views.links import link_version
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
+
+MOST_MEETINGS = 150
+"""Of a ladder's Swiss, up to which its page shows all rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +97,24 @@ def _games_of(tournament: str, ladder: str, round_number: int | None) -> str:
     return games_address(tournament=tournament, ladder=ladder, round=round_number)
 
 
-def swiss_round(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:
-    """The round of this number, 0 for the latest; empty if there is no such round."""
-    number = number or max((one.round for one in table.met), default=0)
-    drawn = [one for one in table.met if one.round == number]
-    if not drawn:
-        return []
-    meetings = [_meeting(table, addresses, one) for one in sorted(drawn, key=lambda one: one.first)]
-    for seed, rounds in find_byes(len(table.versions), table.met).items():
+def swiss_rounds(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:
+    """The round of this number; with 0 all rounds, the latest first, or of many meetings only the latest."""
+    drawn = sorted({one.round for one in table.met}, reverse=True)
+    if number or len(table.met) > MOST_MEETINGS:
+        drawn = [one for one in drawn if one == (number or drawn[0])]
+    byes = find_byes(len(table.versions), table.met)
+    return [_swiss_round(table, addresses, one, byes) for one in drawn]
+
+
+def _swiss_round(
+    table: StandingsTable, addresses: MeetingAddresses, number: int, byes: Mapping[int, Sequence[int]]
+) -> RoundOf:
+    drawn = sorted((one for one in table.met if one.round == number), key=lambda one: one.first)
+    meetings = [_meeting(table, addresses, one) for one in drawn]
+    for seed, rounds in byes.items():
         if number in rounds:
             meetings.append(MeetingRow(MeetingSide(table.seeded(seed), seed, None, ""), None, "bye"))
-    return [RoundOf(number, f"Round {number}", meetings)]
+    return RoundOf(number, f"Round {number}", meetings)
 
 
 def bracket(table: StandingsTable, addresses: MeetingAddresses) -> list[RoundOf]:

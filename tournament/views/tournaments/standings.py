@@ -18,7 +18,7 @@ from tournament.views.tournaments.meetings import (
     MeetingAddresses,
     RoundOf,
     bracket,
-    swiss_round,
+    swiss_rounds,
     tone_of,
 )
 
@@ -139,7 +139,9 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
         rows,
         with_meetings,
         None if challenger is None else lines.line(challenger, 0, against),
-        bracket(table, lines.meetings) if table.bracket else swiss_round(table, lines.meetings, round_number),
+        bracket(table, lines.meetings)
+        if table.bracket
+        else swiss_rounds(table, lines.meetings, round_number),
         sorted({one.round for one in table.met}),
         _files(tournament, table),
         tournament.format.details(table),

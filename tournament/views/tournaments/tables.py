@@ -24,7 +24,7 @@ from tournament.views.tournaments.meetings import (
     MeetingSide,
     RoundOf,
     bracket,
-    swiss_round,
+    swiss_rounds,
 )
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
@@ -147,7 +147,7 @@ def _rounds(tournament: Tournament, table: StandingsTable) -> list[RoundOf]:
     if table.bracket:
         return bracket(table, addresses)
     numbers = sorted({one.round for one in table.met})
-    return [drawn for number in numbers for drawn in swiss_round(table, addresses, number)]
+    return [drawn for number in numbers for drawn in swiss_rounds(table, addresses, number)]
 
 
 def _pairing(request: HttpRequest, table: StandingsTable, number: int, row: MeetingRow) -> Line:

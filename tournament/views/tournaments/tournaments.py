@@ -16,6 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament import access
+from tournament.formats import kinds
 from tournament.formats.base import MAX_ROUNDS, StandingsTable, Winners
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
@@ -32,6 +33,7 @@ from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_numbe
 from tournament.views.polling import here, unchanged
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
+from tournament.views.tournaments.lists import listed_page
 from tournament.views.tournaments.standings import crosses
 
 PAGE_SIZE = 50
@@ -62,9 +64,9 @@ State, Effect = Tournament.State, Correction.Effect
 @require_safe
 def tournaments(request: HttpRequest) -> HttpResponse:
     """All tournaments this user may see, newest first."""
-    rows = access.visible_tournaments(request.user).select_related("owner")
+    rows = access.visible_tournaments(request.user).filter(~Q(kind__in=kinds(lambda one: one.is_endless)))
     context = {
-        "page": by_id(request, rows, PAGE_SIZE),
+        "page": listed_page(request, rows, PAGE_SIZE),
         "files": [table_links("Tournaments", "tournaments-files")],
     }
     return render(request, "tournaments.html", context)

@@ -55,7 +55,7 @@ def test_lists_show_the_word_with_its_sentence_and_files_the_code(
     Game.objects.filter(pk=site.played.pk).update(result=Result.BLACK_WINS, **ended)
     game = Game.objects.get(pk=site.played.pk)
     for address in ("/games/", "/bots/stone-age/", "/tournaments/spring/"):
-        page = client.get(address).content.decode().partition('<table class="games">')[2]
+        page = client.get(address).content.decode().partition('<table class="games opens">')[2]
         (title,) = re.findall(rf'title="([^"]*)">{word}</span>', page)
         assert title == endings.ending_clause(game)
     assert code in client.get("/games/games.csv").content.decode()

@@ -491,3 +491,45 @@ def _count(numbers: int) -> int:
             " SELECT count(*) FROM n"
         )
         return int(cursor.fetchone()[0])
+
+
+def test_the_page_says_how_many_games_match(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 3)
+    for filters in ({"owner": "walter"}, {"bot": "third", "colour": "white"}, {"result": "draw"}):
+        number = len(listed(client, **filters))
+        assert number > 3
+        assert client.get("/games/", filters).context["hits"] == f"{number} games"
+    assert client.get("/games/").context["hits"] == ""
+    assert client.get("/games/?bot=nobody").context["hits"] == "0 games"
+    monkeypatch.setattr(search, "MOST_COUNTED", 3)
+    assert client.get("/games/?owner=walter").context["hits"] == "More than 3 games"
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("bot=stone", ["stone-age"]),
+        ("opponent=FOURTH", ["fourth"]),
+        ("owner=wal", ["walter"]),
+        ("tournament=autu", ["autumn"]),
+        ("tournament=draft", []),
+        ("bot=none%25", []),
+        ("", ["fourth", "stone-age", "third"]),
+    ],
+)
+def test_a_filter_suggests_what_the_visitor_may_see(
+    games: list[Game], client: Client, query: str, values: list[str]
+) -> None:
+    options = client.get(f"/games/suggestions/?{query}").content.decode()
+    found = sorted(re.findall(r'value="([^"]*)"', options))
+    assert set(values) <= set(found)
+    assert bool(values) == bool(found)
+
+
+def test_a_row_shows_the_winner_and_the_final_board_if_wanted(site: Site, client: Client) -> None:
+    page = client.get("/games/?bot=stone-age&boards=on").content.decode()
+    assert page.count('class="player-cell won"') == 1
+    assert f'src="/games/{site.played.pk}/{site.played.plies}.svg"' in page
+    assert ".svg" not in client.get("/games/?bot=stone-age").content.decode().partition("<tbody>")[2]

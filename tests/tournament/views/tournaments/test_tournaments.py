@@ -15,14 +15,15 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
-from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, round_robin
-from tests.support.schedule import make_worker
+from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, finish, round_robin
+from tests.support.schedule import make_event, make_worker
 from tournament.arithmetic.standings import format_points
-from tournament.models import Game, LiveGame, Tournament
+from tournament.models import Game, LadderRating, LiveGame, Tournament, TournamentTables
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
+from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.schedule.tournaments import start
-from tournament.views.tournaments import tournaments
+from tournament.views.tournaments import meetings, tournaments
 
 HTMX = {"HX-Request": "true"}
 
@@ -296,7 +297,7 @@ def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
     assert page.count("waiting") == 2
     assert "matchmaker" in page
     assert "&lt;b&gt;Rival&lt;/b&gt;" in page
-    assert "Dogon kulei ladder" in client.get("/tournaments/").content.decode()
+    assert "Dogon kulei ladder" not in client.get("/tournaments/").content.decode()
     assert "Dogon kulei ladder" not in client.get("/").content.decode()  # none of its games is played yet
 
 
@@ -364,3 +365,54 @@ def test_a_refused_form_keeps_the_bots_although_one_was_replaced_and_one_has_end
     assert "Gone v1 can no longer be chosen: no version of its bot is active." in text
     checked = re.findall(r'name="bots" value="(\d+)"[^>]* checked', page)
     assert sorted(map(int, checked)) == sorted([newer.pk, kept.pk])
+
+
+def test_the_list_shows_what_a_tournament_is_and_who_won(site: Site, as_user: LogIn) -> None:
+    versions = [add_version(site.owner, f"A bot with a long name {number}") for number in range(4)]
+    cup = decide_games(
+        make_event("knock-out", versions=versions, owner=site.owner, ladders=[LADDER], name="Cup")
+    )
+    (won,) = TournamentTables.objects.get(tournament=cup).winners
+    (winner,) = [version.bot.name[-5:] for version in versions if version.pk == won]
+    shown = f"<span>{winner}</span>"
+    client = as_user(site.owner)
+    for address in ("/tournaments/", "/account/", f"/people/{site.owner.username}/"):
+        (row,) = [row for row in client.get(address).content.decode().split("<tr>") if "/cup/" in row]
+        assert "knock-out" in row
+        assert "Dogon kulei" in row
+        assert '<td class="num less">4</td>' in row
+        assert f">{cup.games_done}</span>" in row
+        assert f"<span>A bot with a long n</span>{shown}" in row
+    TournamentTables.objects.update(winners=None)
+    assert shown not in client.get("/tournaments/").content.decode()
+    assert refresh_tables(timezone.now()) > 0
+    assert shown in client.get("/tournaments/").content.decode()
+
+
+def test_the_bots_to_choose_from_have_owner_and_rating_the_best_first(site: Site, as_user: LogIn) -> None:
+    add_version(site.owner, "Unrated")
+    LadderRating.objects.filter(version=site.black).update(conservative=17.25)
+    page = as_user(site.owner).get("/tournaments/new/").content.decode()
+    items = re.findall(r'<li data-owner="([^"]*)" data-rating="([^"]*)"', page)
+    ratings = [float(rating) for _, rating in items if rating]
+    assert len(items) > len(ratings) > 0
+    assert ratings == sorted(set(ratings), reverse=True)
+    assert [rating for _, rating in items][: len(ratings)] == [f"{rating:.1f}" for rating in ratings]
+    assert {"olga", "rita"} <= {owner for owner, _ in items}
+    assert 'data-mine="olga"' in page
+
+
+def test_a_small_swiss_shows_all_rounds_and_a_large_one_the_latest(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = [add_version(site.owner, f"S{number}") for number in range(4)]
+    decide_games(make_event("swiss", versions=versions, ladders=[LADDER], name="Open", rounds=3))
+    page = client.get("/tournaments/open/").content.decode()
+    assert re.findall("<h3>(.*)</h3>", page) == ["Round 3", "Round 2", "Round 1"]
+    monkeypatch.setattr(meetings, "MOST_MEETINGS", 5)
+    page = client.get("/tournaments/open/").content.decode()
+    assert re.findall("<h3>(.*)</h3>", page) == ["Round 3"]
+    assert "?round=1" in page
+    assert re.findall("<h3>(.*)</h3>", client.get("/tournaments/open/?round=1").content.decode()) == [
+        "Round 1"
+    ]
