@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -38,19 +38,11 @@ TOO_LONG = "This search takes too long. Name a bot, a tournament or a ladder too
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MOST_COUNTED = 1000
 """Games of a search up to which they are counted."""
+COUNTING_S = 0.03
 MOST_SUGGESTED = 10
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """The games of one page, with one more if there are more."""
-
-    found: list[_Row]
-    hits: str
-    """How many match, in words; empty without a filter."""
 
 
 COLUMNS = (
@@ -65,7 +57,9 @@ def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
     search = _in_time(form, lambda: _search(request, form))
-    page = Page([], "", "") if search is None else _games_of(_page(request, search.found, PAGE_SIZE))
+    parts, found = search or ([], [])
+    page = _games_of(_page(request, found, PAGE_SIZE))
+    is_first = "after" not in request.GET
     filters = _filters(request)
     context = {
         "form": form,
@@ -73,7 +67,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "page": page,
         "filters": urlencode(filters),
         "from_here": f"&{urlencode({'after': after})}" if (after := request.GET.get("after")) else "",
-        "hits": search.hits if search else "",
+        "hits": _count(parts, found, is_first=is_first) if search and form.given else "",
         "most_exported": MOST_EXPORTED,
     }
     return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
@@ -137,23 +131,33 @@ def _in_time(form: GameSearchForm, search: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _search(request: HttpRequest, form: GameSearchForm) -> _Search:
-    """The games of a page, and how many match."""
+def _search(request: HttpRequest, form: GameSearchForm) -> tuple[list[Part], list[_Row]]:
+    """The parts of the search, and the games of a page with one more if there are more."""
     parts = _parts(request, form)
-    found = _found(request, form, parts, PAGE_SIZE)
-    if not form.given:
-        return _Search(found, "")
+    return parts, _found(request, form, parts, PAGE_SIZE)
+
+
+def _count(parts: Sequence[Part], found: Sequence[_Row], *, is_first: bool) -> str:
+    """How many games match, in words; at least, if there are many or counting takes long."""
     number = len(found)
-    if number > PAGE_SIZE or "after" in request.GET:
-        number = count_of_parts([part for part, _ in parts], [index for _, index in parts], MOST_COUNTED)
-    if number > MOST_COUNTED:
-        return _Search(found, f"More than {MOST_COUNTED:,} games")
-    return _Search(found, f"{number} game{pluralize(number)}")
+    if number > PAGE_SIZE or not is_first:
+        try:
+            with limited_queries(COUNTING_S):
+                number = count_of_parts(*_split(parts), MOST_COUNTED)
+        except TookTooLong:
+            return f"More than {PAGE_SIZE} games"
+    return (
+        f"More than {MOST_COUNTED:,} games" if number > MOST_COUNTED else f"{number} game{pluralize(number)}"
+    )
 
 
 def _parts(request: HttpRequest, form: GameSearchForm) -> list[Part]:
     # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
     return parts_of(form, access.visible_games(request.user, Game.objects.filter(result__isnull=False)))
+
+
+def _split(parts: Sequence[Part]) -> tuple[list[QuerySet[Game]], list[str]]:
+    return [games for games, _ in parts], [index for _, index in parts]
 
 
 def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], size: int) -> list[_Row]:
@@ -164,8 +168,8 @@ def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], si
     cursor = _cursor(request, field)
     after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
     order = [f"{sign}{field}", f"{sign}pk"]
-    indexes = [index for _, index in parts]
-    found = first_of_parts([part.filter(after) for part, _ in parts], order, size + 1, indexes=indexes)
+    games, indexes = _split(parts)
+    found = first_of_parts([one.filter(after) for one in games], order, size + 1, indexes=indexes)
     return [(_zoned(value), pk) for value, pk in found]
 
 

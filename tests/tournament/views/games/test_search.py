@@ -497,6 +497,7 @@ def test_the_page_says_how_many_games_match(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PAGE_SIZE", 3)
+    monkeypatch.setattr(search, "COUNTING_S", 60.0)
     for filters in ({"owner": "walter"}, {"bot": "third", "colour": "white"}, {"result": "draw"}):
         number = len(listed(client, **filters))
         assert number > 3
@@ -505,6 +506,10 @@ def test_the_page_says_how_many_games_match(
     assert client.get("/games/?bot=nobody").context["hits"] == "0 games"
     monkeypatch.setattr(search, "MOST_COUNTED", 3)
     assert client.get("/games/?owner=walter").context["hits"] == "More than 3 games"
+    monkeypatch.setattr(search, "PAGE_SIZE", 2)
+    monkeypatch.setattr(search, "COUNTING_S", 0.05)
+    monkeypatch.setattr(search, "count_of_parts", lambda *_, **__: _count(10**9))
+    assert client.get("/games/?owner=walter").context["hits"] == "More than 2 games"
 
 
 @pytest.mark.parametrize(
