@@ -80,6 +80,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
     "games": ("/games/", PUBLIC),
+    "games-suggestions": ("/games/suggestions/?bot=a", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),
     "game": ("/games/{drafted}/", PRIVATE),
     "game-embed": ("/games/{drafted}/embed/", PRIVATE),

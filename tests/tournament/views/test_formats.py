@@ -63,7 +63,8 @@ def test_a_swiss_shows_its_standings_and_each_round(bots: list[Any], client: Cli
         ["4", "4"],
         ["4", "4"],
     ]
-    (latest,) = cross.rounds
+    latest, first = cross.rounds
+    assert first.name == "Round 1"
     assert (latest.name, [meeting.note for meeting in latest.meetings]) == ("Round 2", ["", "", "bye"])
     assert cross.made == [1, 2]
     (cross,) = client.get(f"{event.get_absolute_url()}?round=1").context["crosses"]

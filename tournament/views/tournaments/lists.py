@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.db.models import Count
+from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest
 
 from engines.rules.registry import GAMES, Variant
-from tournament.models import BotVersion, Tournament, TournamentTables
+from tournament.models import BotVersion, Entry, Tournament
 from tournament.models.tournaments import TournamentQuerySet
+from tournament.services.schedule.stored_tables import find_stored
 from tournament.views.paging import Page, by_id
 
 
@@ -30,15 +31,20 @@ class ListedTournament:
 
 
 def listed_page(request: HttpRequest, tournaments: TournamentQuerySet, size: int) -> Page:
-    """The newest tournaments first; three queries more than ``by_id``."""
-    page = by_id(request, tournaments, size)
-    keys = [one.pk for one in page.rows]
-    known = Tournament.objects.select_related("owner").annotate(bots=Count("entries")).in_bulk(keys)
-    stored = TournamentTables.objects.filter(tournament__in=keys).values_list("pk", "winners")
-    won = {pk: ids or [] for pk, ids in stored if known[pk].state == Tournament.State.FINISHED}
-    versions = BotVersion.objects.select_related("bot").in_bulk({pk for ids in won.values() for pk in ids})
-    rows = [
-        ListedTournament(known[pk], [versions[one] for one in won.get(pk, ()) if one in versions])
-        for pk in keys
+    """The newest tournaments first; one query more than ``by_id``."""
+    entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
+    rows = tournaments.select_related("owner", "tables").defer("tables__standings", "tables__meetings")
+    page = by_id(request, rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n"))), size)
+    won = [_winners(one) for one in page.rows]
+    versions = BotVersion.objects.select_related("bot").in_bulk({pk for ids in won for pk in ids})
+    listed = [
+        ListedTournament(one, [versions[pk] for pk in ids if pk in versions])
+        for one, ids in zip(page.rows, won, strict=True)
     ]
-    return replace(page, rows=rows)
+    return replace(page, rows=listed)
+
+
+def _winners(tournament: Tournament) -> list[int]:
+    stored = find_stored(tournament)
+    is_over = tournament.state == Tournament.State.FINISHED
+    return list(stored.winners or ()) if stored is not None and is_over else []

@@ -134,5 +134,5 @@ def test_a_profile_costs_the_same_queries_with_any_number_of_bots(
     for number in range(10):
         add_version(site.owner, f"Bot {number}")
     play_rated(site.owner, "Autumn", [site.white, site.black, add_version(site.owner, "Sister")])
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         text_of(client, PAGE)
