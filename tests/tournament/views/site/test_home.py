@@ -196,7 +196,7 @@ def test_an_empty_site_has_a_home_page(db: None, client: Client) -> None:
     page = page_of(client)
     assert boards_of(page) == []
     assert "No game is being played at the moment" in page
-    assert "Upload the first" in page
+    assert "Write the first" in page
 
 
 def test_games_of_drafts_and_validations_are_nowhere_on_the_page(site: Site, as_user: LogIn) -> None:
