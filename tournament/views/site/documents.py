@@ -105,12 +105,6 @@ def kit_file(request: HttpRequest) -> HttpResponse:
     return attached(kits.kit(), kits.KIT, ZIP_TYPE)
 
 
-@require_safe
-def kit_example(request: HttpRequest) -> HttpResponse:
-    """A bot's zip that can be uploaded as it is."""
-    return attached(kits.example(), kits.EXAMPLE, ZIP_TYPE)
-
-
 def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:
     """The view of a document."""
 

@@ -59,7 +59,7 @@ def rate(version: BotVersion, conservative: float) -> None:
 def test_a_newcomer_reads_what_the_site_is_and_how_to_begin(site: Site, client: Client) -> None:
     hero = page_of(client).partition('<div class="hero">')[2].partition("</div>\n</div>")[0]
     assert {game.family for game in GAMES.values()} <= set(re.findall(r">([^<]+)</a>", hero))
-    for address in ("/upload/", "/kit/", "/rules/", "/protocol/"):
+    for address in ("/start/", "/kit/", "/rules/", "/protocol/"):
         assert f'href="{address}"' in hero
 
 
