@@ -5,7 +5,6 @@ Every kind of move, capture and ending of a game has an example. Its board is dr
 
 from __future__ import annotations
 
-import enum
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -18,19 +17,13 @@ from engines.rules.registry import Variant
 FOLDER: Final = Path(__file__).parent / "data" / "examples"
 
 
-class Topic(enum.StrEnum):
-    """The part of the rules that an example belongs to."""
-
-    MOVES = "moves"
-    CAPTURES = "captures"
-    ENDINGS = "endings"
-
-
 @dataclass(frozen=True, slots=True)
 class Example:
     """A position and the moves that show one rule.
 
-    ``name`` is unique on its ladder and part of addresses. ``moves`` is empty where the position
+    ``name`` is unique on its ladder and part of addresses. ``rule`` are words of the paragraph of the rules
+    that it explains; ``minute`` is the sentence of a step of "How to play in a minute", whose board is that
+    after the first move, or "". ``moves`` is empty where the position
     itself is the example. ``after`` is the position string at the end, ``result`` the result and its
     reason, or "". The last move captures the holes in ``captured``; the tokens in ``refused`` are
     illegal in its place.
@@ -38,7 +31,8 @@ class Example:
 
     name: str
     title: str
-    topic: Topic
+    rule: str
+    minute: str
     position: str
     moves: tuple[str, ...]
     after: str
@@ -67,7 +61,7 @@ def load_examples(code: str) -> tuple[Example, ...]:
 
 def _read(table: dict[str, Any]) -> Example:
     """An example from its table in the file; fields that may be missing are empty."""
-    fields = {"result": "", **table, "topic": Topic(table["topic"])}
+    fields = {"result": "", "minute": "", **table}
     fields |= {key: tuple(table.get(key, "").split()) for key in ("moves", "captured", "refused")}
     return Example(**fields)
 

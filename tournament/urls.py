@@ -15,7 +15,7 @@ from tournament.api import bots as api_bots
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
-from tournament.kit import EXAMPLE, KIT
+from tournament.kit import KIT
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
@@ -30,6 +30,7 @@ from tournament.views.site import (
     metrics,
     rules,
     site,
+    start,
     workers,
 )
 from tournament.views.tournaments import organizing, tables, tournaments
@@ -72,6 +73,7 @@ urlpatterns = [
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
     path("bots/<slug:slug>/<int:number>/withdraw/", versions.version_withdraw, name="version-withdraw"),
     path("bots/<slug:slug>/<int:number>/reinstate/", versions.version_reinstate, name="version-reinstate"),
+    path("start/", start.start, name="start"),
     path("upload/", bots.upload, name="upload"),
     path("tournaments/", tournaments.tournaments, name="tournaments"),
     path("tournaments/tournaments.<slug:kind>", tables.tournaments, name="tournaments-files"),
@@ -126,7 +128,7 @@ urlpatterns = [
     path("rules/<slug:code>/<slug:name>/<int:ply>.svg", rules.example_svg, name="example-svg"),
     path("kit/", documents.kit, name="kit"),
     path(f"kit/{KIT}", documents.kit_file, name="kit-file"),
-    path(f"kit/{EXAMPLE}", documents.kit_example, name="kit-example"),
+    path("kit/<slug:name>.zip", start.kit_example, name="kit-example"),
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
     path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),

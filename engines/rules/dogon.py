@@ -7,7 +7,7 @@ ladders with the same rules: **kulei**, 2×6 holes with four seeds each, and
 
 ## The board
 
-White owns rank 1, Black owns rank 2. This is kulei at the start:
+White owns rank 1, Black owns rank 2. The start:
 
 ```
         a   b   c   d   e   f
@@ -18,7 +18,7 @@ White owns rank 1, Black owns rank 2. This is kulei at the start:
       +---+---+---+---+---+---+
 ```
 
-Gagara has the files `a` to `h`. Captured seeds lie in a player's store, beside the board.
+Kulei has the files `a` to `f`, gagara `a` to `h`. Captured seeds lie in a player's store, beside the board.
 
 ## A turn
 
@@ -67,10 +67,10 @@ and the game goes on. The player with more seeds wins; with equal numbers the ga
 
 ## Match rules
 
-These are rules of this server, not of the game. **[reading]** The source has no other
-end, but a game need not come to one. When a position occurs for the third time, or the
-game has lasted 500 plies (gagara 700), each player receives the seeds in his own holes,
-and the seeds are counted.
+These are rules of this server, not of the game. When a position occurs for the third
+time, or the game has lasted 500 plies (gagara 700), each player receives the seeds in his
+own holes, and the seeds are counted. **[reading]** The source has no other end, but a game
+need not come to one.
 
 Positions are the same if their strings agree in all fields but the ply; the position before the
 first move counts. A game ends first by its own rules, then by repetition, then by the ply limit.

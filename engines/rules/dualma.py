@@ -69,10 +69,10 @@ reached from every other. But 22 discs make at most 11 stacks, too few for any c
 stack at all, and each of the 22 single discs has a neighbouring cell with no stack of two on it, where
 it could go: so one of the players is not stuck.
 
-Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
-(board and side to move; the position before the first move counts) is a draw, and so is a game that
-reaches the ply limit, 400 unless stated otherwise. A game ends first by its own rules, then by repetition,
-then by the ply limit.
+Match rules, of this server and not of the game: a position that occurs for the third time (board and side
+to move; the position before the first move counts) is a draw, and so is a game that reaches the ply limit,
+400 unless stated otherwise. A game ends first by its own rules, then by repetition, then by the ply limit.
+**[reading]** The source does not have these rules.
 
 ## Notation
 

@@ -19,10 +19,8 @@ each other in two valleys, and the stones of both players mix in the neutral hol
       +----+----+----+----+----+----+
 ```
 
-**[reading]** The picture in the source is lost. Its text needs neutral holes that both
-players sow, or the colours would never mix, and captures between one player's front row
-and the other's back row. The board above satisfies both, with every neutral hole on both
-paths. One with the files a and f wholly neutral would fit too.
+Rank 1 is White's back row, rank 4 Black's. White's front row is b3 to e3, Black's b2 to e2;
+a2, f2, a3 and f3 are neutral.
 
 Each player sows along a ring of fourteen holes, anticlockwise, and never into a hole of
 the opponent:
@@ -32,6 +30,11 @@ the opponent:
 
 At the start every owned hole holds four stones of its owner's colour; the neutral holes
 are empty.
+
+**[reading]** The picture in the source is lost. Its text needs neutral holes that both
+players sow, or the colours would never mix, and captures between one player's front row
+and the other's back row. The board above satisfies both, with every neutral hole on both
+paths. One with the files a and f wholly neutral would fit too.
 
 ## A turn
 
@@ -74,9 +77,9 @@ not move either.
 
 ## Match rules
 
-These are rules of this server, not of the game. **[reading]** The source has no other
-end, but a game need not come to one. A game is drawn when a position occurs for the third
-time, or when it has lasted 500 plies.
+These are rules of this server, not of the game. A game is drawn when a position occurs for
+the third time, or when it has lasted 500 plies. **[reading]** The source has no other end,
+but a game need not come to one.
 
 Positions are the same if their strings agree in all fields but the ply; the position before the
 first move counts. A game ends first by its own rules, then by repetition, then by the ply limit.

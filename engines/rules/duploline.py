@@ -45,11 +45,11 @@ form one connected group after it.
 for a disc action the mover adds a disc from his supply to any cell with a ring and no disc, for a ring
 action a ring to any cell with a disc and no ring. A kind whose supply is used up has no replacement.
 
-**[reading]** How replacement works when only one of the two actions cannot be made can be read in more
-than one way; here it is decided action by action, on the board as it is when the action is due. So the
-mover may begin with either kind that has a legal form or a replacement at that moment. If the second
-action then has neither, the turn ends after one action; such a turn may be chosen even if another choice
-would have allowed two.
+Replacement is decided action by action, on the board as it is when the action is due. So the mover may
+begin with either kind that has a legal form or a replacement at that moment. If the second action then
+has neither, the turn ends after one action; such a turn may be chosen even if another choice would have
+allowed two. **[reading]** How replacement works when only one of the two actions cannot be made can be
+read in more than one way.
 
 ## The end
 
@@ -65,13 +65,13 @@ If a turn ends without a win and every cell holds at least one piece, the game i
 **[reading]** This is judged at the end of the turn: a first action that fills the board may be followed
 by a second that wins.
 
-**[reading]** If at the start of a turn neither kind has a legal form or a replacement, the game is
-drawn. The source leaves this open.
+If at the start of a turn neither kind has a legal form or a replacement, the game is drawn.
+**[reading]** The source leaves this open.
 
-Match rules, **[reading]**, of this server and not of the game: a position that occurs for the third time
-(board and side to move; the position before the first move counts) is a draw, and so is a game that
-reaches the ply limit, 200 unless stated otherwise. A game ends first by its own rules, then by repetition,
-then by the ply limit.
+Match rules, of this server and not of the game: a position that occurs for the third time (board and side
+to move; the position before the first move counts) is a draw, and so is a game that reaches the ply limit,
+200 unless stated otherwise. A game ends first by its own rules, then by repetition, then by the ply limit.
+**[reading]** The source does not have these rules.
 
 ## Notation
 

@@ -15,7 +15,11 @@ PAGE = "/rules/dogon-kulei/"
 
 
 def example(page: Page, name: str) -> Locator:
-    return page.locator(f"#example-{name}")
+    """An example, unfolded."""
+    figure = page.locator(f"#example-{name}")
+    if not figure.is_visible():
+        page.locator("details.more", has=figure).locator("summary").click()
+    return figure
 
 
 def shown(figure: Locator) -> list[str]:
@@ -93,6 +97,7 @@ def test_without_javascript_all_boards_of_an_example_stand_on_the_page(visit: Vi
     page = visit(viewport={"width": width, "height": 900}, java_script_enabled=False)
     page.goto(PAGE)
     for one in load_examples("dogon-kulei"):
+        expect(example(page, one.name)).to_be_visible()
         assert len(shown(example(page, one.name))) == len(one.moves) + 1
     assert page.locator("[data-step]:visible").count() == 0
 

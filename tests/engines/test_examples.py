@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engines.examples import Example, Topic, format_examples, load_examples
+from engines.examples import Example, format_examples, load_examples
 from engines.rules import GAMES, History, Reason, Variant
 from engines.svg.sowings import trace_sowing
 from tests.literal import LITERAL
@@ -127,7 +127,13 @@ def test_an_example_has_a_name_for_addresses_and_a_caption_of_whole_sentences(
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", example.name)
     assert example.caption.endswith(".")
     assert example.caption[0].isupper() or example.caption[:2] in game.position.initial().board()
-    assert (example.topic is Topic.ENDINGS) == bool(example.result)
+
+
+@every_game
+def test_the_steps_of_the_minute_are_sentences_and_end_with_the_end_of_the_game(game: Variant) -> None:
+    steps = [example for example in load_examples(game.code) if example.minute]
+    assert all(step.minute[0].isupper() and step.minute.endswith(".") for step in steps)
+    assert [bool(step.result) for step in steps] == [False, False, False, False, False, True]
 
 
 @every_game

@@ -50,6 +50,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-validate": ("POST /bots/stone-age/1/validate/", (302, 404, 302, 302)),
     "version-withdraw": ("POST /bots/stone-age/1/withdraw/", (302, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (302, 404, 404, 302)),
+    "start": ("/start/", PUBLIC),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
     "queue-files": ("/queue/bots.csv", PUBLIC),

@@ -27,7 +27,7 @@ from engines.rules import (
     Variant,
     find_game,
 )
-from engines.rules.registry import ENDINGS, family_credits, picture
+from engines.rules.registry import ENDINGS, family_credits
 
 
 def test_the_ladders_are_listed_in_their_order() -> None:
@@ -75,8 +75,9 @@ def test_every_reason_has_a_clause_for_readers() -> None:
     assert all(clause and not clause.endswith(".") for clause in ENDINGS.values())
 
 
-def test_the_picture_is_a_position_that_is_still_played() -> None:
-    position = picture()
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.code)
+def test_the_picture_of_a_game_is_a_position_that_is_still_played(game: Variant) -> None:
+    position = game.pictured()
     assert position.ply > 0
     assert not position.outcome().decided
 

@@ -140,6 +140,8 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
             form.add_error("bundle", as_sentence(str(refused)))
         else:
             messages.success(request, f"{version} is uploaded.")
+            if "HX-Request" in request.headers:  # the script, which must not take the message
+                return HttpResponse(status=204, headers={"HX-Redirect": version.get_absolute_url()})
             return redirect(version)
     elif form.has_error("bundle", TOO_LARGE):
         status = 413

@@ -109,6 +109,6 @@ def _svg(kind: str, width: float, height: float, attributes: str, parts: str) ->
 
 
 @cache
-def start_board(code: str) -> SafeString:
-    """The initial position of a registered game."""
-    return mark_safe(svg.draw(find_game(code).position.initial(), players=False))
+def draw_picture(code: str) -> SafeString:
+    """The picture of a registered game, for its cards: a position of the first moves."""
+    return mark_safe(svg.draw(find_game(code).pictured(), players=False))

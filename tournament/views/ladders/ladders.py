@@ -26,7 +26,7 @@ from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
-from tournament.views.ladders.drawings import start_board
+from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
@@ -54,7 +54,7 @@ def ladders(request: HttpRequest) -> HttpResponse:
     """All ladders with their best versions, their sizes, and their boards."""
     sizes = _sizes()
     cards = [
-        (game, top, *sizes.get(game.code, (0, 0)), start_board(game.code)) for game, top in ladder_tops()
+        (game, top, *sizes.get(game.code, (0, 0)), draw_picture(game.code)) for game, top in ladder_tops()
     ]
     return render(request, "ladders.html", {"cards": cards})
 
@@ -76,7 +76,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "rival": _best_rival(page.rows),
         "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
-        "first_advantage": estimate and _first_advantage(game, estimate),
+        "first_advantage": estimate and first_advantage(game, estimate),
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
         "recent": RECENT,
@@ -153,7 +153,7 @@ def _sizes() -> dict[str, tuple[int, int]]:
     return {code: (bots, played // 2) for code, bots, played in counted}
 
 
-def _first_advantage(game: Rules, estimate: Estimate) -> float:
+def first_advantage(game: Rules, estimate: Estimate) -> float:
     """The advantage of the player who moves first, in Elo."""
     return estimate.advantage.elo if game.first is Side.WHITE else -estimate.advantage.elo
 

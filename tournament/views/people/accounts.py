@@ -45,10 +45,11 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
 def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | None:
     """The hours of slots that the user's tournaments, or validations, used today, and the most.
 
-    None: no limit.
+    None if there is no limit, or more than half is left.
     """
     most = hours_a_day(is_validation=is_validation) if access.has_limits(user) else 0
-    return (used_today(user, timezone.now(), is_validation=is_validation), most) if most else None
+    used = used_today(user, timezone.now(), is_validation=is_validation) if most else 0
+    return (used, most) if most and used >= most / 2 else None
 
 
 @takes_form

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -24,21 +24,26 @@ from tournament.views.games.downloads import attached
 
 ZIP_TYPE = "application/zip"
 _DOCUMENTS = Path(engines.__file__).parent
+FOOTNOTE = "footnote-"
+"""How the place of a footnote begins, in the address of a link to it."""
 _PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
 """The page of each file: links between the files become links between the pages."""
 
 
 class _Renderer(RendererHTML):
-    """Adds a class to **[reading]** marks and an ``id`` to headings; tables and code scroll in a box."""
-
-    def strong_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-        follows = tokens[index + 1].content if index + 1 < len(tokens) else ""
-        return '<strong class="reading">' if follows.startswith("[reading") else "<strong>"
+    """Adds an ``id`` to headings and a name to links to footnotes; tables and code scroll in a box."""
 
     def link_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         href, hash_, place = str(tokens[index].attrGet("href") or "").partition("#")
         if href in _PAGES:
             tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{place}")
+        elif place.startswith(FOOTNOTE):
+            attributes = {
+                "id": f"to-{place}",
+                "class": "footnote",
+                "aria-label": f"Footnote {tokens[index + 1].content}",
+            }
+            tokens[index].attrs |= attributes
         return self.renderToken(tokens, index, options, env)
 
     def heading_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
@@ -70,10 +75,17 @@ def _focusable(code: str) -> str:
     return code.replace("<pre", '<pre tabindex="0" role="group" aria-label="Code"', 1)
 
 
-def render_markdown(text: str) -> SafeString:
-    """Render Markdown, also untrusted: raw HTML in it is shown as text."""
+def render_markdown(
+    text: str, edit: Callable[[Sequence[Token]], Iterable[Token]] = lambda tokens: tokens
+) -> SafeString:
+    """Render Markdown, also untrusted: raw HTML in it is shown as text. ``edit`` may add trusted HTML."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
-    return SafeString(markdown.render(text))
+    return SafeString(markdown.renderer.render([*edit(markdown.parse(text))], markdown.options, {}))
+
+
+def html_token(html: SafeString) -> Token:
+    """A token for the ``edit`` of ``render_markdown``."""
+    return Token("html_block", "", 0, content=html)
 
 
 @cache
@@ -91,12 +103,6 @@ def kit(request: HttpRequest) -> HttpResponse:
 def kit_file(request: HttpRequest) -> HttpResponse:
     """The kit as a zip."""
     return attached(kits.kit(), kits.KIT, ZIP_TYPE)
-
-
-@require_safe
-def kit_example(request: HttpRequest) -> HttpResponse:
-    """A bot's zip that can be uploaded as it is."""
-    return attached(kits.example(), kits.EXAMPLE, ZIP_TYPE)
 
 
 def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:

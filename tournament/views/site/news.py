@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from tournament import access
 from tournament.models import BotVersion, Game, Ladder
+from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ladders import ladder_tops
 from tournament.views.site.notable import DAYS, find_notable
 
@@ -55,7 +56,7 @@ def _make() -> News:
     done = Game.objects.counted().with_players().select_related("pairing")
     games = list(access.visible_games(access.PUBLIC, done).order_by("-id")[:LATEST_GAMES])
     context = {
-        "ladders": ladder_tops(),
+        "ladders": [(game, top, draw_picture(game.code)) for game, top in ladder_tops()],
         "games": games,
         "notable": notable,
         "days": DAYS,

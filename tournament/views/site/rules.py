@@ -1,34 +1,53 @@
-"""The rules of the games: their pages, the examples' boards as SVG files, the hard positions as JSON."""
+"""The rules of the games: their pages, the examples' boards as SVG files, the hard positions as JSON.
+
+A page is made from the docstring of the game's module. Each example stands below the paragraph that it
+explains, drawn boards take the place of the first one in letters, and what a paragraph says after
+**[reading]** is a footnote.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
+from markdown_it.token import Token
 
 from engines import svg
-from engines.examples import Example, Topic, load_examples
+from engines.examples import Example, load_examples
 from engines.positions import read_hard_positions
+from engines.rules.base import Position
 from engines.rules.registry import GAMES, Variant
+from tournament.services.results.estimates import ladder_estimate
 from tournament.views.games.board import drawn_size
-from tournament.views.ladders.drawings import start_board
-from tournament.views.site.documents import render_markdown
+from tournament.views.ladders.drawings import draw_picture
+from tournament.views.ladders.ladders import first_advantage
+from tournament.views.site.documents import FOOTNOTE, html_token, render_markdown
 from tournament.views.site.site import cached_by_digest
 
 DIGEST_LENGTH: Final = 12
+KNOWN_ELO: Final = 50.0
+"""The least error of the first move's advantage with which it is not shown yet."""
+READING: Final = "**[reading]**"
+"""Marks, to the end of its paragraph, how this site reads a source that is unclear."""
 
 
 @require_safe
 def rules_list(request: HttpRequest) -> HttpResponse:
-    """All games with their initial positions."""
-    games = [(game, start_board(code)) for code, game in GAMES.items()]
+    """All games with their pictures, and a table that compares them."""
+    games = []
+    for code, game in GAMES.items():
+        estimate = ladder_estimate(code)
+        known = estimate if estimate and estimate.advantage.error < KNOWN_ELO else None
+        games.append((game, draw_picture(code), known, known and first_advantage(game, known)))
     return render(request, "rules_list.html", {"games": games})
 
 
@@ -71,21 +90,62 @@ def _find(code: str) -> Variant:
 def _page(code: str) -> dict[str, Any]:
     game = GAMES[code]
     start = game.position.initial()
-    body = game.rules.strip().partition("\n")[2]  # the page's own heading names the ladder
-    examples = load_examples(code)
-    by_topic = {topic: [one for one in examples if one.topic is topic] for topic in Topic}
+    is_wide = svg.is_wide(start)
+    text, readings = split_readings(
+        game.rules.strip().partition("\n")[2]
+    )  # the page has a heading of its own
+    examples = [(one, list(_boards(game, one))) for one in load_examples(code)]
+
+    def placed(tokens: Sequence[Token]) -> Iterator[Token]:
+        """The board in place of the first one in letters, and the examples of each paragraph below it."""
+        is_drawn = False
+        said = ""
+        for token in tokens:
+            if token.type == "fence" and not is_drawn:
+                is_drawn = True
+                yield html_token(_drawn_board(start, is_wide=is_wide))
+                continue
+            yield token
+            if token.type == "inline":
+                said = " ".join(token.content.split())
+            elif token.type == "paragraph_close":
+                shown = [(one, boards) for one, boards in examples if one.rule in said]
+                if shown:
+                    context = {"first": shown[:1], "others": shown[1:], "is_wide": is_wide}
+                    yield html_token(render_to_string("pieces/examples.html", context))
+
     return {
-        "body": render_markdown(body),
-        "board": start_board(code),
-        "names": mark_safe(svg.draw_names(start)),  # safe: svg escapes all texts
-        "is_wide": svg.is_wide(start),
-        "topics": [
-            (topic, [(one, list(_boards(game, one))) for one in shown])
-            for topic, shown in by_topic.items()
-            if shown
-        ],
+        "body": render_markdown(text, placed),
+        "readings": [(f"{FOOTNOTE}{number}", render_markdown(one)) for number, one in enumerate(readings, 1)],
+        "is_wide": is_wide,
+        "steps": [(one.minute, boards[:2]) for one, boards in examples if one.minute],
+        "headings": re.findall(r"^## (.+)$", text, re.MULTILINE),
         "positions": read_hard_positions(code),
     }
+
+
+def split_readings(rules: str) -> tuple[str, list[str]]:
+    """The rules with links to footnotes, and the text of each footnote."""
+    paragraphs: list[str] = []
+    notes: list[str] = []
+    for paragraph in rules.split("\n\n"):
+        said, mark, note = paragraph.partition(READING)
+        if not mark:
+            paragraphs.append(paragraph)
+            continue
+        notes.append(" ".join(note.split()))
+        link = f" [{len(notes)}](#{FOOTNOTE}{len(notes)})"
+        if said.strip():
+            paragraphs.append(said.rstrip() + link)
+        else:
+            paragraphs[-1] += link
+    return "\n\n".join(paragraphs), notes
+
+
+def _drawn_board(start: Position, *, is_wide: bool) -> SafeString:
+    drawn = {"Start": svg.draw(start, players=False), "The names of the cells": svg.draw_names(start)}
+    boards = {title: mark_safe(board) for title, board in drawn.items()}  # safe: svg escapes all texts
+    return render_to_string("pieces/start.html", {"boards": boards, "is_wide": is_wide})
 
 
 def _boards(game: Variant, example: Example) -> Iterator[dict[str, object]]:

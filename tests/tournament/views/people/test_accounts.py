@@ -87,7 +87,7 @@ def test_a_visitor_who_wants_to_upload_is_told_why_an_account_is_needed(site: Si
     for page in (client.get("/upload/", follow=True), client.get("/sign-up/?next=/upload/")):
         text = page.content.decode()
         assert "To upload a bot you need an account" in text
-        assert 'href="/kit/">how to write a bot' in text
+        assert 'href="/start/">Your first bot' in text
     assert "To create a tournament you need" in client.get("/tournaments/new/", follow=True).content.decode()
     assert "Log in to continue." in client.get("/account/", follow=True).content.decode()
     assert 'class="message"' not in client.get("/log-in/").content.decode()
@@ -201,11 +201,15 @@ def test_refused_uploads_cost_as_little_as_other_requests(site: Site, as_user: L
 
 
 @pytest.mark.django_db
-def test_the_account_shows_the_slot_hours_of_today(client: Client, settings: Settings) -> None:
+def test_the_account_shows_the_slot_hours_of_today_once_half_of_them_are_used(
+    client: Client, settings: Settings
+) -> None:
     ada = make_user("ada")
     client.force_login(ada)
     settings.SLOT_HOURS, settings.VALIDATION_HOURS = 4, 1
-    charge({ada.pk: 2 * 3600.0}, timezone.now())
+    charge({ada.pk: 1.9 * 3600.0}, timezone.now())
+    assert "slot-hours" not in page_of_account(client), "more than half is left"
+    charge({ada.pk: 360.0}, timezone.now())
     charge({ada.pk: 1800.0}, timezone.now(), is_validation=True)
     page = client.get("/account/").content.decode()
     assert "Your tournaments have used 2 of 4 slot-hours today (UTC)." in page

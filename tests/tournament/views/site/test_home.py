@@ -59,7 +59,7 @@ def rate(version: BotVersion, conservative: float) -> None:
 def test_a_newcomer_reads_what_the_site_is_and_how_to_begin(site: Site, client: Client) -> None:
     hero = page_of(client).partition('<div class="hero">')[2].partition("</div>\n</div>")[0]
     assert {game.family for game in GAMES.values()} <= set(re.findall(r">([^<]+)</a>", hero))
-    for address in ("/upload/", "/kit/", "/rules/", "/protocol/"):
+    for address in ("/start/", "/kit/", "/rules/", "/protocol/"):
         assert f'href="{address}"' in hero
 
 
@@ -196,7 +196,7 @@ def test_an_empty_site_has_a_home_page(db: None, client: Client) -> None:
     page = page_of(client)
     assert boards_of(page) == []
     assert "No game is being played at the moment" in page
-    assert "Upload the first" in page
+    assert "Write the first" in page
 
 
 def test_games_of_drafts_and_validations_are_nowhere_on_the_page(site: Site, as_user: LogIn) -> None:

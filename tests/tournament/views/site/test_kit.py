@@ -124,9 +124,9 @@ def test_the_example_can_be_uploaded_as_it_is_by_several(client: Client, site: S
     assert BotVersion.State.REFUSED not in {version.state for version in versions}
 
 
-def test_the_page_offers_the_zips_with_the_size_of_the_kit(client: Client) -> None:
+def test_the_page_offers_the_kit_with_its_size(client: Client) -> None:
     page = client.get("/kit/").content.decode()
-    for address in ("/kit/duarena-kit.zip", "/kit/first-move.zip"):
+    for address in ("/kit/duarena-kit.zip", "/start/"):
         assert f'href="{address}"' in page
     assert f"({len(kit.kit()) / 2**20:.1f}\xa0MB)" in page
     assert "checkout" not in page

@@ -1,6 +1,6 @@
 """The rules pages: examples with boards before and after, hard positions, and what they cost.
 
-No test here may use the database: a page that queried it would fail.
+The tests of a game's page may not use the database: a page that queried it would fail.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 from html import unescape
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
 
-from engines.examples import Topic, load_examples
+from engines.examples import load_examples
 from engines.positions import read_hard_positions
 from engines.rules.registry import GAMES
+from tournament.views.site.rules import KNOWN_ELO, split_readings
 
 MOST_BYTES = 60 * 1024
 """Of a page without its pictures, compressed."""
@@ -26,6 +28,10 @@ every_game = pytest.mark.parametrize("code", GAMES)
 
 def page_of(client: Client, code: str) -> str:
     return client.get(f"/rules/{code}/").content.decode()
+
+
+def words_of(page: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", page))
 
 
 def images(page: str) -> list[dict[str, str]]:
@@ -105,12 +111,54 @@ def test_the_board_after_a_capture_shows_the_captured_holes(client: Client) -> N
 
 
 @every_game
-def test_the_endings_have_a_heading_in_the_rules_and_examples(client: Client, code: str) -> None:
+def test_an_example_stands_below_the_paragraph_that_it_explains(client: Client, code: str) -> None:
+    page = " ".join(words_of(page_of(client, code)).split())
+    places = [page.index(example.rule) for example in load_examples(code)]
+    for place, example in zip(places, load_examples(code), strict=True):
+        assert page.count(example.rule) == 1, example.rule
+        following = [other for other in places if other > place]
+        end = min(following, default=page.index("Hard positions", place))
+        assert example.caption in page[place:end], example.name
+
+
+@every_game
+def test_six_steps_show_the_boards_before_and_after_a_move(client: Client, code: str) -> None:
+    steps = page_of(client, code).partition('<ol class="minute')[2].partition("</ol>")[0]
+    shown = [example for example in load_examples(code) if example.minute]
+    assert len(shown) == steps.count("<li>") == 6
+    for example, step in zip(shown, steps.split("</li>"), strict=False):
+        assert example.minute in unescape(step)
+        assert len(images(step)) == 2
+
+
+@every_game
+def test_a_reading_is_a_footnote_that_leads_back_to_its_place(client: Client, code: str) -> None:
     page = page_of(client, code)
-    endings = page.partition('id="examples-endings"')[2].partition("</section>")[0]
-    assert 'id="the-end"' in page
-    for example in load_examples(code):
-        assert (f'id="example-{example.name}"' in endings) == (example.topic is Topic.ENDINGS)
+    assert "[reading" not in page
+    marks = re.findall(
+        r'<a href="#(footnote-\d+)" id="to-\1" class="footnote" aria-label="Footnote \d+">', page
+    )
+    assert len(marks) == GAMES[code].rules.count("**[reading]**") > 0
+    for mark in marks:
+        assert page.count(f'<li id="{mark}">') == page.count(f'href="#to-{mark}"') == 1
+
+
+def test_a_footnote_is_at_the_end_of_its_paragraph_or_of_the_one_before() -> None:
+    rules = "White starts. **[reading]** So\nit is.\n\nThen Black.\n\n  **[reading]** Or not."
+    assert split_readings(rules) == (
+        "White starts. [1](#footnote-1)\n\nThen Black. [2](#footnote-2)",
+        ["So it is.", "Or not."],
+    )
+
+
+@every_game
+def test_the_drawn_board_stands_in_place_of_the_one_in_letters(client: Client, code: str) -> None:
+    letters = GAMES[code].rules.partition("```\n")[2].partition("```")[0]
+    page = page_of(client, code)
+    assert letters.strip()
+    assert letters.splitlines()[-1].strip() not in unescape(page)
+    section = page.partition('id="the-board"')[2].partition("<h2")[0]
+    assert section.count('<svg xmlns="http://www.w3.org/2000/svg" class="board') == 2
 
 
 @every_game
@@ -137,6 +185,49 @@ def test_hard_positions_are_on_the_page_and_available_as_json(client: Client, co
 
 @every_game
 def test_a_board_shows_the_names_of_all_cells(client: Client, code: str) -> None:
-    names = page_of(client, code).partition('id="coordinates"')[2].partition("</section>")[0]
+    names = page_of(client, code).partition("The names of the cells")[2].partition("</figure>")[0]
     cells = GAMES[code].position.initial().board()
     assert set(cells) <= set(re.findall(r">([a-i]\d)<", names))
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("site")
+def test_the_list_compares_the_games(client: Client) -> None:
+    page = client.get("/rules/").content.decode()
+    for game in GAMES.values():
+        row = (
+            page.partition('id="compared"')[2]
+            .partition(f'href="/rules/{game.code}/"')[2]
+            .partition("</tr>")[0]
+        )
+        for trait in (
+            game.traits.board,
+            game.traits.pieces,
+            game.traits.turn,
+            game.traits.end,
+            game.traits.draw,
+        ):
+            assert f"<td>{trait}</td>" in row
+        assert "Elo" not in row, "one game does not tell the advantage"
+
+
+@pytest.mark.django_db
+def test_the_list_tells_the_first_move_s_advantage_once_it_is_known(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for error, is_shown in ((KNOWN_ELO - 1, True), (KNOWN_ELO, False)):
+        estimate = SimpleNamespace(advantage=SimpleNamespace(elo=80.0, error=error))
+        monkeypatch.setattr("tournament.views.site.rules.ladder_estimate", lambda code, found=estimate: found)
+        page = " ".join(words_of(client.get("/rules/").content.decode()).split())
+        assert ("White, +80 ± 49 Elo" in page) == is_shown
+        assert ("Black, -80 ± 49 Elo" in page) == is_shown
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("address", ["/", "/rules/", "/ladders/"])
+def test_a_card_of_a_game_has_its_sentence_and_its_picture(client: Client, address: str) -> None:
+    page = client.get(address).content.decode()
+    for code, game in GAMES.items():
+        assert game.summary in page
+        assert f'href="/rules/{code}/" tabindex="-1" aria-hidden="true"><svg' in page
