@@ -6,6 +6,7 @@
 import "./clock.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+const SAY_MS = 300;
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
 
@@ -56,16 +57,15 @@ function number() {
 }
 
 function mark(ply) {
-  const list = document.getElementById("moves");
+  const list = document.getElementById("move-list");
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   const link = list.querySelector(`[data-ply="${ply}"]`);
   if (!link) return;
   link.setAttribute("aria-current", "true");
-  const box = list.querySelector(".moves");
   const row = link.parentElement;
-  const above = row.offsetTop - box.offsetTop;
-  if (above < box.scrollTop || above + row.offsetHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = above - box.clientHeight / 2; // scrollIntoView would move the whole page on phones
+  const above = row.offsetTop - list.offsetTop;
+  if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) {
+    list.scrollTop = above - list.clientHeight / 2; // scrollIntoView would move the whole page on phones
   }
 }
 
@@ -108,9 +108,17 @@ async function show(ply, flip = flipped(), line = 0) {
   // At the end of a live game the address has no ply, so that a reload after the game shows its end.
   history.replaceState(null, "", follows(to, line) ? address(null, flip) : url);
   mark(to);
+  say();
   document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
   fetchAhead(to, flip);
+}
+
+// For screen readers, which do not notice that the board is replaced. Not at once: only the last of quick steps is said.
+let saying = 0;
+function say() {
+  clearTimeout(saying);
+  saying = setTimeout(() => { document.getElementById("spoken").textContent = panel().dataset.spoken; }, SAY_MS);
 }
 
 // The ply of the latest request: repeated key presses count from there, not from the ply shown.

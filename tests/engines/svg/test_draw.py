@@ -12,7 +12,17 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import PADDING, STRIP, STYLE, describe, draw, draw_names, flat_style, is_wide
+from engines.svg import (
+    PADDING,
+    STRIP,
+    STYLE,
+    describe,
+    draw,
+    draw_names,
+    flat_style,
+    is_wide,
+    summarize,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -205,6 +215,49 @@ def test_a_position_is_described_in_words() -> None:
     stones = describe(GAMES["duovallis"].position.parse(f"{STONES} b 2 1 1"))
     assert "f2 1 white 1 black" in stones
     assert stones.endswith("f3 1 white. White: keeps 2. Black: keeps 1.")
+
+
+@pytest.mark.parametrize(
+    ("code", "fen", "text"),
+    [
+        (
+            "dogon-kulei",
+            "0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0",
+            "White to move. White: 2 seeds in its holes, store 16. Black: 4 seeds in its holes, store 26.",
+        ),
+        (
+            "duovallis",
+            f"{STONES} b 2 1 1",
+            "Black to move. White: 6 stones, keeps 2. Black: 6 stones, keeps 1.",
+        ),
+        (
+            "dualma",
+            STACKS,
+            "White to move. White: 0 single discs and 0 stacks. Black: 0 single discs and 11 stacks.",
+        ),
+        (
+            "duploline",
+            "4/5/6/3,Dr,3/3,R,2/5/4 w 2",
+            "White to move. White: 1 disc and 1 ring on the board. Black: 0 discs and 1 ring on the board.",
+        ),
+    ],
+)
+def test_a_position_is_summarized_by_its_numbers(code: str, fen: str, text: str) -> None:
+    position = GAMES[code].position.parse(fen)
+    assert summarize(position) == text
+    assert summarize(position, "a1+") == f"Last move a1+. {text}"
+    assert summarize(position, "<b>") == text
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_summary_is_short_and_names_both_sides_and_who_is_to_move(code: str) -> None:
+    for position, token in some_game(code, seed=6, plies=60):
+        text = summarize(position, token)
+        assert len(text) < 140
+        assert text.startswith(f"Last move {token}. ")
+        assert (" to move. " in text) is not position.outcome().decided
+        assert "White: " in text
+        assert "Black: " in text
 
 
 def drawn_move(code: str, fen: str, token: str, *, flip: bool = False) -> Element:

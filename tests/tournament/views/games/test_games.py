@@ -8,12 +8,22 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from engines.records import MoveNote, Record, RecordMove, read_records
-from engines.rules.base import Side
+from engines.records import Fault, MoveNote, Record, RecordMove, RecordOutcome, Termination, read_records
+from engines.rules.base import Reason, Result, Side
 from engines.rules.registry import GAMES
 from engines.timecontrol import parse_time_control
-from tests.support.filled_site import LADDER, STDERR, LogIn, Site, finish, go_live
-from tournament.models import Game, LiveGame
+from tests.support.filled_site import (
+    LADDER,
+    STDERR,
+    LogIn,
+    Site,
+    finish,
+    go_live,
+    played_moves,
+    record_text,
+    set_done,
+)
+from tournament.models import Game, GameRecord, LiveGame
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
 
 HTMX = {"HX-Request": "true"}
@@ -84,7 +94,7 @@ def test_htmx_gets_the_board_alone(site: Site, client: Client) -> None:
 def test_a_game_of_any_length_costs_the_same_queries(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         page_of(client, f"/games/{site.played.pk}/?ply=3")
 
 
@@ -257,3 +267,26 @@ def test_only_a_game_that_is_played_loads_the_script_that_polls(site: Site, clie
         page = page_of(client, f"/games/{game.pk}/")
         assert ("follow.js" in page) is polls
         assert "htmx" not in page.partition("<script")[2]
+
+
+def test_the_position_is_summarized_for_screen_readers_with_every_step(site: Site, client: Client) -> None:
+    token = site.played.pairing.opening_moves[1]
+    text = f"Ply 2 of {site.played.plies}. Last move {token}. White to move. White: "
+    address = f"/games/{site.played.pk}/?ply=2"
+    assert f'<p class="unseen" id="spoken" role="status">{text}' in page_of(client, address)
+    assert f'data-spoken="{text}' in page_of(client, address, **HTMX)
+    assert 'data-spoken="Expected move 1 at ply 5. ' in page_of(
+        client, f"/games/{site.played.pk}/?ply=5&line=1"
+    )
+    end = page_of(client, f"/games/{site.played.pk}/", **HTMX)
+    assert re.search(r'data-spoken="Ply [^"]*(wins|draw)[^"]*in its holes, store \d+.">', end)
+
+
+def test_a_screen_reader_is_told_the_end_that_the_rules_do_not_tell(site: Site, client: Client) -> None:
+    _, moves = played_moves(site.live, 8)
+    ending = RecordOutcome(Result.WHITE_WINS, Termination.RESIGNATION, Fault.NONE, Reason.NONE)
+    set_done(site.live, ending, len(moves))
+    GameRecord.objects.create(game=site.live, text=record_text(site.live, moves, ending))
+    end = page_of(client, f"/games/{site.live.pk}/", **HTMX)
+    assert re.search(r'data-spoken="Ply 8 of 8. [^"]* White wins: Black resigned.">', end)
+    assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **HTMX)
