@@ -17,6 +17,7 @@ from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
 from engines.svg.style import STYLE, flat_style
 from engines.svg.words import (
     NAMES,
+    count_captured,
     describe,
     game_code,
     game_name,
@@ -28,6 +29,7 @@ from engines.svg.words import (
 
 __all__ = [
     "STYLE",
+    "count_captured",
     "describe",
     "draw",
     "draw_names",

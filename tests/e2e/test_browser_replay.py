@@ -4,13 +4,47 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.filled_site import Site
+from tests.support.filled_site import Site, record_swings
 
 
 def at(page: Page, ply: int) -> None:
     expect(page.locator("#board")).to_have_attribute("data-ply", str(ply))
+
+
+@pytest.fixture
+def points(site: Site, page: Page) -> list[int]:
+    """The plies of the turning points of a game whose page is shown at its start."""
+    record_swings(site.played)
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    texts = page.locator("#points a").all_inner_texts()
+    return [int(text.removeprefix("Ply ")) for text in texts]
+
+
+def test_keys_jump_between_the_turning_points(points: list[int], page: Page) -> None:
+    assert len(points) > 1
+    for ply in points:
+        page.keyboard.press("n")
+        at(page, ply)
+        expect(page.locator("#move-list [aria-current]")).to_have_class(re.compile("point"))
+    page.keyboard.press("n")
+    page.keyboard.press("ArrowRight")  # there is no further one
+    at(page, points[-1] + 1)
+    page.keyboard.press("p")
+    at(page, points[-1])
+    page.keyboard.press("p")
+    at(page, points[-2])
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_contain_text("the previous and the next turning point")
+
+
+def test_a_turning_point_of_the_list_leads_to_its_ply(points: list[int], page: Page) -> None:
+    page.locator("#points a").last.click()
+    at(page, points[-1])
+    expect(page.locator("#move-list [aria-current]")).to_have_attribute("data-ply", str(points[-1]))
+    assert page.locator("#points [aria-current]").count() == 0
 
 
 def test_a_screen_reader_is_told_the_last_of_quick_steps_in_short(site: Site, page: Page) -> None:

@@ -6,6 +6,7 @@
 import "./clock.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+const POINT_KEYS = { n: 1, p: -1 };
 const SAY_MS = 300;
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
@@ -121,6 +122,13 @@ function say() {
   saying = setTimeout(() => { document.getElementById("spoken").textContent = panel().dataset.spoken; }, SAY_MS);
 }
 
+// The nearest turning point after the requested ply, or before it.
+function turningPoint(step) {
+  const plies = [...document.querySelectorAll("#points a")].map((link) => Number(link.dataset.ply));
+  return step > 0 ? plies.find((ply) => ply > requestedPly()) : plies.findLast((ply) => ply < requestedPly());
+}
+const hasPoint = (step) => turningPoint(step) !== undefined;
+
 // The ply of the latest request: repeated key presses count from there, not from the ply shown.
 function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
@@ -174,6 +182,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "End") show(last());
   else if (event.key === " " && !event.target.closest("button, a, summary")) autoplay(!timer);
   else if (event.key === "f") show(requestedPly(), !flipped());
+  else if (event.key in POINT_KEYS && hasPoint(POINT_KEYS[event.key])) show(turningPoint(POINT_KEYS[event.key]));
   else if (event.key === "?") keys.showModal();
   else return;
   event.preventDefault();

@@ -12,7 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines.rules.base import Side
+from engines.rules.base import Result, Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
@@ -30,6 +30,7 @@ from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
+from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
 
@@ -72,8 +73,12 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["ply"] = None  # the page marks the move that it shows
         context["rows"] = replay.rows(since)
         return render(request, "pieces/moves_new.html", context)
+    points = find_turning_points(replay, _winner(game)) if recorded else []
+    context["chart"]["points"] = point_plies = [point.ply for point in points]
     context |= {
         "rows": replay.rows(),
+        "turning_points": points,
+        "point_plies": point_plies,
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
@@ -167,6 +172,12 @@ def _rating_changes(game: Game) -> dict[str, RatingEvent]:
     events = {event.version_id: event for event in game.rating_events.all()}
     players = {"white": game.white_id, "black": game.black_id}
     return {side: events[version] for side, version in players.items() if version in events}
+
+
+def _winner(game: Game) -> Side | None:
+    """Who won a recorded game; None after a draw."""
+    sides = {str(Result.win_for(side)): side for side in Side}
+    return sides.get(game.result or "")
 
 
 def _is_running(game: Game) -> bool:

@@ -20,6 +20,7 @@ from tests.support.filled_site import (
     finish,
     go_live,
     played_moves,
+    record_swings,
     record_text,
     set_done,
 )
@@ -267,6 +268,26 @@ def test_only_a_game_that_is_played_loads_the_script_that_polls(site: Site, clie
         page = page_of(client, f"/games/{game.pk}/")
         assert ("follow.js" in page) is polls
         assert "htmx" not in page.partition("<script")[2]
+
+
+def test_turning_points_are_listed_in_words_and_marked_in_the_list_of_moves_and_the_chart(
+    site: Site, client: Client
+) -> None:
+    record_swings(site.played)
+    page = page_of(client, f"/games/{site.played.pk}/?flip=1")
+    points = re.findall(r'<li><a href="(.*?)" data-ply="(\d+)">Ply \d+</a> (.*?)</li>', page)
+    assert [point for point in points if point[1] == "5"] == [("?ply=5&amp;flip=1", "5", points[0][2])]
+    assert "White&#x27;s score falls from +3.00 to -3.00" in points[0][2]
+    plies = [int(ply) for _, ply, _ in points]
+    assert [int(ply) for ply in re.findall(r'<a href="\?ply=(\d+)&amp;flip=1" class=" point"', page)] == plies
+    assert f'"points": {plies}' in page
+    assert "<kbd>n</kbd>" in page
+
+
+def test_only_a_finished_game_has_turning_points(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.live.pk}/")
+    assert "Turning points" not in page
+    assert "<kbd>n</kbd>" not in page
 
 
 def test_the_position_is_summarized_for_screen_readers_with_every_step(site: Site, client: Client) -> None:
