@@ -117,6 +117,7 @@ urlpatterns = [
     path("games/<int:pk>/embed/", games.game_embed, name="game-embed"),
     path("games/<int:pk>/<int:ply>.svg", board.game_svg, name="game-svg"),
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
+    path("games/<int:pk>/beside/<int:other>/", games.games_beside, name="games-beside"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
     path("rules/", rules.rules_list, name="rules-list"),

@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.filled_site import Site, record_swings
+from tests.e2e.pages import DESK, PHONE, box_of, fits
+from tests.support.filled_site import Site, finish, record_swings
+from tournament.models import LiveGame
 
 
 def at(page: Page, ply: int) -> None:
@@ -60,3 +62,27 @@ def test_a_screen_reader_is_told_the_last_of_quick_steps_in_short(site: Site, pa
     told = page.evaluate("window.told")
     assert len(told) < 3
     assert len(told[-1]) < 200
+
+
+def test_two_games_are_stepped_by_keys_side_by_side_and_on_a_phone_below_each_other(
+    site: Site, page: Page
+) -> None:
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    page.set_viewport_size(DESK)
+    page.goto(f"/games/{site.played.pk}/")
+    page.click("text=Both games of the pair")
+    expect(page.locator("[data-keys]")).to_be_visible()  # the script has run
+    page.keyboard.press("Home")
+    at(page, 0)
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(rf"/games/{site.played.pk}/beside/{site.live.pk}/\?ply=1$"))
+    boards = page.locator("#board svg.board")
+    expect(boards).to_have_count(2)
+    one, other = box_of(boards.first), box_of(boards.last)
+    assert one["x"] + one["width"] <= other["x"]
+    assert one["y"] == other["y"]
+    page.set_viewport_size(PHONE)
+    one, other = box_of(boards.first), box_of(boards.last)
+    assert one["y"] + one["height"] <= other["y"]
+    assert fits(page)

@@ -59,6 +59,7 @@ function number() {
 
 function mark(ply) {
   const list = document.getElementById("move-list");
+  if (!list) return; // there are two games
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   const link = list.querySelector(`[data-ply="${ply}"]`);
   if (!link) return;

@@ -79,6 +79,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": replay.rows(),
         "turning_points": points,
         "point_plies": point_plies,
+        "twin": _find_twin(game),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
@@ -93,6 +94,35 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     return render(request, "game.html", context)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def games_beside(request: HttpRequest, pk: int, other: int) -> HttpResponse:
+    """Two replays next to each other at ``?ply=n`` of both; a game with fewer plies shows its end.
+
+    The response to a script is the boards alone, as of ``game``.
+    """
+    shown = []
+    for number in (pk, other):
+        game = find_game_for(request, number)
+        replay, live, _ = load_replay(game)
+        context = board_context(request, game, replay, live)
+        shown.append(context | {"game": game, "headline": _headline(game, replay, live)})
+    plies = max(one["replay"].plies for one in shown)
+    ply = min(whole_number(request, "ply", plies, most=LAST_ID), plies)
+    context = {
+        "shown": shown,
+        "spoken": f"First game: {shown[0]['spoken']} Second game: {shown[1]['spoken']}",
+        "plies": plies,
+        "ply": ply,
+        "previous": max(0, ply - 1),
+        "next": min(plies, ply + 1),
+        "flip": shown[0]["flip"],
+        "flipped": shown[0]["flipped"],
+    }
+    is_fragment = "HX-Request" in request.headers
+    return render(request, "pieces/boards.html" if is_fragment else "games_beside.html", context)
 
 
 @require_safe
@@ -178,6 +208,12 @@ def _winner(game: Game) -> Side | None:
     """Who won a recorded game; None after a draw."""
     sides = {str(Result.win_for(side)): side for side in Side}
     return sides.get(game.result or "")
+
+
+def _find_twin(game: Game) -> int | None:
+    """The id of the pair's other game, with the colours reversed, once it is recorded."""
+    pair = Game.objects.done().filter(pairing=game.pairing_id).exclude(pk=game.pk)
+    return pair.values_list("pk", flat=True).first()
 
 
 def _is_running(game: Game) -> bool:

@@ -311,3 +311,36 @@ def test_a_screen_reader_is_told_the_end_that_the_rules_do_not_tell(site: Site, 
     end = page_of(client, f"/games/{site.live.pk}/", **HTMX)
     assert re.search(r'data-spoken="Ply 8 of 8. [^"]* White wins: Black resigned.">', end)
     assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **HTMX)
+
+
+def test_a_game_leads_to_both_games_of_its_pair(site: Site, client: Client) -> None:
+    address = f"/games/{site.played.pk}/beside/{site.live.pk}/"
+    assert "beside" not in page_of(client, f"/games/{site.played.pk}/")  # the other is not over
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    assert f'href="{address}"' in page_of(client, f"/games/{site.played.pk}/")
+
+
+def test_two_games_are_stepped_together_and_the_shorter_one_stays_at_its_end(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    address = f"/games/{site.played.pk}/beside/{site.live.pk}/"
+    with django_assert_max_num_queries(4):
+        page = page_of(client, f"{address}?ply=3&flip=1")
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" class="board') == 2
+    assert [f"Ply 3 of {plies}:" in page for plies in (site.played.plies, 5)] == [True, True]
+    assert page.count('href="?ply=4&amp;flip=1"') == 1
+    assert f'data-plies="{site.played.plies}"' in page
+    fragment = page_of(client, f"{address}?ply=9", **HTMX)
+    assert fragment.lstrip().startswith('<section id="board"')
+    assert f"Ply 9 of {site.played.plies}:" in fragment
+    assert "Ply 5 of 5:" in fragment
+    assert 'data-spoken="First game: Ply 9 of ' in fragment
+
+
+def test_two_games_are_seen_by_those_who_may_see_both(site: Site, as_user: LogIn) -> None:
+    draft = site.draft.games.earliest("id").pk
+    for one, other in ((site.played.pk, draft), (draft, site.played.pk)):
+        for user, status in ((None, 404), (site.rival, 404), (site.owner, 200)):
+            assert as_user(user).get(f"/games/{one}/beside/{other}/").status_code == status
+    assert as_user(None).get(f"/games/{site.played.pk}/beside/999999/").status_code == 404
