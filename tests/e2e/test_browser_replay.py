@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.pages import DESK, PHONE, box_of, fits
+from tests.e2e.pages import DESK, PHONE, box_of, fits, log_in
 from tests.support.filled_site import Site, finish, record_swings
-from tournament.models import LiveGame
+from tournament.models import LiveGame, Notice
 
 
 def at(page: Page, ply: int) -> None:
@@ -86,3 +86,16 @@ def test_two_games_are_stepped_by_keys_side_by_side_and_on_a_phone_below_each_ot
     one, other = box_of(boards.first), box_of(boards.last)
     assert one["y"] + one["height"] <= other["y"]
     assert fits(page)
+
+
+def test_a_report_has_the_ply_that_was_shown(site: Site, page: Page) -> None:
+    log_in(page, "rita")
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    page.keyboard.press("ArrowRight")
+    at(page, 1)
+    page.click("text=Something is wrong with this game")
+    page.fill("textarea", "The clock is wrong.")
+    page.click("text=Send to the staff")
+    expect(page.locator(".message")).to_have_text("The staff has your report. Thank you.")
+    at(page, 1)
+    assert "at ply 1: The clock is wrong." in Notice.objects.get(user=site.staff).text
