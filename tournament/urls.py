@@ -18,7 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds
 from tournament.views.bots import bots, comparison, history, versions
-from tournament.views.games import board, games, search
+from tournament.views.games import board, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, profiles, tokens
 from tournament.views.requests import own_page
@@ -120,6 +120,8 @@ urlpatterns = [
     path("games/<int:pk>/embed/", games.game_embed, name="game-embed"),
     path("games/<int:pk>/<int:ply>.svg", board.game_svg, name="game-svg"),
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
+    path("games/<int:pk>/beside/<int:other>/", games.games_beside, name="games-beside"),
+    path("games/<int:pk>/problem/", problems.game_problem, name="game-problem"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),
     path("rules/", rules.rules_list, name="rules-list"),

@@ -15,9 +15,28 @@ from engines.svg.elements import circle, element, lettering
 from engines.svg.hexagons import draw_dualma, draw_duploline
 from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
 from engines.svg.style import STYLE, flat_style
-from engines.svg.words import NAMES, describe, game_code, game_name, holding, standing, stores
+from engines.svg.words import (
+    NAMES,
+    count_captured,
+    describe,
+    game_code,
+    game_name,
+    holding,
+    standing,
+    stores,
+    summarize,
+)
 
-__all__ = ["STYLE", "describe", "draw", "draw_names", "flat_style", "is_wide"]
+__all__ = [
+    "STYLE",
+    "count_captured",
+    "describe",
+    "draw",
+    "draw_names",
+    "flat_style",
+    "is_wide",
+    "summarize",
+]
 
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""

@@ -1,4 +1,4 @@
-"""A position in words, for screen readers and for the strips beside a board.
+"""A position in words, for screen readers and for the strips beside a board, and what a move captured.
 
 It includes stores, kept stones and supplies, for both drawings.
 """
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from engines.rules.base import Outcome, Position, Result, Side
+from engines.rules.dogon import DogonPosition
+from engines.rules.duovallis import DuovallisPosition
 from engines.rules.registry import GAMES
 
 PIECES: Final = 18
@@ -78,16 +80,58 @@ def _score(outcome: Outcome, side: Side) -> str:
     return "" if own is None else f" {own} to {other}"
 
 
+def count_captured(before: Position, after: Position) -> int:
+    """How many seeds, or stones of the opponent, the move between two positions captured.
+
+    0 after a pass, and in games without captures.
+    """
+    mover = before.side
+    if isinstance(before, DogonPosition) and isinstance(after, DogonPosition):
+        return max(0, after.stores[mover] - before.stores[mover])
+    if isinstance(before, DuovallisPosition) and isinstance(after, DuovallisPosition):
+        return before.stones[mover.other] - after.stones[mover.other]
+    return 0
+
+
+def summarize(position: Position, last_move: str = "") -> str:
+    """The position in three or four short sentences: the move, who is to move, and the pieces of each side.
+
+    Like ``describe``, without the cells: short enough to be read aloud after every move.
+    """
+    sentences = [*_last_move(last_move), _state(position)]
+    sentences += [f"{NAMES[side]}: {_possessions(position, side)}" for side in Side]
+    return ". ".join(sentences) + "."
+
+
+def _possessions(position: Position, side: Side) -> str:
+    """What ``side`` has on the board and in its store."""
+    held, board = holding(position, side), position.board()
+    if isinstance(position, DogonPosition):
+        seeds = sum(int(content) for name, content in board.items() if name[1] == "12"[side])
+        return f"{_count(seeds, 'seed')} in its holes, {held}"
+    if isinstance(position, DuovallisPosition):
+        return f"{_count(position.stones[side], 'stone')}, {held}"
+    if game_code(position) == "duploline":
+        discs, rings = (PIECES - left for left in supplies(board)[side])
+        return f"{_count(discs, 'disc')} and {_count(rings, 'ring')} on the board"
+    heights = [len(content) for content in board.values() if content.endswith(side.letter)]
+    return f"{_count(heights.count(1), 'single disc')} and {_count(heights.count(2), 'stack')}"
+
+
 def describe(position: Position, last_move: str = "") -> str:
     """The whole position in a few sentences, every occupied cell named.
 
     ``last_move`` is included only if it has the characters of move tokens.
     """
     sentences = [f"{game_name(position)} after {_count(position.ply, 'ply', 'plies')}, {_state(position)}"]
-    sentences += [f"Last move {last_move}"] if TOKEN.fullmatch(last_move) else []
+    sentences += _last_move(last_move)
     sentences.append(f"On the board: {_contents(position.board())}")
     sentences += [f"{NAMES[side]}: {held}" for side in Side if (held := holding(position, side))]
     return ". ".join(sentences) + "."
+
+
+def _last_move(token: str) -> list[str]:
+    return [f"Last move {token}"] if TOKEN.fullmatch(token) else []
 
 
 def _state(position: Position) -> str:

@@ -172,6 +172,15 @@ def record_text(game: Game, moves: Sequence[RecordMove], ending: RecordOutcome) 
     return format_record(record)
 
 
+def record_swings(game: Game) -> None:
+    """Record the game anew: White's score falls from +3.00 to -3.00 at ply 5, and rises again at ply 11."""
+    history, moves = played_moves(game)
+    scores = {3: 300, 5: -300, 7: -300, 9: -300, 11: 300}
+    notes = {ply: MoveNote(Score(centipawns=score)) for ply, score in scores.items()}
+    moves = [RecordMove(move.token, notes.get(ply)) for ply, move in enumerate(moves, start=1)]
+    GameRecord.objects.filter(game=game).update(text=record_text(game, moves, ending_of(history)))
+
+
 def set_done(game: Game, ending: RecordOutcome, plies: int, **more: Any) -> None:
     """Store how a game ended; ``more`` are other columns of its row."""
     usual = {"sequence": 1000 + game.pk, "finished_at": timezone.now(), **ending._asdict()}

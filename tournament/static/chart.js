@@ -28,7 +28,10 @@ const column = (name, side) => {
 };
 const colour = colourOf(section);
 
-const marker = (plot) => { drawVertical(plot, ply, colour("--accent"), { width: 2 }); };
+const marker = (plot) => {
+  for (const point of values.points ?? []) drawVertical(plot, point, colour("--focus"), { dash: [2, 3] });
+  drawVertical(plot, ply, colour("--accent"), { width: 2 });
+};
 
 function options(kind, more) {
   const axis = axisOptions(colour);
@@ -76,7 +79,7 @@ const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new
 // The text of the move list for the ply under the pointer, else for the ply on the board.
 function read(at) {
   const shown = at === null || at === undefined ? ply : at;
-  const link = document.querySelector(`#moves a[data-ply="${shown}"]`);
+  const link = document.querySelector(`#move-list a[data-ply="${shown}"]`);
   const said = link ? `: ${[...link.children].map((part) => part.textContent).join(" ")}` : "";
   readout.textContent = shown ? `Ply ${shown}${said}` : "The start";
 }

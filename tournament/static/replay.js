@@ -6,6 +6,8 @@
 import "./clock.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+const POINT_KEYS = { n: 1, p: -1 };
+const SAY_MS = 300;
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
 
@@ -56,16 +58,16 @@ function number() {
 }
 
 function mark(ply) {
-  const list = document.getElementById("moves");
+  const list = document.getElementById("move-list");
+  if (!list) return; // there are two games
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   const link = list.querySelector(`[data-ply="${ply}"]`);
   if (!link) return;
   link.setAttribute("aria-current", "true");
-  const box = list.querySelector(".moves");
   const row = link.parentElement;
-  const above = row.offsetTop - box.offsetTop;
-  if (above < box.scrollTop || above + row.offsetHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = above - box.clientHeight / 2; // scrollIntoView would move the whole page on phones
+  const above = row.offsetTop - list.offsetTop;
+  if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) {
+    list.scrollTop = above - list.clientHeight / 2; // scrollIntoView would move the whole page on phones
   }
 }
 
@@ -108,10 +110,25 @@ async function show(ply, flip = flipped(), line = 0) {
   // At the end of a live game the address has no ply, so that a reload after the game shows its end.
   history.replaceState(null, "", follows(to, line) ? address(null, flip) : url);
   mark(to);
+  say();
   document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
   fetchAhead(to, flip);
 }
+
+// For screen readers, which do not notice that the board is replaced. Not at once: only the last of quick steps is said.
+let saying = 0;
+function say() {
+  clearTimeout(saying);
+  saying = setTimeout(() => { document.getElementById("spoken").textContent = panel().dataset.spoken; }, SAY_MS);
+}
+
+// The nearest turning point after the requested ply, or before it.
+function turningPoint(step) {
+  const plies = [...document.querySelectorAll("#points a")].map((link) => Number(link.dataset.ply));
+  return step > 0 ? plies.find((ply) => ply > requestedPly()) : plies.findLast((ply) => ply < requestedPly());
+}
+const hasPoint = (step) => turningPoint(step) !== undefined;
 
 // The ply of the latest request: repeated key presses count from there, not from the ply shown.
 function requestedPly() {
@@ -166,6 +183,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "End") show(last());
   else if (event.key === " " && !event.target.closest("button, a, summary")) autoplay(!timer);
   else if (event.key === "f") show(requestedPly(), !flipped());
+  else if (event.key in POINT_KEYS && hasPoint(POINT_KEYS[event.key])) show(turningPoint(POINT_KEYS[event.key]));
   else if (event.key === "?") keys.showModal();
   else return;
   event.preventDefault();

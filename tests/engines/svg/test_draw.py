@@ -12,7 +12,18 @@ import pytest
 
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
-from engines.svg import PADDING, STRIP, STYLE, describe, draw, draw_names, flat_style, is_wide
+from engines.svg import (
+    PADDING,
+    STRIP,
+    STYLE,
+    count_captured,
+    describe,
+    draw,
+    draw_names,
+    flat_style,
+    is_wide,
+    summarize,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKS = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
@@ -205,6 +216,69 @@ def test_a_position_is_described_in_words() -> None:
     stones = describe(GAMES["duovallis"].position.parse(f"{STONES} b 2 1 1"))
     assert "f2 1 white 1 black" in stones
     assert stones.endswith("f3 1 white. White: keeps 2. Black: keeps 1.")
+
+
+@pytest.mark.parametrize(
+    ("code", "fen", "text"),
+    [
+        (
+            "dogon-kulei",
+            "0,1,0,0,0,3/1,0,0,0,1,0 w 16 26 - - 0",
+            "White to move. White: 2 seeds in its holes, store 16. Black: 4 seeds in its holes, store 26.",
+        ),
+        (
+            "duovallis",
+            f"{STONES} b 2 1 1",
+            "Black to move. White: 6 stones, keeps 2. Black: 6 stones, keeps 1.",
+        ),
+        (
+            "dualma",
+            STACKS,
+            "White to move. White: 0 single discs and 0 stacks. Black: 0 single discs and 11 stacks.",
+        ),
+        (
+            "duploline",
+            "4/5/6/3,Dr,3/3,R,2/5/4 w 2",
+            "White to move. White: 1 disc and 1 ring on the board. Black: 0 discs and 1 ring on the board.",
+        ),
+    ],
+)
+def test_a_position_is_summarized_by_its_numbers(code: str, fen: str, text: str) -> None:
+    position = GAMES[code].position.parse(fen)
+    assert summarize(position) == text
+    assert summarize(position, "a1+") == f"Last move a1+. {text}"
+    assert summarize(position, "<b>") == text
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_summary_is_short_and_names_both_sides_and_who_is_to_move(code: str) -> None:
+    for position, token in some_game(code, seed=6, plies=60):
+        text = summarize(position, token)
+        assert len(text) < 140
+        assert text.startswith(f"Last move {token}. ")
+        assert (" to move. " in text) is not position.outcome().decided
+        assert "White: " in text
+        assert "Black: " in text
+
+
+@pytest.mark.parametrize(
+    ("code", "fen", "token", "captured"),
+    [
+        ("dogon-kulei", "3,1,2,1,2,1/2,0,2,0,0,5 w 14 15 - - 20", "f1+", 12),
+        ("dogon-kulei", "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0", "c1+", 0),
+        ("dogon-kulei", "0,0,0,0,2,0/0,0,0,0,0,0 w 30 16 - - 0", "pass", 0),
+        (
+            "duovallis",
+            "6b,6b,0,0,4b,4b/0,7w,0,1w,7w,0/3w2b,0,4b,4b,4b,3w/7w,2w,0,6w,1w,2w b 1 0 5",
+            "b4",
+            6,
+        ),
+        ("dualma", "5/6/7/8/2,b,3,w,2/8/7/6/5 w 1", "e4:e6", 0),
+    ],
+)
+def test_what_a_move_captured_is_counted(code: str, fen: str, token: str, captured: int) -> None:
+    before = GAMES[code].position.parse(fen)
+    assert count_captured(before, before.play(token)) == captured
 
 
 def drawn_move(code: str, fen: str, token: str, *, flip: bool = False) -> Element:

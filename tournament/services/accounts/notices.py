@@ -16,9 +16,11 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from tournament.models import BotVersion, Notice, Tournament, User, Worker
+from tournament.models import BotVersion, Game, Notice, Tournament, User, Worker
+from tournament.sentences import isolate
 
 log = logging.getLogger("tournament.notices")
 
@@ -45,9 +47,28 @@ def notify_about(tournament: Tournament, texts: Mapping[User, str], *, is_warnin
 
 def notify_staff(worker: Worker, text: str) -> None:
     """Notify all staff about a worker; part of the caller's transaction."""
-    staff = User.objects.filter(is_staff=True, is_active=True)
-    notices = [Notice(user=user, text=text, subject=f"worker/{worker.pk}") for user in staff]
+    notices = [Notice(user=user, text=text, subject=f"worker/{worker.pk}") for user in _staff()]
     _post(notices, "Duarena: a worker", reverse("workers"))
+
+
+@transaction.atomic
+def report_problem(game: Game, ply: int, reporter: User, text: str) -> None:
+    """Notify all staff of what a user says is wrong with a game, shown at ``ply``.
+
+    A user has one unread report a game: a new one replaces it.
+    """
+    players = " – ".join(isolate(version.bot.name) for version in (game.white, game.black))
+    path = f"{game.get_absolute_url()}?ply={ply}"
+    message = (
+        f"{isolate(reporter.username)} reports a problem with game {game.pk}, {players}, at ply {ply}: {text}"
+    )
+    subject = f"problem/{game.pk}/{reporter.pk}"
+    notices = [Notice(user=user, text=message, subject=subject, path=path) for user in _staff()]
+    _post(notices, f"Duarena: a problem with game {game.pk}", path)
+
+
+def _staff() -> QuerySet[User]:
+    return User.objects.filter(is_staff=True, is_active=True)
 
 
 def _post(notices: Sequence[Notice], title: str, path: str) -> None:

@@ -21,6 +21,7 @@ from engines.rules.base import Side
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
+from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 
@@ -101,6 +102,9 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     is_last = ply == replay.plies
     # The game may have ended by a limit or a forfeit, not by the rules.
     to_move = None if is_last and game.result is not None else replay.positions[ply].side
+    # The rules do not tell the end by a limit or a forfeit.
+    tells_end = is_last and game.result is not None and not shown.after.outcome().decided
+    end = f" {ending_sentence(game)}" if tells_end else ""
     clocks = replay.clocks(ply, parse_time_control(game.tournament.time_control))
     panels = player_panels(game, clocks, to_move, live if is_last else None)
     return {
@@ -114,11 +118,17 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
         "position": str(shown.after),
+        "spoken": f"{_place(replay, ply, step)}. {svg.summarize(shown.after, shown.token)}{end}",
         "board": draw_board(shown, flip=flip, players=False),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
         "is_wide": svg.is_wide(shown.after),
     }
+
+
+def _place(replay: Replay, ply: int, step: int) -> str:
+    """Where in the game a position is, for screen readers."""
+    return f"Expected move {step} at ply {ply}" if step else f"Ply {ply} of {replay.plies}"
 
 
 def draw_board(step: BoardStep, *, flip: bool = False, players: bool = True, style: str = "") -> SafeString:

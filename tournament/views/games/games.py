@@ -12,7 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines.rules.base import Side
+from engines.rules.base import Result, Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
@@ -30,6 +30,7 @@ from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
+from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import unchanged
 
@@ -72,8 +73,13 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["ply"] = None  # the page marks the move that it shows
         context["rows"] = replay.rows(since)
         return render(request, "pieces/moves_new.html", context)
+    points = find_turning_points(replay, _winner(game)) if recorded else []
+    context["chart"]["points"] = point_plies = [point.ply for point in points]
     context |= {
         "rows": replay.rows(),
+        "turning_points": points,
+        "point_plies": point_plies,
+        "twin": _find_twin(game),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
         "fault": fault_sentence(game),
@@ -88,6 +94,35 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     return render(request, "game.html", context)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def games_beside(request: HttpRequest, pk: int, other: int) -> HttpResponse:
+    """Two replays next to each other at ``?ply=n`` of both; a game with fewer plies shows its end.
+
+    The response to a script is the boards alone, as of ``game``.
+    """
+    shown = []
+    for number in (pk, other):
+        game = find_game_for(request, number)
+        replay, live, _ = load_replay(game)
+        context = board_context(request, game, replay, live)
+        shown.append(context | {"game": game, "headline": _headline(game, replay, live)})
+    plies = max(one["replay"].plies for one in shown)
+    ply = min(whole_number(request, "ply", plies, most=LAST_ID), plies)
+    context = {
+        "shown": shown,
+        "spoken": f"First game: {shown[0]['spoken']} Second game: {shown[1]['spoken']}",
+        "plies": plies,
+        "ply": ply,
+        "previous": max(0, ply - 1),
+        "next": min(plies, ply + 1),
+        "flip": shown[0]["flip"],
+        "flipped": shown[0]["flipped"],
+    }
+    is_fragment = "HX-Request" in request.headers
+    return render(request, "pieces/boards.html" if is_fragment else "games_beside.html", context)
 
 
 @require_safe
@@ -167,6 +202,18 @@ def _rating_changes(game: Game) -> dict[str, RatingEvent]:
     events = {event.version_id: event for event in game.rating_events.all()}
     players = {"white": game.white_id, "black": game.black_id}
     return {side: events[version] for side, version in players.items() if version in events}
+
+
+def _winner(game: Game) -> Side | None:
+    """Who won a recorded game; None after a draw."""
+    sides = {str(Result.win_for(side)): side for side in Side}
+    return sides.get(game.result or "")
+
+
+def _find_twin(game: Game) -> int | None:
+    """The id of the pair's other game, with the colours reversed, once it is recorded."""
+    pair = Game.objects.done().filter(pairing=game.pairing_id).exclude(pk=game.pk)
+    return pair.values_list("pk", flat=True).first()
 
 
 def _is_running(game: Game) -> bool:

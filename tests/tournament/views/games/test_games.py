@@ -8,12 +8,23 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from engines.records import MoveNote, Record, RecordMove, read_records
-from engines.rules.base import Side
+from engines.records import Fault, MoveNote, Record, RecordMove, RecordOutcome, Termination, read_records
+from engines.rules.base import Reason, Result, Side
 from engines.rules.registry import GAMES
 from engines.timecontrol import parse_time_control
-from tests.support.filled_site import LADDER, STDERR, LogIn, Site, finish, go_live
-from tournament.models import Game, LiveGame
+from tests.support.filled_site import (
+    LADDER,
+    STDERR,
+    LogIn,
+    Site,
+    finish,
+    go_live,
+    played_moves,
+    record_swings,
+    record_text,
+    set_done,
+)
+from tournament.models import Game, GameRecord, LiveGame
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
 
 HTMX = {"HX-Request": "true"}
@@ -84,7 +95,7 @@ def test_htmx_gets_the_board_alone(site: Site, client: Client) -> None:
 def test_a_game_of_any_length_costs_the_same_queries(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         page_of(client, f"/games/{site.played.pk}/?ply=3")
 
 
@@ -257,3 +268,79 @@ def test_only_a_game_that_is_played_loads_the_script_that_polls(site: Site, clie
         page = page_of(client, f"/games/{game.pk}/")
         assert ("follow.js" in page) is polls
         assert "htmx" not in page.partition("<script")[2]
+
+
+def test_turning_points_are_listed_in_words_and_marked_in_the_list_of_moves_and_the_chart(
+    site: Site, client: Client
+) -> None:
+    record_swings(site.played)
+    page = page_of(client, f"/games/{site.played.pk}/?flip=1")
+    points = re.findall(r'<li><a href="(.*?)" data-ply="(\d+)">Ply \d+</a> (.*?)</li>', page)
+    assert [point for point in points if point[1] == "5"] == [("?ply=5&amp;flip=1", "5", points[0][2])]
+    assert "White&#x27;s score falls from +3.00 to -3.00" in points[0][2]
+    plies = [int(ply) for _, ply, _ in points]
+    assert [int(ply) for ply in re.findall(r'<a href="\?ply=(\d+)&amp;flip=1" class=" point"', page)] == plies
+    assert f'"points": {plies}' in page
+    assert "<kbd>n</kbd>" in page
+
+
+def test_only_a_finished_game_has_turning_points(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.live.pk}/")
+    assert "Turning points" not in page
+    assert "<kbd>n</kbd>" not in page
+
+
+def test_the_position_is_summarized_for_screen_readers_with_every_step(site: Site, client: Client) -> None:
+    token = site.played.pairing.opening_moves[1]
+    text = f"Ply 2 of {site.played.plies}. Last move {token}. White to move. White: "
+    address = f"/games/{site.played.pk}/?ply=2"
+    assert f'<p class="unseen" id="spoken" role="status">{text}' in page_of(client, address)
+    assert f'data-spoken="{text}' in page_of(client, address, **HTMX)
+    assert 'data-spoken="Expected move 1 at ply 5. ' in page_of(
+        client, f"/games/{site.played.pk}/?ply=5&line=1"
+    )
+    end = page_of(client, f"/games/{site.played.pk}/", **HTMX)
+    assert re.search(r'data-spoken="Ply [^"]*(wins|draw)[^"]*in its holes, store \d+.">', end)
+
+
+def test_a_screen_reader_is_told_the_end_that_the_rules_do_not_tell(site: Site, client: Client) -> None:
+    _, moves = played_moves(site.live, 8)
+    ending = RecordOutcome(Result.WHITE_WINS, Termination.RESIGNATION, Fault.NONE, Reason.NONE)
+    set_done(site.live, ending, len(moves))
+    GameRecord.objects.create(game=site.live, text=record_text(site.live, moves, ending))
+    end = page_of(client, f"/games/{site.live.pk}/", **HTMX)
+    assert re.search(r'data-spoken="Ply 8 of 8. [^"]* White wins: Black resigned.">', end)
+    assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **HTMX)
+
+
+def test_a_game_leads_to_both_games_of_its_pair(site: Site, client: Client) -> None:
+    address = f"/games/{site.played.pk}/beside/{site.live.pk}/"
+    assert "beside" not in page_of(client, f"/games/{site.played.pk}/")  # the other is not over
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    assert f'href="{address}"' in page_of(client, f"/games/{site.played.pk}/")
+
+
+def test_two_games_are_stepped_together_and_the_shorter_one_stays_at_its_end(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    address = f"/games/{site.played.pk}/beside/{site.live.pk}/"
+    with django_assert_max_num_queries(4):
+        page = page_of(client, f"{address}?ply=3&flip=1")
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" class="board') == 2
+    assert [f"Ply 3 of {plies}:" in page for plies in (site.played.plies, 5)] == [True, True]
+    assert page.count('href="?ply=4&amp;flip=1"') == 1
+    assert f'data-plies="{site.played.plies}"' in page
+    fragment = page_of(client, f"{address}?ply=9", **HTMX)
+    assert fragment.lstrip().startswith('<section id="board"')
+    assert f"Ply 9 of {site.played.plies}:" in fragment
+    assert "Ply 5 of 5:" in fragment
+    assert 'data-spoken="First game: Ply 9 of ' in fragment
+
+
+def test_two_games_are_seen_by_those_who_may_see_both(site: Site, as_user: LogIn) -> None:
+    draft = site.draft.games.earliest("id").pk
+    for one, other in ((site.played.pk, draft), (draft, site.played.pk)):
+        for user, status in ((None, 404), (site.rival, 404), (site.owner, 200)):
+            assert as_user(user).get(f"/games/{one}/beside/{other}/").status_code == status
+    assert as_user(None).get(f"/games/{site.played.pk}/beside/999999/").status_code == 404

@@ -1,0 +1,136 @@
+"""The turning points of a finished game: the few plies that a reader looks at first.
+
+A pure function of the replay. Each kind has one rule; scores are compared as the chart draws them
+(``chart.squeeze``), because every engine has units of its own:
+
+* **Disagreement**: the first time that the last scores of both engines cannot both be right, because each
+  engine sees itself ahead, or each behind, by ``CLEAR`` or more.
+* **Behind for good**: the first score of the loser's engine since which it never saw itself level or ahead.
+* **Announcement**: the first win that an engine announces.
+* **Swing**: a score that differs by ``SWING`` or more from the one that the same engine gave a move before.
+* **Capture**: a move that captures ``MANY`` or more.
+
+The first three are always shown. Swings and captures fill the rest, the greatest first; one within ``NEAR``
+plies of what is shown already is left out, because it tells of the same event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from engines.records import MoveNote, format_note
+from engines.rules.base import Side
+from engines.svg import count_captured
+from tournament.views.games.chart import squeeze
+from tournament.views.games.replay import Replay, ShownMove
+
+MOST: Final = 6
+"""Turning points of a game."""
+CLEAR: Final = 20
+"""Of the chart's 100 from level to won; a lead of one unit."""
+SWING: Final = 50
+"""Of the chart's 200 from lost to won; as from 1.3 behind to 1.3 ahead."""
+MANY: Final = 6
+"""Seeds, or stones of the opponent; about one capture of twelve in random play."""
+NEAR: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TurningPoint:
+    """What happened at a ply (from 1), as one sentence."""
+
+    ply: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    ply: int
+    text: str
+    size: float
+    """From 0 to 1 for swings and captures; more for what is always shown."""
+
+
+def find_turning_points(replay: Replay, winner: Side | None) -> list[TurningPoint]:
+    """At most ``MOST`` turning points of a finished game by ply; ``winner`` is None after a draw."""
+    scored = [move for move in replay.moves if move.note.score is not None]
+    found = [
+        *_disagreement(scored),
+        *(_behind_for_good(scored, winner.other) if winner is not None else ()),
+        *_announcements(scored),
+        *_swings(replay),
+        *_captures(replay),
+    ]
+    chosen: list[_Found] = []
+    for one in sorted(found, key=lambda one: -one.size):
+        near = 0 if one.size > 1 else NEAR
+        if len(chosen) < MOST and all(abs(one.ply - other.ply) > near for other in chosen):
+            chosen.append(one)
+    return [TurningPoint(one.ply, one.text) for one in sorted(chosen, key=lambda one: one.ply)]
+
+
+def _disagreement(scored: list[ShownMove]) -> Iterator[_Found]:
+    for before, move in pairwise(scored):
+        if move.side is before.side:
+            continue
+        for sign, word in ((1, "ahead"), (-1, "behind")):
+            if all(sign * _lead(one) >= CLEAR for one in (before, move)):
+                first, second = (f"{_name(one.side)} {_written(one)}" for one in (before, move))
+                yield _Found(move.ply, f"Both engines see themselves {word}: {first}, {second}.", 4)
+                return
+
+
+def _behind_for_good(scored: list[ShownMove], loser: Side) -> Iterator[_Found]:
+    own = [move for move in scored if move.side is loser]
+    last_hope = max((at for at, move in enumerate(own) if _lead(move) >= 0), default=-1)
+    if 0 <= last_hope < len(own) - 1:
+        before, move = own[last_hope : last_hope + 2]
+        scores = f"from {_written(before)} to {_written(move)}"
+        yield _Found(move.ply, f"{_name(loser)}'s score falls {scores} and stays below even.", 3)
+
+
+def _announcements(scored: list[ShownMove]) -> Iterator[_Found]:
+    for side in Side:
+        for move in scored:
+            mate = move.note.score.mate if move.note.score else None
+            if move.side is side and mate is not None and mate > 0:
+                plies = f"{mate} {'ply' if mate == 1 else 'plies'}"
+                yield _Found(move.ply, f"{_name(side)}'s engine announces a win in {plies}.", 2)
+                break
+
+
+def _swings(replay: Replay) -> Iterator[_Found]:
+    for before, reply, move in zip(replay.moves, replay.moves[1:], replay.moves[2:], strict=False):
+        if before.note.score is None or move.note.score is None:
+            continue
+        change = _lead(move) - _lead(before)
+        if abs(change) >= SWING:
+            verb = "rises" if change > 0 else "falls"
+            scores = f"from {_written(before)} to {_written(move)}"
+            text = f"After {reply.token} {_name(move.side)}'s score {verb} {scores}."
+            yield _Found(move.ply, text, abs(change) / 200)
+
+
+def _captures(replay: Replay) -> Iterator[_Found]:
+    unit = replay.rules.score_unit or "stone"
+    for move, before, after in zip(replay.moves, replay.positions, replay.positions[1:], strict=False):
+        captured = count_captured(before, after)
+        if captured >= MANY:
+            text = f"{_name(move.side)} plays {move.token} and captures {captured} {unit}s."
+            yield _Found(move.ply, text, min(1.0, captured / (4 * MANY)))
+
+
+def _lead(move: ShownMove) -> int:
+    """The score as the chart draws it, seen from the engine that gave it; 0 without a score."""
+    return squeeze(move.note.score, Side.WHITE) or 0
+
+
+def _written(move: ShownMove) -> str:
+    return format_note(MoveNote(score=move.note.score))
+
+
+def _name(side: Side) -> str:
+    return side.name.title()
