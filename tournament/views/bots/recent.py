@@ -20,8 +20,8 @@ from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
 from tournament.models import GameRecord, RatingEvent
+from tournament.models.parts import first_of_parts
 from tournament.views.games.replay import format_seconds
-from tournament.views.paging import first_of_parts
 
 MOST_COUNTED = 500
 MOST_CHANGES = 8
