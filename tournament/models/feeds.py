@@ -1,9 +1,10 @@
-"""Entries of the Atom feeds."""
+"""Entries of the Atom feeds, and who follows which feed."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
@@ -57,3 +58,19 @@ class FeedEntry(models.Model):
         """The page with more: a tournament's, a ladder's, or a version's."""
         subject = self.tournament or self.ladder or self.version
         return subject.get_absolute_url() if subject else reverse("home")
+
+
+class Follow(models.Model):
+    """A user follows a bot, ladder, tournament or user; nobody else sees it."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="follows", db_index=False
+    )
+    feed = models.CharField(max_length=60)
+    """See ``feed_of``; its subject may be deleted or hidden meanwhile."""
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "feed"], name="follow_once_a_feed")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.feed}"
