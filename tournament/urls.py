@@ -20,7 +20,7 @@ from tournament.views import feeds, follows
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, profiles, tokens
+from tournament.views.people import accounts, digests, profiles, tokens
 from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
@@ -150,6 +150,8 @@ urlpatterns = [
     path("account/", accounts.account, name="account"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
+    path("account/digest/", digests.choose, name="digest"),
+    path("account/digest/<str:token>/", digests.stop, name="digest-stop"),
     path(
         "account/password/",
         own_page(account_views.PasswordChangeView.as_view(success_url=reverse_lazy("account"))),

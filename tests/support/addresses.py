@@ -11,6 +11,7 @@ from django.utils import timezone
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
 from tournament.models import Notice, Token, Tournament, Worker
+from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
 VISITORS = ("anonymous", "another", "owner", "staff")
@@ -122,6 +123,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "account": ("/account/", LOG_IN),
     "notices-read": ("POST /account/notices/read/", (302, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (302, 404, 302, 404)),
+    "digest": ("POST /account/digest/", (302, 302, 302, 302)),
+    "digest-stop": ("/account/digest/{stop}/", PUBLIC),
     "account_change_password": ("/account/password/", LOG_IN),
     "account_email": ("/account/email/", LOG_IN),
     "account_confirm_email": ("/account/email/wrong/", PUBLIC),
@@ -161,6 +164,7 @@ ALSO = {
     "following a draft": ("POST /tournaments/{draft}/follow/", (302, 404, 404, 404)),
     "following a refused bot": ("POST /bots/hopeless/follow/", (302, 404, 404, 404)),
     "following a person with nothing to show": ("POST /people/stan/follow/", (302, 404, 404, 404)),
+    "ending the digests of nobody": ("/account/digest/1:wrong/", (404, 404, 404, 404)),
     "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
     "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
     "a refused bot": ("/bots/hopeless/", PRIVATE),
@@ -237,6 +241,7 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "played_key": lambda site: site.played.key,
     "running": lambda site: site.running.slug,
     "staged": lambda site: _staged(site).slug,
+    "stop": lambda site: stop_token(site.owner),
     "tested": lambda site: _version_test(site).slug,
     "tested_game": lambda site: _version_test(site).games.earliest("id").pk,
     "token": lambda site: _token(site).pk,

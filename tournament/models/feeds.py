@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from django.conf import settings
@@ -22,6 +23,12 @@ class FeedEntryQuerySet(models.QuerySet["FeedEntry"]):
 def feed_of(subject: models.Model) -> str:
     """The name of the feed of a bot, ladder, tournament or user."""
     return f"{subject._meta.model_name}/{subject.pk}"
+
+
+def ids_of(feeds: Iterable[str], kind: type[models.Model]) -> list[str]:
+    """The primary keys of the subjects of this kind."""
+    parts = (feed.partition("/") for feed in feeds)
+    return [pk for name, _, pk in parts if name == kind._meta.model_name]
 
 
 class FeedEntry(models.Model):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.db import models
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from tournament.models import Bot, Ladder, Tournament, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.follows import FollowError, follow, unfollow
 from tournament.views import feeds
@@ -17,7 +17,7 @@ from tournament.views.logged_in import takes_form
 from tournament.views.requests import AuthenticatedRequest
 
 
-def _button(find: Callable[[str], models.Model]) -> Callable[..., HttpResponse]:
+def _button(find: Callable[[str], Bot | Ladder | Tournament | User]) -> Callable[..., HttpResponse]:
     """The view of the button on the page of a subject, which is found as that of a feed."""
 
     @takes_form
