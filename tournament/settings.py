@@ -249,6 +249,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "tournament.views.errors.NotAllowedPageMiddleware",
     "tournament.views.errors.TooLargePageMiddleware",
+    "tournament.views.logged_in.VisitMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
 TEMPLATES = [

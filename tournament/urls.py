@@ -16,11 +16,11 @@ from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.kit import KIT
-from tournament.views import feeds
+from tournament.views import feeds, follows
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
-from tournament.views.people import accounts, profiles, tokens
+from tournament.views.people import accounts, digests, profiles, tokens
 from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
@@ -46,12 +46,14 @@ urlpatterns = [
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/compare/", ladders.ladder_compare, name="ladder-compare"),
     path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
+    path("ladders/<slug:code>/follow/", follows.ladder, name="ladder-follow"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bots.bots, name="bots"),
     path("bots/bots.<slug:kind>", bots.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
+    path("bots/<slug:slug>/follow/", follows.bot, name="bot-follow"),
     path("bots/<slug:slug>/ratings.<slug:kind>", bots.bot_ratings, name="bot-ratings"),
     path("bots/<slug:slug>/results.<slug:kind>", bots.bot_results, name="bot-results"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
@@ -80,6 +82,7 @@ urlpatterns = [
     path("tournaments/new/", organizing.tournament_new, name="tournament-new"),
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
     path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
+    path("tournaments/<slug:slug>/follow/", follows.tournament, name="tournament-follow"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
@@ -110,6 +113,7 @@ urlpatterns = [
     path("version-tests/<slug:slug>/stop/", starting.version_test_stop, name="version-test-stop"),
     path("people/<str:name>/ratings.<slug:kind>", profiles.person_ratings, name="person-ratings"),
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
+    path("people/<str:name>/follow/", follows.person, name="person-follow"),
     path("queue/", queue.queue, name="queue"),
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
@@ -151,6 +155,8 @@ urlpatterns = [
     path("account/", accounts.account, name="account"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
+    path("account/digest/", digests.choose, name="digest"),
+    path("account/digest/<str:token>/", digests.stop, name="digest-stop"),
     path(
         "account/password/",
         own_page(account_views.PasswordChangeView.as_view(success_url=reverse_lazy("account"))),

@@ -7,6 +7,7 @@ are not replayed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +15,8 @@ from dataclasses import replace
 from engines.records.headers import start_history
 from engines.records.model import TOKEN, MoveNote, Record, RecordError, RecordMove, Source, is_token
 from engines.records.notes import BOOK, parse_note
-from engines.rules.base import Result, RulesError
+from engines.rules.base import Result, RulesError, Side
+from engines.rules.registry import find_game
 
 _TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
 _ESCAPED = re.compile(r"\\(.)")
@@ -22,6 +24,8 @@ _PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
 """A move as it is written, with its number; the group is its comment."""
 _TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
+_SCORE = re.compile(r"(#)?([-+][0-9]+(?:\.[0-9]{2})?)(?=[\s/]|$)")
+_FIRST = re.compile(r'^\[(Game|FEN) "([^"\\]*)"\]$', re.MULTILINE)
 _NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
 _SUFFIX = re.compile(r"[!?]{1,2}$")
 _RESULTS: dict[str, Result] = {result.value: result for result in Result}
@@ -75,6 +79,24 @@ def read_times(text: str) -> list[int | None]:
     *comments, _ = _WRITTEN.findall(moves)  # the last word is the result
     times = map(_TIME.match, comments)
     return [None if time is None else int(time[1] + time[2]) for time in times]
+
+
+def read_scores(text: str) -> list[float | None]:
+    """As ``read_times``, the score of each move for the engine that made it; a mate is infinite."""
+    _, _, moves = text.partition("\n\n")
+    *comments, _ = _WRITTEN.findall(moves)
+    scores = map(_SCORE.match, comments)
+    return [
+        None if score is None else math.copysign(math.inf if score[1] else float(score[2]), float(score[2]))
+        for score in scores
+    ]
+
+
+def read_first_side(text: str) -> Side:
+    """The side that makes the first move of a record, which is one as for ``read_times``."""
+    headers = dict(_FIRST.findall(text))
+    rules, fen = find_game(headers["Game"]), headers.get("FEN")
+    return rules.position.parse(fen).side if fen else rules.first
 
 
 class _Draft:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
 from tournament.models import Notice, Token, Tournament, Worker
+from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
 VISITORS = ("anonymous", "another", "owner", "staff")
@@ -33,11 +34,13 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
     "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
+    "ladder-follow": ("POST /ladders/dogon-kulei/follow/", (302, 302, 302, 302)),
     "bots": ("/bots/", PUBLIC),
     "bots-files": ("/bots/bots.csv", PUBLIC),
     "bot-ratings": ("/bots/stone-age/ratings.csv", PUBLIC),
     "bot-results": ("/bots/stone-age/results.json", PUBLIC),
     "bot-feed": ("/bots/stone-age/feed.atom", PUBLIC),
+    "bot-follow": ("POST /bots/stone-age/follow/", (302, 302, 302, 302)),
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
     "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
@@ -63,7 +66,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
     "tournament-pairings": ("/tournaments/{staged}/pairings.csv", PRIVATE),
     "tournament-feed": ("/tournaments/{running}/feed.atom", PUBLIC),
+    "tournament-follow": ("POST /tournaments/{running}/follow/", (302, 302, 302, 302)),
     "person-feed": ("/people/olga/feed.atom", PUBLIC),
+    "person-follow": ("POST /people/olga/follow/", (302, 302, 302, 302)),
     "tournament-start": ("POST /tournaments/{draft}/start/", (302, 404, 302, 302)),
     "tournament-announce": ("POST /tournaments/{draft}/announce/", (302, 404, 302, 302)),
     "tournament-pause": ("POST /tournaments/{running}/pause/", (302, 404, 302, 302)),
@@ -122,6 +127,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "account": ("/account/", LOG_IN),
     "notices-read": ("POST /account/notices/read/", (302, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (302, 404, 302, 404)),
+    "digest": ("POST /account/digest/", (302, 302, 302, 302)),
+    "digest-stop": ("/account/digest/{stop}/", PUBLIC),
     "account_change_password": ("/account/password/", LOG_IN),
     "account_email": ("/account/email/", LOG_IN),
     "account_confirm_email": ("/account/email/wrong/", PUBLIC),
@@ -158,6 +165,10 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
 
 ALSO = {
     "a draft that was cancelled": ("/tournaments/{discarded}/", PRIVATE),
+    "following a draft": ("POST /tournaments/{draft}/follow/", (302, 404, 404, 404)),
+    "following a refused bot": ("POST /bots/hopeless/follow/", (302, 404, 404, 404)),
+    "following a person with nothing to show": ("POST /people/stan/follow/", (302, 404, 404, 404)),
+    "ending the digests of nobody": ("/account/digest/1:wrong/", (404, 404, 404, 404)),
     "a draft's feed": ("/tournaments/{draft}/feed.atom", (404, 404, 404, 404)),
     "a validation's feed": ("/tournaments/{validation}/feed.atom", (404, 404, 404, 404)),
     "a refused bot": ("/bots/hopeless/", PRIVATE),
@@ -237,6 +248,7 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "played_key": lambda site: site.played.key,
     "running": lambda site: site.running.slug,
     "staged": lambda site: _staged(site).slug,
+    "stop": lambda site: stop_token(site.owner),
     "tested": lambda site: _version_test(site).slug,
     "tested_game": lambda site: _version_test(site).games.earliest("id").pk,
     "token": lambda site: _token(site).pk,

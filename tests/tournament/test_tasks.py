@@ -82,7 +82,15 @@ def test_each_duty_has_its_own_period(ran: list[str], clock: list[float]) -> Non
         tasks.look()
         clock[0] += 1
     counts = {name: ran.count(name) for name in ran}
-    assert counts == {"tend": 30, "sweep": 6, "pages": 10, "recompute": 6, "estimates": 3, "prune": 1}
+    assert counts == {
+        "tend": 30,
+        "sweep": 6,
+        "pages": 10,
+        "recompute": 6,
+        "estimates": 3,
+        "digests": 3,
+        "prune": 1,
+    }
 
 
 def test_nothing_is_starved_while_reports_keep_arriving(

@@ -1,9 +1,11 @@
-"""Entries of the Atom feeds."""
+"""Entries of the Atom feeds, and who follows which feed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
@@ -21,6 +23,12 @@ class FeedEntryQuerySet(models.QuerySet["FeedEntry"]):
 def feed_of(subject: models.Model) -> str:
     """The name of the feed of a bot, ladder, tournament or user."""
     return f"{subject._meta.model_name}/{subject.pk}"
+
+
+def ids_of(feeds: Iterable[str], kind: type[models.Model]) -> list[str]:
+    """The primary keys of the subjects of this kind."""
+    parts = (feed.partition("/") for feed in feeds)
+    return [pk for name, _, pk in parts if name == kind._meta.model_name]
 
 
 class FeedEntry(models.Model):
@@ -57,3 +65,19 @@ class FeedEntry(models.Model):
         """The page with more: a tournament's, a ladder's, or a version's."""
         subject = self.tournament or self.ladder or self.version
         return subject.get_absolute_url() if subject else reverse("home")
+
+
+class Follow(models.Model):
+    """A user follows a bot, ladder, tournament or user; nobody else sees it."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="follows", db_index=False
+    )
+    feed = models.CharField(max_length=60)
+    """See ``feed_of``; its subject may be deleted or hidden meanwhile."""
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "feed"], name="follow_once_a_feed")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.feed}"

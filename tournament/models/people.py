@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
 from django.urls import reverse
+from django.utils import timezone
 
 from tournament.models.names import MAX_LOOK, look_key, look_keys
 
@@ -20,8 +21,24 @@ UNREACHABLE = (".", "..")
 class User(AbstractUser):
     """A user account; staff runs the site."""
 
+    class DigestPeriod(models.TextChoices):
+        NEVER = "", "never"
+        DAILY = "daily", "daily"
+        WEEKLY = "weekly", "weekly"
+
     look = models.CharField(max_length=MAX_LOOK, db_index=True, editable=False, default="")
     """The same for usernames that look alike, see ``look_key``; older accounts may share one."""
+
+    seen_at = models.DateTimeField(default=timezone.now, editable=False)
+    """The latest page, some minutes late; see ``services.accounts.visits``."""
+    left_at = models.DateTimeField(null=True, editable=False)
+    """The end of the visit before the latest one; null before the second visit."""
+
+    digest = models.CharField(
+        max_length=6, choices=DigestPeriod.choices, blank=True, default=DigestPeriod.NEVER, editable=False
+    )
+    digest_at = models.DateTimeField(null=True, editable=False)
+    """Up to when digests by mail tell what happened; null before the first choice."""
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.look = look_key(self.username)
@@ -49,6 +66,9 @@ class User(AbstractUser):
                 name="user_name_whatever_case",
                 violation_error_message="A user with that username exists already.",
             )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["digest", "digest_at"], condition=~models.Q(digest=""), name="digest_due")
         ]
 
     @property

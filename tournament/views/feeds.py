@@ -36,7 +36,14 @@ class FeedLink:
     """A feed as pages link to it."""
 
     title: str
-    address: str
+    page: str
+    """The path of its subject's page."""
+    follows: bool | None = None
+    """Whether the visitor follows its subject; None for guests, and for what is the visitor's own."""
+
+    @property
+    def address(self) -> str:
+        return f"{self.page}feed.atom"
 
 
 class _AtomFeed(Atom1Feed):
@@ -64,7 +71,7 @@ class _SubjectFeed(Feed):  # type: ignore[type-arg]
         return f"{feed_link(subject).title} · Duarena"
 
     def link(self, subject: models.Model) -> str:
-        return feed_link(subject).address.removesuffix("feed.atom")
+        return feed_link(subject).page
 
     def feed_guid(self, subject: models.Model) -> str:
         return _tag(f"feeds/{feed_of(subject)}")
@@ -88,21 +95,21 @@ class _SubjectFeed(Feed):  # type: ignore[type-arg]
         return entry.updated_at
 
 
-def _find_bot(slug: str) -> Bot:
+def find_public_bot(slug: str) -> Bot:
     return get_object_or_404(access.visible_bots(access.PUBLIC), slug=slug)
 
 
-def _find_ladder(code: str) -> Ladder:
+def find_public_ladder(code: str) -> Ladder:
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     return Ladder(code=code)
 
 
-def _find_tournament(slug: str) -> Tournament:
+def find_public_tournament(slug: str) -> Tournament:
     return get_object_or_404(access.visible_tournaments(access.PUBLIC), slug=slug)
 
 
-def _find_person(name: str) -> User:
+def find_public_person(name: str) -> User:
     person = get_object_or_404(User, username=name) if name.isprintable() else None
     if person is None or not access.may_see_profile(access.PUBLIC, person):
         raise Http404("no such person")
@@ -113,16 +120,20 @@ def _served(find: Callable[[str], models.Model]) -> Any:
     return require_safe(conditional_page(_SubjectFeed(find)))
 
 
-bot_feed = _served(_find_bot)
-ladder_feed = _served(_find_ladder)
-tournament_feed = _served(_find_tournament)
-person_feed = _served(_find_person)
+bot_feed = _served(find_public_bot)
+ladder_feed = _served(find_public_ladder)
+tournament_feed = _served(find_public_tournament)
+person_feed = _served(find_public_person)
 
 
-def feed_link(subject: Any) -> FeedLink:
-    """The feed of a bot, a ladder, a tournament or a user, for its page."""
+def feed_link(subject: Any, visitor: access.Visitor = access.PUBLIC) -> FeedLink:
+    """The feed of a bot, a ladder, a tournament or a user, for its page; one query for a logged-in user."""
     title = f"{subject.name} ladder" if isinstance(subject, Ladder) else isolate(str(subject))
-    return FeedLink(title, f"{subject.get_absolute_url()}feed.atom")
+    follows = None
+    owner = subject.pk if isinstance(subject, User) else getattr(subject, "owner_id", None)
+    if isinstance(visitor, User) and owner != visitor.pk:
+        follows = visitor.follows.filter(feed=feed_of(subject)).exists()
+    return FeedLink(title, subject.get_absolute_url(), follows)
 
 
 def _tag(path: str) -> str:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import TypeVar, cast
 
 from django.contrib import messages
 from django.contrib.auth import decorators
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
+
+from tournament.models import User
+from tournament.services.accounts.visits import note_visit
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -62,3 +68,18 @@ def _log_in_first(request: HttpRequest) -> HttpResponse:
         return render(request, "pieces/logged_out.html")
     messages.warning(request, "You were logged out when you sent the form, so nothing was done.")
     return redirect_to_login(page_of(request.path))
+
+
+class VisitMiddleware:
+    """Notes that a logged-in user has got a page; parts of pages, which poll by themselves, do not count."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        if is_page and "HX-Request" not in request.headers and isinstance(request.user, User):
+            with suppress(DatabaseError):  # a full disk: pages are read all the same
+                note_visit(request.user, timezone.now())
+        return response

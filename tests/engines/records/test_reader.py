@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from engines.records import (
     format_record,
     read_headers,
     read_records,
+    read_scores,
     read_times,
     reader,
 )
@@ -282,3 +284,17 @@ def test_written_games_are_read_at_once_and_before_the_next_begins(monkeypatch: 
 def test_the_times_alone_are_those_of_the_whole_record(record: Record) -> None:
     times = [None if move.note is None else move.note.ms for move in record.moves]
     assert read_times(format_record(record)) == times
+
+
+@given(records())
+def test_the_scores_alone_are_those_of_the_whole_record(record: Record) -> None:
+    scores = [None if move.note is None else move.note.score for move in record.moves]
+    wanted = [
+        None
+        if score is None
+        else math.copysign(math.inf, score.mate)
+        if score.mate is not None
+        else (score.centipawns or 0) / 100
+        for score in scores
+    ]
+    assert read_scores(format_record(record)) == wanted

@@ -14,7 +14,7 @@ from smtplib import SMTPException
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -82,12 +82,14 @@ def _post(notices: Sequence[Notice], title: str, path: str) -> None:
         texts = {notice.user_id: notice.text for notice in notices}
         for user, address in confirmed.values_list("user_id", "email"):
             message = f"{texts[user]}\n\n{settings.SITE}{path}\n"
-            transaction.on_commit(partial(_mail, title, message, address))
+            transaction.on_commit(partial(send, title, message, address))
 
 
-def _mail(subject: str, message: str, to: str) -> None:
-    """Send a mail; a failure is only logged, because the page shows the notice. Waits up to the time-out."""
+def send(subject: str, message: str, to: str, headers: Mapping[str, str] | None = None) -> bool:
+    """Send a mail; a failure is only logged, because a page shows the same. Waits up to the time-out."""
     try:
-        send_mail(subject, message, None, [to])
+        EmailMessage(subject, message, None, [to], headers=dict(headers or {})).send()
     except (OSError, SMTPException) as error:
         log.warning("no mail to %s: %s", to, error)
+        return False
+    return True

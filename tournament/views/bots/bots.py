@@ -79,7 +79,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "all_games": games_address(bot=bot.slug),
     }
     if any(version.state in BotVersion.VALIDATED for version in versions):
-        context["feed"] = feed_link(bot)
+        context["feed"] = feed_link(bot, request.user)
     return render(request, "bot.html", context)
 
 

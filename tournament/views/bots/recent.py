@@ -6,7 +6,6 @@ so. They are found by the index of the rating events, newest first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,20 +13,18 @@ from typing import Any
 from django.core.cache import cache
 from django.urls import reverse
 
-from engines.records import read_times
+from engines.records import read_first_side, read_times
 from engines.rules.base import Result, Side
-from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
 from tournament.models import GameRecord, RatingEvent
+from tournament.models.parts import first_of_parts
 from tournament.views.games.replay import format_seconds
-from tournament.views.paging import first_of_parts
 
 MOST_COUNTED = 500
 MOST_CHANGES = 8
 MOST_TIMED = 10
 """Games whose records are read for the time used."""
-_HEADER = re.compile(r'^\[(Game|FEN) "([^"\\]*)"\]$', re.MULTILINE)
 _COLUMNS = (
     "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
     "game__fault", "game__pairing__opening",
@@ -125,9 +122,7 @@ def _time_used(games: Sequence[LatestGame]) -> dict[str, Any] | None:
 
 def _own_times(text: str, side: Side) -> list[tuple[int, int]]:
     """The ply and the milliseconds of each timed move of ``side`` in a record."""
-    headers = dict(_HEADER.findall(text))
-    rules, fen = find_game(headers["Game"]), headers.get("FEN")
-    first = rules.position.parse(fen).side if fen else rules.first
+    first = read_first_side(text)
     return [
         (ply, ms)
         for ply, ms in enumerate(read_times(text), start=1)

@@ -12,9 +12,9 @@ from django.db.models import Q, QuerySet
 
 from tournament.models import Game
 from tournament.models.games import UNRATED, Forfeited
+from tournament.models.parts import MOST_PARTS, PRIMARY_KEY, some_ids
 from tournament.views.games.endings import RULES_WORDS
 from tournament.views.games.filters import CONDITIONS, FAULTS, RESULTS, SIDES, GameSearchForm
-from tournament.views.paging import MOST_PARTS, PRIMARY_KEY, some_ids
 
 MOST_FOUND = 2000
 """Games that are looked up one by one and sorted; an index in order reads 25,000 of a million instead."""

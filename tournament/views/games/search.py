@@ -20,12 +20,13 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord
+from tournament.models.parts import count_of_parts, first_of_parts
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
 from tournament.views.games.reading import Part, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
-from tournament.views.paging import LAST_ID, Page, beyond, count_of_parts, first_of_parts, is_whole
+from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 
 PAGE_SIZE = 50
 MOST_TEXT = 2_000_000

@@ -30,6 +30,7 @@ from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
+from tournament.views.requests import fresh_buttons
 
 PAGE_SIZE = 100
 TOP = 5
@@ -60,6 +61,7 @@ def ladders(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@fresh_buttons
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
     """The rating table of one ladder, with pages."""
     game = _find(code)
@@ -82,7 +84,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "recent": RECENT,
         "matchmaking": matchmaker.description,
         "tournament": matchmaker.tournament,
-        "feed": feed_link(Ladder(code=code)),
+        "feed": feed_link(Ladder(code=code), request.user),
     }
     return render(request, "ladder.html", context)
 

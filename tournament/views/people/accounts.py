@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -9,9 +12,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.models import Act, Bot, Tournament, User
+from tournament.models import Act, Bot, Notice, Tournament, User
+from tournament.services.accounts.follows import followed
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.views.bots.bots import with_newest
+from tournament.views.feeds import feed_link
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole
 from tournament.views.requests import AuthenticatedRequest
@@ -26,12 +31,16 @@ LATEST_TESTS = 10
 @never_cache
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """The user's unread notices, bots, tournaments and latest version tests."""
+    """The user's unread notices, bots, tournaments and latest version tests, and what the user follows."""
     bots = with_newest(Bot.objects.filter(owner=request.user), request.user)
     tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user)
+    notices = list(request.user.notices.unread())
     context = {
-        "notices": request.user.notices.unread(),
+        "notices": notices,
+        "groups": _grouped(notices),
+        "followed": [feed_link(subject) for subject in followed(request.user)],
+        "periods": User.DigestPeriod.choices if settings.EMAIL_HOST else [],
         "bots": bots,
         "page": listed_page(request, own, PAGE_SIZE),
         "tournament_hours": _slot_hours(request.user, is_validation=False),
@@ -40,6 +49,15 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
     return render(request, "account.html", context)
+
+
+def _grouped(notices: Sequence[Notice]) -> list[tuple[Bot | Tournament | None, list[Notice]]]:
+    """The notices about each bot and each tournament, and about something else."""
+    groups: dict[Bot | Tournament | None, list[Notice]] = {}
+    for notice in notices:
+        subject = notice.version.bot if notice.version else notice.tournament
+        groups.setdefault(subject, []).append(notice)
+    return list(groups.items())
 
 
 def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | None:

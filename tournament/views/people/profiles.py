@@ -20,6 +20,7 @@ from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.paging import latest_games, numbered
+from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.lists import listed_page
 
 BOTS_A_PAGE = 50
@@ -30,6 +31,7 @@ MOST_VERSIONS = 20
 
 
 @require_safe
+@fresh_buttons
 def person(request: HttpRequest, name: str) -> HttpResponse:
     """What a person has made on this site."""
     person = _find(request, name)
@@ -49,7 +51,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         "all_games": games_address(owner=person.username),
     }
     if access.may_see_profile(access.PUBLIC, person):
-        context["feed"] = feed_link(person)
+        context["feed"] = feed_link(person, request.user)
     return render(request, "person.html", context)
 
 

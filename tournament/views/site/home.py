@@ -1,6 +1,7 @@
 """The home page: what this site is, the games being played now, and the news.
 
-It is the same for all visitors, so that one of them can be answered with what was computed for another.
+These are the same for all visitors, so that one of them can be answered with what was computed for another.
+Above them a logged-in user sees what is new since the last visit.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -23,8 +25,12 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.formats import kinds
-from tournament.models import Game, Tournament
+from tournament.models import Game, Tournament, User
+from tournament.services.accounts.digests import PlayedLine, make_digest
+from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
+from tournament.views.games.scores import ScoreRow
+from tournament.views.ladders.drawings import draw_line
 from tournament.views.polling import unchanged
 from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
@@ -54,7 +60,26 @@ def home(request: HttpRequest) -> HttpResponse:
         "families": _families(),
         "uploads": uploads.look(),
     }
+    if isinstance(request.user, User):
+        context |= _digest(request.user)
     return render(request, "home.html", context)
+
+
+def _digest(user: User) -> dict[str, Any]:
+    """What is new for a logged-in user since the last visit."""
+    digest = make_digest(user, away_since(user, timezone.now()))
+    lines = [(line, ScoreRow(line.score, _filters(line)), draw_line(line.ratings)) for line in digest.lines]
+    return {"digest": digest, "lines": lines}
+
+
+def _filters(line: PlayedLine) -> dict[str, object]:
+    version = line.version
+    return {
+        "bot": version.bot.slug,
+        "version": version.number,
+        "ladder": line.ladder,
+        "min_sequence": line.first,
+    }
 
 
 def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:

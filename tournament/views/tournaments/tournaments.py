@@ -129,7 +129,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context["openings"] = tournament.format.describe_openings(tournament)
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
-        context["feed"] = feed_link(tournament)
+        context["feed"] = feed_link(tournament, request.user)
     return render(request, "tournament.html", context)
 
 

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, go_live, round_robin
-from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament
+from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
 from tournament.views.site.featured import choose
@@ -313,3 +313,45 @@ def test_the_page_costs_the_same_queries_at_any_size(
     cache.delete("home-playing")
     with django_assert_max_num_queries(8):
         client.get("/")
+
+
+def test_a_logged_in_user_sees_above_all_what_is_new(site: Site, as_user: LogIn, client: Client) -> None:
+    page = page_of(as_user(site.rival))
+    digest = page[page.index("Since your last visit") : page.index('<div class="hero">')]
+    assert "&lt;b&gt;Rival" in digest
+    assert f'href="/games/?bot=brivalb&amp;version=1&amp;ladder={LADDER}&amp;min_sequence=1"' in digest
+    assert "Since your last visit" not in page_of(client)
+
+
+def test_the_games_of_a_line_are_found_by_its_link(site: Site, as_user: LogIn) -> None:
+    client = as_user(site.rival)
+    (address,) = re.findall(r'<td class="num"><a href="([^"]*)">1</a>', page_of(client))
+    assert f"/games/{site.played.pk}/" in client.get(address.replace("&amp;", "&")).content.decode()
+
+
+def test_a_new_account_is_told_the_first_step(site: Site, as_user: LogIn) -> None:
+    assert "press Follow on the page of a" in page_of(as_user(site.staff))
+
+
+def test_what_is_new_is_shown_until_the_visit_ends(site: Site, as_user: LogIn) -> None:
+    client = as_user(site.rival)
+    for address in ("/", "/", "/bots/", "/"):
+        assert client.get(address).status_code == 200
+    assert "&lt;b&gt;Rival" in page_of(client).partition('<div class="hero">')[0]
+    hour = datetime.timedelta(hours=1)
+    User.objects.filter(pk=site.rival.pk).update(seen_at=timezone.now() - hour)
+    Game.objects.update(finished_at=timezone.now() - 2 * hour)
+    for _ in range(2):
+        assert "Nothing new since" in page_of(client)
+
+
+def test_polls_and_files_begin_no_visit(site: Site, as_user: LogIn) -> None:
+    client, left = as_user(site.rival), timezone.now() - datetime.timedelta(hours=1)
+    User.objects.filter(pk=site.rival.pk).update(seen_at=left)
+    client.get("/", headers=HTMX)
+    client.get("/bots/bots.csv")
+    site.rival.refresh_from_db()
+    assert site.rival.seen_at == left
+    client.get("/bots/")
+    site.rival.refresh_from_db()
+    assert site.rival.left_at == left

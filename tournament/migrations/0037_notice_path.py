@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0035_indexes_of_lists'),
+        ('tournament', '0036_winners_of_tournaments'),
     ]
 
     operations = [

@@ -1,0 +1,239 @@
+"""The digest of a user: what happened since a time to own bots and to what the user follows.
+
+It holds only what everybody may see. The home page shows it, and it is sent by mail. About ten queries, each
+of a limited number of rows.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from django.db.models import Case, Exists, OuterRef, Q, When
+
+from engines.records import read_first_side, read_scores
+from engines.rules.base import Result, Side
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.arithmetic.ratings import Rating
+from tournament.arithmetic.standings import GameScore
+from tournament.models import ActiveVersion, Bot, BotVersion, FeedEntry, Game, GameRecord, RatingEvent, User
+from tournament.models.feeds import feed_of, ids_of
+from tournament.models.parts import first_of_parts
+
+MOST_VERSIONS = 30
+MOST_GAMES = 100
+"""The latest ones, which are counted."""
+MOST_LINES = 6
+MOST_OPPONENTS = 3
+"""Named in one line."""
+MOST_LOST = 4
+MOST_ENTRIES = 6
+
+
+@dataclass(slots=True)
+class PlayedLine:
+    """The games of a version on a ladder."""
+
+    version: BotVersion
+    ladder: str
+    first: int
+    """The lowest number of these games on the ladder."""
+    score: GameScore = field(default_factory=GameScore)
+    opponents: Counter[int] = field(default_factory=Counter)
+    """Games by the id of the opponent's version."""
+    ratings: list[float] = field(default_factory=list)
+    """The published ratings before the first rated game and after each; empty without one."""
+    bots: list[Bot] = field(default_factory=list)
+    """The most frequent opponents."""
+    more_bots: int = 0
+
+    @property
+    def where(self) -> str:
+        return GAMES[self.ladder].name
+
+    @property
+    def change(self) -> float:
+        return self.ratings[-1] - self.ratings[0]
+
+
+class LostGame(NamedTuple):
+    """A game that an own bot lost; ``turned`` is the ply since which its own score was negative, if known."""
+
+    version: BotVersion
+    opponent: BotVersion
+    game: Game
+    turned: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What is new for a user, own bots first."""
+
+    since: datetime.datetime
+    has_subjects: bool
+    """Whether the user has a bot or follows anything."""
+    lines: Sequence[PlayedLine] = ()
+    more_lines: int = 0
+    """How many further versions played."""
+    is_cut: bool = False
+    """Whether more games were played than are counted."""
+    lost: Sequence[LostGame] = ()
+    entries: Sequence[FeedEntry] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.lines or self.entries)
+
+
+class _PlayedGame(NamedTuple):
+    pk: int
+    ladder: str
+    white: int
+    black: int
+    result: Result
+    sequence: int
+
+
+def make_digest(user: User, since: datetime.datetime) -> Digest:
+    """What happened since a time; nothing that is hidden from others, even of the user's own."""
+    feeds = list(user.follows.values_list("feed", flat=True))
+    versions = _versions(user, feeds)
+    own = {version.bot for version in versions.values() if version.bot.owner_id == user.pk}
+    entries = _entries([*feeds, feed_of(user), *map(feed_of, own)], since)
+    games = _games(versions, since)
+    counted = games[:MOST_GAMES]
+    lines = _lines(versions, counted)
+    lines.sort(key=lambda line: (line.version.bot not in own, -line.score.games, line.version.pk))
+    shown = lines[:MOST_LINES]
+    players = BotVersion.objects.select_related("bot").in_bulk(
+        {pk for game in counted for pk in (game.white, game.black)}
+    )
+    for line in shown:
+        _name_opponents(line, players)
+    _rate(shown, counted)
+    return Digest(
+        since,
+        has_subjects=bool(feeds or versions),
+        lines=shown,
+        more_lines=len(lines) - len(shown),
+        is_cut=len(games) > MOST_GAMES,
+        lost=_lost(counted, own, players),
+        entries=entries,
+    )
+
+
+def _versions(user: User, feeds: Sequence[str]) -> dict[int, BotVersion]:
+    """The active and the newest versions of own bots, of followed ones, and of those of followed people."""
+    bots = Q(bot__owner=user) | Q(bot__in=ids_of(feeds, Bot)) | Q(bot__owner__in=ids_of(feeds, User))
+    validated = BotVersion.objects.filter(state__in=BotVersion.VALIDATED)
+    newer = validated.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    active = ActiveVersion.objects.filter(version=OuterRef("pk"), enabled=True)
+    found = access.visible_versions(access.PUBLIC, validated.filter(bots)).filter(
+        Exists(active) | ~Exists(newer)
+    )
+    own_first = Case(When(bot__owner=user, then=0), default=1)
+    return {one.pk: one for one in found.select_related("bot").order_by(own_first, "-pk")[:MOST_VERSIONS]}
+
+
+def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGame]:
+    """The latest games, one more than are counted; an index has those of each version and colour in order."""
+    recorded = Game.objects.filter(result__isnull=False, annulled=False, finished_at__gt=since)
+    sides = [(side, version) for version in versions for side in ("white", "black")]
+    parts = [recorded.filter(**{side: version}) for side, version in sides]
+    indexes = [f"game_of_{side}" for side, _ in sides]
+    latest = [pk for _, pk in first_of_parts(parts, ["-finished_at", "-pk"], MOST_GAMES + 1, indexes=indexes)]
+    rows = access.visible_games(access.PUBLIC, Game.objects.filter(pk__in=latest)).values_list(
+        "pk", "ladder_id", "white_id", "black_id", "result", "sequence"
+    )
+    found = {
+        pk: _PlayedGame(pk, ladder, white, black, Result(result or "*"), sequence or 0)
+        for pk, ladder, white, black, result, sequence in rows
+    }
+    return [found[pk] for pk in latest if pk in found]
+
+
+def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:
+    lines: dict[tuple[int, str], PlayedLine] = {}
+    for game in games:
+        for own, other in ((game.white, game.black), (game.black, game.white)):
+            if own in versions:
+                line = lines.setdefault(
+                    (own, game.ladder), PlayedLine(versions[own], game.ladder, game.sequence)
+                )
+                line.first = min(line.first, game.sequence)
+                line.score.add(game.result, as_white=own == game.white)
+                line.opponents[other] += 1
+    return list(lines.values())
+
+
+def _name_opponents(line: PlayedLine, versions: dict[int, BotVersion]) -> None:
+    games: Counter[Bot] = Counter()
+    for pk, count in line.opponents.items():
+        games[versions[pk].bot] += count
+    line.bots = [bot for bot, _ in games.most_common(MOST_OPPONENTS)]
+    line.more_bots = len(games) - len(line.bots)
+
+
+def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
+    by_player = {(line.version.pk, line.ladder): line for line in lines}
+    events = RatingEvent.objects.filter(game__in=[game.pk for game in games] if by_player else [])
+    rows = events.order_by("sequence").values_list(
+        "version", "ladder", "mu_before", "sigma_before", "mu_after", "sigma_after"
+    )
+    for version, ladder, *numbers in rows:
+        if line := by_player.get((version, ladder)):
+            line.ratings = line.ratings or [Rating(*numbers[:2]).conservative]
+            line.ratings.append(Rating(*numbers[2:]).conservative)
+
+
+def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVersion]) -> list[LostGame]:
+    """The latest games that own bots lost."""
+    losers: dict[int, Side] = {}
+    for one in games:
+        side = {Result.WHITE_WINS: Side.BLACK, Result.BLACK_WINS: Side.WHITE}.get(one.result)
+        loser = one.white if side is Side.WHITE else one.black
+        if side is not None and versions[loser].bot in own and len(losers) < MOST_LOST:
+            losers[one.pk] = side
+    found, records = Game.objects.in_bulk(losers), GameRecord.objects.in_bulk(losers)
+    return [
+        _lost_game(found[pk], side, versions, records[pk].text if pk in records else "")
+        for pk, side in losers.items()
+    ]
+
+
+def _lost_game(game: Game, loser: Side, versions: dict[int, BotVersion], record: str) -> LostGame:
+    white, black = versions[game.white_id], versions[game.black_id]
+    lost, won = (white, black) if loser is Side.WHITE else (black, white)
+    return LostGame(lost, won, game, turning_ply(record, loser) if record else None)
+
+
+def turning_ply(record: str, loser: Side) -> int | None:
+    """The move of the loser since which its own engine's score was negative to the end.
+
+    None without scores, or if the score never turned: it was negative in all moves, or not in the last one.
+    """
+    is_first = read_first_side(record) is loser
+    own = list(enumerate(read_scores(record), start=1))[0 if is_first else 1 :: 2]
+    turned, was_well = None, False
+    for ply, score in own:
+        if score is None:
+            continue
+        if score >= 0:
+            turned, was_well = None, True
+        elif turned is None:
+            turned = ply
+    return turned if was_well else None
+
+
+def _entries(feeds: Sequence[str], since: datetime.datetime) -> list[FeedEntry]:
+    """The latest events of these feeds, each once."""
+    entries = FeedEntry.objects.filter(feed__in=feeds, updated_at__gt=since)
+    rows = access.public_entries(entries).select_related("version__bot", "tournament", "ladder")
+    by_key: dict[str, FeedEntry] = {}
+    for entry in rows.order_by("-updated_at", "-id")[: 8 * MOST_ENTRIES]:
+        by_key.setdefault(entry.key, entry)
+    return list(by_key.values())[:MOST_ENTRIES]
