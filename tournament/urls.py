@@ -57,6 +57,7 @@ urlpatterns = [
     path("bots/<slug:slug>/ratings.<slug:kind>", bots.bot_ratings, name="bot-ratings"),
     path("bots/<slug:slug>/results.<slug:kind>", bots.bot_results, name="bot-results"),
     path("bots/<slug:slug>/ratings/<slug:code>.json", history.bot_history, name="bot-history"),
+    path("bots/<slug:slug>/match/", organizing.match_start, name="match-start"),
     path("bots/<slug:slug>/activity/", bots.bot_activity, name="bot-activity"),
     path("bots/<slug:slug>/compare/", comparison.bot_compare, name="bot-compare"),
     path("bots/<slug:slug>/against/<slug:other>/", comparison.bot_comparison, name="bot-comparison"),

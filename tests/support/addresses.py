@@ -44,6 +44,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "bot": ("/bots/stone-age/", PUBLIC),
     "version": ("/bots/stone-age/1/", PUBLIC),
     "bot-history": ("/bots/stone-age/ratings/dogon-kulei.json", PUBLIC),
+    "match-start": ("POST /bots/stone-age/match/", (302, 404, 404, 404)),
     "bot-activity": ("POST /bots/stone-age/activity/", (302, 404, 302, 302)),
     "bot-compare": ("/bots/stone-age/compare/?with=nobody", (302, 302, 302, 302)),
     "bot-comparison": ("/bots/stone-age/against/brivalb/", PUBLIC),

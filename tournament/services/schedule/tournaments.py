@@ -6,12 +6,14 @@ State and priority of a tournament are columns, which are read whenever a slot a
 from __future__ import annotations
 
 import datetime
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from engines.rules.registry import GAMES
 from tournament.formats import PARAMETERS
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
@@ -38,8 +40,10 @@ from tournament.services.schedule.publishing import tell_announced, tell_begun, 
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.slugs import draft_slug, name_slug, publish_slug
 from tournament.services.schedule.terms import (
+    MAX_NAME,
     MAX_PAIRS,
     MAX_PRIORITY,
+    MAX_SEED,
     TournamentTerms,
     check_players,
     check_range,
@@ -65,9 +69,12 @@ __all__ = [
     "set_priority",
     "set_times",
     "start",
+    "start_match",
 ]
 
 VALIDATION_TIME_CONTROL = "2+0.1"
+MATCH_TIME_CONTROL, MATCH_PAIRS, MATCH_OPENING_PLIES = "1+0.05", 2, 4
+"""Of a short match: a minute or two."""
 GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
 """A draft with more games gets them at its start."""
 State = Tournament.State
@@ -104,6 +111,25 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
 def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
     """Store a round robin; ``terms`` are the fields of ``TournamentTerms``."""
     return create(owner, TournamentTerms(kind=RoundRobin.code, **terms))
+
+
+@transaction.atomic
+def start_match(owner: User, version: BotVersion, opponent: BotVersion) -> Tournament:
+    """Start a short unrated match on all ladders that both play; raises ``TournamentError``."""
+    name = f"{version.bot.name} against {opponent.bot.name}"
+    terms = TournamentTerms(
+        name="".join(filter(str.isprintable, name))[:MAX_NAME],  # old bots may have other characters
+        versions=[version, opponent],
+        ladders=[code for code in GAMES if version.plays(code) and opponent.plays(code)],
+        pairs=MATCH_PAIRS,
+        time_control=MATCH_TIME_CONTROL,
+        seed=secrets.randbelow(MAX_SEED),
+        opening_plies=MATCH_OPENING_PLIES,
+        rated=False,
+    )
+    match = create(owner, terms)
+    start(match)
+    return match
 
 
 @transaction.atomic

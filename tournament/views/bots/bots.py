@@ -78,6 +78,8 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "page": games_of(request, versions),
         "all_games": games_address(bot=bot.slug),
     }
+    if request.user.is_authenticated and any(version.state == BotVersion.State.VALID for version in versions):
+        context["own_bots"] = access.enterable_bots(request.user).exclude(pk=bot.pk)
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot, request.user)
     return render(request, "bot.html", context)

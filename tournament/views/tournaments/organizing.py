@@ -13,12 +13,13 @@ from django.views.decorators.vary import vary_on_headers
 from tournament import access
 from tournament.formats import PARAMETERS
 from tournament.forms import ControlForm, EnterForm, TournamentForm
-from tournament.models import Bot, Tournament
+from tournament.models import Bot, BotVersion, Tournament
 from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
+from tournament.views.bots.bots import find_bot
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.tournaments.costs import Cost, cost_of
@@ -49,6 +50,24 @@ def _estimate(form: TournamentForm) -> Cost | None:
         return None
     terms = _terms(form)
     return cost_of(terms, terms.versions)
+
+
+@takes_form
+def match_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Start a short match of the user's bot ``bot`` against this one; its result comes as a notice."""
+    opponent = find_bot(request, slug)
+    own = get_object_or_404(access.enterable_bots(request.user), slug=request.POST.get("bot", ""))
+    entering = BotVersion.objects.entering().filter(bot__in=[own, opponent]).order_by("number")
+    playing = {version.bot_id: version for version in entering}  # the newest of each
+    try:
+        if len(playing) < 2:
+            raise TournamentError("an active version of both bots is needed")
+        match = services.start_match(request.user, playing[own.pk], playing[opponent.pk])
+    except TournamentError as refused:
+        messages.error(request, as_sentence(str(refused)))
+        return redirect(opponent)
+    messages.success(request, "The match has begun. A notice will tell you its result.")
+    return redirect(match)
 
 
 @takes_form
