@@ -154,6 +154,7 @@ urlpatterns = [
     path("log-out/", auth_views.LogoutView.as_view(), name="log-out"),
     path("people/<str:name>/", profiles.person, name="person"),
     path("account/", accounts.account, name="account"),
+    path("account/close/", accounts.account_close, name="account-close"),
     path("account/notices/read/", accounts.notices_read, name="notices-read"),
     path("account/notices/<int:pk>/", accounts.notice_read, name="notice-read"),
     path("account/digest/", digests.choose, name="digest"),

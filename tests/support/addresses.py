@@ -126,6 +126,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "person": ("/people/olga/", PUBLIC),
     "person-ratings": ("/people/olga/ratings.csv", PUBLIC),
     "account": ("/account/", LOG_IN),
+    "account-close": ("/account/close/", AGAIN),
     "notices-read": ("POST /account/notices/read/", (302, 302, 302, 302)),
     "notice-read": ("POST /account/notices/{notice}/", (302, 404, 302, 404)),
     "digest": ("POST /account/digest/", (302, 302, 302, 302)),

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from allauth.account.decorators import reauthentication_required
 from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from tournament import access
 from tournament.models import Act, Bot, Notice, Tournament, User
+from tournament.services.accounts.closing import close_account
 from tournament.services.accounts.follows import followed
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.views.bots.bots import with_newest
@@ -68,6 +72,21 @@ def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | Non
     most = hours_a_day(is_validation=is_validation) if access.has_limits(user) else 0
     used = used_today(user, timezone.now(), is_validation=is_validation) if most else 0
     return (used, most) if most and used >= most / 2 else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@reauthentication_required
+def account_close(request: AuthenticatedRequest) -> HttpResponse:
+    """Say what is deleted and what stays, and close the account; those of staff are not closed here."""
+    if request.user.is_staff:
+        raise Http404("an account of staff")
+    if request.method != "POST":
+        return render(request, "account_close.html")
+    close_account(request.user, timezone.now())
+    logout(request)
+    messages.success(request, "Your account is closed.")
+    return redirect("home")
 
 
 @takes_form

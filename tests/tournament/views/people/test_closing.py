@@ -1,0 +1,87 @@
+"""A user closes the account: what is personal is gone, and the games stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.test import Client
+
+from tests.support.filled_site import PASSWORD, LogIn, Site
+from tests.support.schedule import make_event
+from tournament.models import BotVersion, Follow, Game, Notice, Token, Tournament, User
+from tournament.services.calendar import tend
+
+
+@pytest.fixture
+def client_of_olga(site: Site, client: Client) -> Client:
+    return enter(client, "olga")
+
+
+def enter(client: Client, name: str) -> Client:
+    """Log in, and give the password again."""
+    client.post("/log-in/", {"username": name, "password": PASSWORD})
+    client.post("/account/again/", {"password": PASSWORD})
+    return client
+
+
+def test_the_page_says_what_is_deleted_and_what_stays(client_of_olga: Client) -> None:
+    assert "/account/close/" in client_of_olga.get("/account/").content.decode()
+    page = client_of_olga.get("/account/close/").content.decode()
+    assert "What is deleted" in page
+    assert "What stays" in page
+
+
+def test_what_is_personal_is_deleted_and_games_stay(
+    site: Site, client_of_olga: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    olga, version = site.owner, site.white
+    EmailAddress.objects.create(user=olga, email="olga@example.org", verified=True, primary=True)
+    Token.objects.create(user=olga, name="laptop", digest="x", scopes=["read"])
+    Follow.objects.create(user=olga, feed="ladder/dualma")
+    Notice.objects.create(user=olga, text="Hello")
+    other = make_event("round-robin", versions=[site.white, site.black], name="Of another", owner=site.rival)
+    path = settings.BUNDLES / version.bundle_id[:2]
+    games = Game.objects.done().count()
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        answer = client_of_olga.post("/account/close/", follow=True)
+    assert "Your account is closed." in answer.content.decode()
+    assert not answer.wsgi_request.user.is_authenticated
+    olga.refresh_from_db()
+    assert olga.username.startswith("closed-")
+    assert (olga.email, olga.is_active, olga.has_usable_password()) == ("", False, False)
+    for rows in (EmailAddress, Follow, Notice):
+        assert not rows._default_manager.filter(user=olga).exists(), rows
+    assert not Token.objects.filter(user=olga, revoked_at__isnull=True).exists()
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.WITHDRAWN
+    assert any("drop_bundle" in str(one) for one in callbacks), path
+    assert not Tournament.objects.filter(owner=olga, state__in=["running", "paused", "draft"]).exists()
+    assert Game.objects.done().count() == games
+    tend()
+    assert not other.games.filter(state=Game.State.WAITING).exists()
+    page = Client().get(version.bot.get_absolute_url()).content.decode()
+    assert olga.username in page
+    assert "olga" not in page.replace(olga.username, "")
+
+
+def test_nobody_logs_in_to_a_closed_account_and_its_name_is_free(site: Site, client_of_olga: Client) -> None:
+    client_of_olga.post("/account/close/")
+    fresh = Client()
+    fresh.post("/log-in/", {"username": "olga", "password": PASSWORD})
+    assert fresh.get("/account/").status_code == 302
+    assert User.objects.filter(username="olga").count() == 0
+
+
+def test_accounts_of_staff_are_not_closed_here(site: Site, client: Client) -> None:
+    assert enter(client, "stan").post("/account/close/").status_code == 404
+    assert User.objects.filter(username="stan", is_active=True).exists()
+
+
+def test_the_password_is_asked_for_again(site: Site, as_user: LogIn) -> None:
+    answer = as_user(site.owner).post("/account/close/")
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/account/again/")
+    assert User.objects.filter(username="olga", is_active=True).exists()

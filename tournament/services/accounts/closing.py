@@ -1,0 +1,62 @@
+"""Closing an account by its owner: what is personal is deleted, what results of others rest on stays."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from contextlib import suppress
+from functools import partial
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.db import transaction
+
+from tournament.formats.base import TournamentError
+from tournament.models import Allowance, BotVersion, Tournament, User
+from tournament.services.accounts.sessions import end_all_access, forget_second_factor
+from tournament.services.deactivation import stop_work_of
+from tournament.services.results.withdrawal import withdraw
+from tournament.services.schedule.tournaments import cancel
+from workers.bundles.store import drop_bundle
+
+REASON = "its owner closed the account"
+OPEN = (Tournament.State.DRAFT, Tournament.State.PAUSED)
+
+
+def close_account(user: User, now: datetime.datetime) -> None:
+    """End the user's access, tournaments and bots, and delete what is personal; may be repeated.
+
+    The row of the user stays under a random name, because a bot without an owner is one of the site's.
+    """
+    _forget(user)
+    end_all_access(user)
+    forget_second_factor(user)
+    stop_work_of(user, now)
+    for tournament in Tournament.objects.filter(owner=user, state__in=OPEN):
+        with suppress(TournamentError):  # it has ended meanwhile
+            cancel(tournament, REASON)
+    for version in BotVersion.objects.filter(bot__owner=user).select_related("bot__owner"):
+        _end_version(version)
+    user.notices.all().delete()
+
+
+@transaction.atomic
+def _forget(user: User) -> None:
+    user.username = f"closed-{secrets.token_hex(4)}"
+    user.email = user.first_name = user.last_name = ""
+    user.digest = User.DigestPeriod.NEVER
+    user.is_active = False
+    user.set_unusable_password()
+    user.save()
+    EmailAddress.objects.filter(user=user).delete()
+    Allowance.objects.filter(user=user).delete()
+    user.follows.all().delete()
+
+
+@transaction.atomic
+def _end_version(version: BotVersion) -> None:
+    """Withdraw the version, and delete its program unless somebody else has uploaded the same."""
+    withdraw(version, REASON, f"Withdrawn: {REASON}.")
+    others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(bot__owner=version.bot.owner)
+    if not others.exists():
+        transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
