@@ -238,6 +238,19 @@ def test_a_link_to_a_game_is_previewed_with_its_board(site: Site, client: Client
     assert 'property="og:title" content="Stone Age – ' in page
 
 
+@pytest.mark.parametrize(
+    ("address", "title"), [("/bots/stone-age/", "Stone Age"), ("/tournaments/spring/", "Spring")]
+)
+def test_links_to_bots_and_tournaments_are_previewed_with_their_latest_game(
+    site: Site, client: Client, address: str, title: str
+) -> None:
+    page = page_of(client, address)
+    assert f'property="og:title" content="{title}"' in page
+    assert re.search(r'property="og:image" content="http://testserver/games/\d+/\d+.png"', page)
+    (description,) = re.findall(r'name="description" content="([^"]+)"', page)
+    assert "little-known" not in description
+
+
 def test_only_the_embedded_board_may_stand_in_a_frame(site: Site, client: Client) -> None:
     embedded = client.get(f"/games/{site.played.pk}/embed/")
     assert "frame-ancestors *" in embedded["Content-Security-Policy"]
