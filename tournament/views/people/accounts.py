@@ -76,7 +76,7 @@ def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | Non
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-@reauthentication_required
+@reauthentication_required  # type: ignore[untyped-decorator]
 def account_close(request: AuthenticatedRequest) -> HttpResponse:
     """Say what is deleted and what stays, and close the account; those of staff are not closed here."""
     if request.user.is_staff:

@@ -372,7 +372,8 @@ def test_the_list_shows_what_a_tournament_is_and_who_won(site: Site, as_user: Lo
     cup = decide_games(
         make_event("knock-out", versions=versions, owner=site.owner, ladders=[LADDER], name="Cup")
     )
-    (won,) = TournamentTables.objects.get(tournament=cup).winners or ()
+    winners: list[int] = TournamentTables.objects.get(tournament=cup).winners or []
+    (won,) = winners
     (winner,) = [version.bot.name[-5:] for version in versions if version.pk == won]
     shown = f"<span>{winner}</span>"
     client = as_user(site.owner)
