@@ -88,7 +88,8 @@ def suggestions(request: HttpRequest) -> HttpResponse:
         found = owned.values_list("owner__username", "owner__username").distinct()
     else:
         found = bots.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
-    return HttpResponse(format_html_join("", '<option value="{}">{}</option>', found[:MOST_SUGGESTED]))
+    options = format_html_join("", '<option value="{}">{}</option>', found[:MOST_SUGGESTED])
+    return HttpResponse(options, content_type="text/plain; charset=utf-8")  # a part of a page, and no page
 
 
 @require_safe

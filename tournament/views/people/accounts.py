@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from tournament import access
 from tournament.models import Act, Bot, Notice, Tournament, User
-from tournament.services.accounts.closing import close_account
 from tournament.services.accounts.follows import followed
+from tournament.services.closing import close_account
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.views.bots.bots import with_newest
 from tournament.views.feeds import feed_link
