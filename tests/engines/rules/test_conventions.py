@@ -217,7 +217,7 @@ def test_positions_are_destroyed_at_any_depth() -> None:
     done = subprocess.run(
         (sys.executable, "-c", NESTED),
         env=os.environ | {"PYTHONMALLOC": "debug"},
-        cwd=Path(compiled.__file__).parents[1],
+        cwd=RULES.parents[1],
         capture_output=True,
         text=True,
         check=False,
