@@ -212,8 +212,9 @@ def _winner(game: Game) -> Side | None:
 
 def _find_twin(game: Game) -> int | None:
     """The id of the pair's other game, with the colours reversed, once it is recorded."""
-    pair = Game.objects.done().filter(pairing=game.pairing_id).exclude(pk=game.pk)
-    return pair.values_list("pk", flat=True).first()
+    # Not by the state in SQL: SQLite would read all recorded games to find one of the pair.
+    pair = Game.objects.filter(pairing=game.pairing_id).exclude(pk=game.pk).order_by("number")
+    return next((pk for pk, state in pair.values_list("pk", "state") if state == Game.State.DONE), None)
 
 
 def _is_running(game: Game) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Fault, MoveNote, Record, RecordMove, RecordOutcome, Termination, read_records
@@ -332,6 +334,15 @@ def test_a_game_leads_to_both_games_of_its_pair(site: Site, client: Client) -> N
     LiveGame.objects.all().delete()
     finish(site.live, sequence=2)
     assert f'href="{address}"' in page_of(client, f"/games/{site.played.pk}/")
+
+
+def test_the_other_game_of_the_pair_is_found_by_the_index_of_its_pairing(site: Site, client: Client) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        client.get(f"/games/{site.played.pk}/")
+    (found,) = [one["sql"] for one in queries if f'"pairing_id" = {site.played.pairing_id}' in one["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {found}")
+        assert "(pairing_id=?)" in str(cursor.fetchall())
 
 
 def test_two_games_are_stepped_together_and_the_shorter_one_stays_at_its_end(
