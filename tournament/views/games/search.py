@@ -41,6 +41,8 @@ MOST_COUNTED = 1000
 """Games of a search up to which they are counted."""
 COUNTING_S = 0.03
 MOST_SUGGESTED = 10
+LONGEST_PART = 150
+"""Characters of which suggestions are made; a database refuses much longer patterns."""
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
 _T = TypeVar("_T")
@@ -78,7 +80,8 @@ def games(request: HttpRequest) -> HttpResponse:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Options for a text filter of which a part is entered, for example ``?opponent=alp``."""
     name = next(iter(request.GET), "")
-    part, bots = request.GET.get(name, ""), access.visible_bots(request.user)
+    part = request.GET.get(name, "").replace("\0", "")[:LONGEST_PART]
+    bots = access.visible_bots(request.user)
     found: QuerySet[Any, tuple[str, str]]
     if name == "tournament":
         events = access.visible_tournaments(request.user).order_by("-pk")

@@ -521,6 +521,8 @@ def test_the_page_says_how_many_games_match(
         ("tournament=autu", ["autumn"]),
         ("tournament=draft", []),
         ("bot=none%25", []),
+        (f"bot={'x' * 60_000}", []),
+        ("bot=sto%00ne", ["stone-age"]),
         ("", ["fourth", "stone-age", "third"]),
     ],
 )
