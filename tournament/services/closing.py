@@ -24,20 +24,20 @@ OPEN = (Tournament.State.DRAFT, Tournament.State.PAUSED)
 
 
 def close_account(user: User, now: datetime.datetime) -> None:
-    """End the user's access, tournaments and bots, and delete what is personal; may be repeated.
+    """End the user's access, tournaments and bots, and then delete what is personal.
 
-    The row of the user stays under a random name, because a bot without an owner is one of the site's.
+    After an interruption the user can still log in, and repeats it. The row of the user stays under a random
+    name, because a bot without an owner is one of the site's.
     """
-    _forget(user)
     end_all_access(user)
-    forget_second_factor(user)
+    EmailAddress.objects.filter(user=user).delete()  # no mail about what follows
     stop_work_of(user, now)
     for tournament in Tournament.objects.filter(owner=user, state__in=OPEN):
         with suppress(TournamentError):  # it has ended meanwhile
             cancel(tournament, REASON)
     for version in BotVersion.objects.filter(bot__owner=user).select_related("bot__owner"):
         _end_version(version)
-    user.notices.all().delete()
+    _forget(user)
 
 
 @transaction.atomic
@@ -48,9 +48,10 @@ def _forget(user: User) -> None:
     user.is_active = False
     user.set_unusable_password()
     user.save()
-    EmailAddress.objects.filter(user=user).delete()
+    forget_second_factor(user)
     Allowance.objects.filter(user=user).delete()
-    user.follows.all().delete()
+    for personal in (user.follows, user.notices, user.tokens):
+        personal.all().delete()
 
 
 @transaction.atomic
@@ -58,5 +59,5 @@ def _end_version(version: BotVersion) -> None:
     """Withdraw the version, and delete its program unless somebody else has uploaded the same."""
     withdraw(version, REASON, f"Withdrawn: {REASON}.")
     others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(bot__owner=version.bot.owner)
-    if not others.exists():
+    if not others.exclude(state=BotVersion.State.REFUSED).exists():
         transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))

@@ -90,12 +90,13 @@ def applied_migrations() -> dict[str, str]:
 
 
 def _add_bundle(archive: ZipFile, sha256: str) -> None:
-    """Copy a bundle; those of refused versions are deleted at any time and may be missing."""
+    """Copy a bundle; those of refused versions and of closed accounts are deleted and may be missing."""
     path = Bundle(sha256=sha256).path
     try:
         archive.write(path, f"{BUNDLES}{sha256}.zip", ZIP_STORED)
     except FileNotFoundError:
-        if BotVersion.objects.filter(bundle=sha256).exclude(state=BotVersion.State.REFUSED).exists():
+        needing = BotVersion.objects.filter(bundle=sha256).exclude(state=BotVersion.State.REFUSED)
+        if needing.exclude(state=BotVersion.State.WITHDRAWN, bot__owner__is_active=False).exists():
             raise BackupError(f"the bundle {path} is missing, but a version needs it") from None
 
 

@@ -61,8 +61,12 @@ def withdraw(version: BotVersion, reason: str, feed_text: str = FORFEITED) -> bo
 
 @transaction.atomic
 def reinstate(version: BotVersion) -> bool:
-    """Let a withdrawn version play again; False if it was not withdrawn."""
+    """Let a withdrawn version play again; False if it was not withdrawn, or its owner's account is inactive.
+
+    Closing an account deletes the programs of its bots.
+    """
     withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN)
+    withdrawn = withdrawn.exclude(bot__owner__is_active=False)
     if not withdrawn.update(state=BotVersion.State.VALID, state_reason="", forfeits=0):
         return False
     activate(version)

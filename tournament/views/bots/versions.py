@@ -152,7 +152,7 @@ def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> 
         record_act(request.user, "let it play again", f"version {version}", version.get_absolute_url())
         messages.success(request, "The version can play again.")
     else:
-        messages.error(request, "Only a withdrawn version can be allowed to play again.")
+        messages.error(request, "Only a withdrawn version of an active account can play again.")
     return redirect(version)
 
 

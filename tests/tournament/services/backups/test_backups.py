@@ -50,6 +50,12 @@ for job in sent[:4]:
     record_short([job])
 """
 """A tournament of 18 games: some are done, some taken by a worker, and the others wait."""
+CLOSE = """
+from django.utils import timezone
+from tournament.models import User
+from tournament.services.closing import close_account
+close_account(User.objects.get(username="ada"), timezone.now())
+"""
 GO_ON = """
 from django.utils import timezone
 from tests.support.schedule import ask, record_short
@@ -483,6 +489,20 @@ def test_a_missing_bundle_that_a_version_needs_fails_the_backup(site: SiteData, 
         bundle.write_bytes(content)
     assert f"no backup was written: the bundle {bundle} is missing, but a version needs it" in said
     assert os.listdir(tmp_path) == []
+
+
+def test_the_programs_of_a_closed_account_are_not_missing(
+    begun: SiteData, backup: Path, tmp_path: Path
+) -> None:
+    closed = copy_of(begun, tmp_path)
+    closed.manage("restore", str(backup))
+    closed.run(CLOSE)
+    closed.manage("backup", str(tmp_path / "later.zip"))
+    counts = [
+        len([name for name in zipfile.ZipFile(path).namelist() if name.startswith("bundles/")])
+        for path in (backup, tmp_path / "later.zip")
+    ]
+    assert counts[1] == counts[0] - 1
 
 
 def test_a_place_that_cannot_be_written_is_named(site: SiteData, tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core import mail
 from django.test import Client
+from pytest_django import Settings
 
 from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Follow, Game, Notice, Token, Tournament, User
+from tournament.services import closing
 from tournament.services.calendar import tend
 
 
@@ -53,7 +56,7 @@ def test_what_is_personal_is_deleted_and_games_stay(
     assert not EmailAddress.objects.filter(user=olga).exists()
     assert not Follow.objects.filter(user=olga).exists()
     assert not Notice.objects.filter(user=olga).exists()
-    assert not Token.objects.filter(user=olga, revoked_at__isnull=True).exists()
+    assert not Token.objects.filter(user=olga).exists()
     version.refresh_from_db()
     assert version.state == BotVersion.State.WITHDRAWN
     assert any("drop_bundle" in str(one) for one in callbacks)
@@ -72,6 +75,58 @@ def test_nobody_logs_in_to_a_closed_account_and_its_name_is_free(site: Site, cli
     fresh.post("/log-in/", {"username": "olga", "password": PASSWORD})
     assert fresh.get("/account/").status_code == 302
     assert User.objects.filter(username="olga").count() == 0
+
+
+def test_a_closing_that_was_interrupted_is_repeated(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(version: BotVersion) -> None:
+        raise KeyboardInterrupt
+
+    enter(client, "olga")
+    with monkeypatch.context() as patched:
+        patched.setattr(closing, "_end_version", die)
+        with pytest.raises(KeyboardInterrupt):
+            client.post("/account/close/")
+    answer = enter(Client(), "olga").post("/account/close/", follow=True)
+    assert "Your account is closed." in answer.content.decode()
+    site.white.refresh_from_db()
+    assert site.white.state == BotVersion.State.WITHDRAWN
+
+
+def test_a_closing_sends_no_mail(
+    site: Site, client_of_olga: Client, settings: Settings, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.EMAIL_HOST = "mail.example.org"
+    EmailAddress.objects.create(user=site.owner, email="olga@example.org", verified=True, primary=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        client_of_olga.post("/account/close/")
+    assert mail.outbox == []
+
+
+@pytest.mark.parametrize(("state", "is_deleted"), [("refused", True), ("valid", False)])
+def test_a_program_that_a_version_of_another_needs_stays(
+    site: Site,
+    client_of_olga: Client,
+    django_capture_on_commit_callbacks: Any,
+    *,
+    state: str,
+    is_deleted: bool,
+) -> None:
+    BotVersion.objects.filter(pk=site.black.pk).update(state=state, bundle=site.white.bundle_id)
+    with django_capture_on_commit_callbacks() as callbacks:
+        client_of_olga.post("/account/close/")
+    assert any(site.white.bundle_id in str(one) for one in callbacks) == is_deleted
+
+
+def test_staff_does_not_let_a_bot_without_a_program_play_again(
+    site: Site, client_of_olga: Client, as_user: LogIn
+) -> None:
+    client_of_olga.post("/account/close/")
+    page = as_user(site.staff).post("/bots/stone-age/1/reinstate/", follow=True).content.decode()
+    assert "Only a withdrawn version of an active account can play again." in page
+    site.white.refresh_from_db()
+    assert site.white.state == BotVersion.State.WITHDRAWN
 
 
 def test_accounts_of_staff_are_not_closed_here(site: Site, client: Client) -> None:
