@@ -34,7 +34,7 @@ from tournament.models import (
 from tournament.models.feeds import feed_of, ids_of
 from tournament.models.parts import first_of_parts
 
-MOST_VERSIONS = 30
+MOST_VERSIONS = 20
 MOST_GAMES = 100
 """The latest ones, which are counted."""
 MOST_LINES = 6
