@@ -212,8 +212,8 @@ def _winner(game: Game) -> Side | None:
 
 def _find_twin(game: Game) -> int | None:
     """The id of the pair's other game, with the colours reversed, once it is recorded."""
-    pair = Game.objects.done().filter(pairing=game.pairing_id).exclude(pk=game.pk)
-    return pair.values_list("pk", flat=True).first()
+    pair = Game.objects.filter(pairing=game.pairing_id, number=3 - game.number)
+    return dict(pair.values_list("state", "pk")).get(Game.State.DONE)
 
 
 def _is_running(game: Game) -> bool:
