@@ -31,7 +31,14 @@ from engines.records.model import (
     note_of_time,
 )
 from engines.records.notes import BOOK, format_note, parse_note
-from engines.records.reader import read_first_side, read_headers, read_records, read_scores, read_times
+from engines.records.reader import (
+    read_first_side,
+    read_headers,
+    read_records,
+    read_scores,
+    read_times,
+    turned_at,
+)
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_headers, format_moves, format_record
 from engines.terminations import Fault, Termination
@@ -75,5 +82,6 @@ __all__ = [
     "replay_record",
     "side_controls",
     "start_history",
+    "turned_at",
     "verify_record",
 ]

@@ -92,6 +92,16 @@ def read_scores(text: str) -> list[float | None]:
     ]
 
 
+def turned_at(scores: Sequence[float | None]) -> int | None:
+    """The index of the first score since which all were negative; None if all were, or if the last was not.
+
+    Of the loser's scores: the move since which its engine never saw itself level or ahead again.
+    """
+    given = [(at, score) for at, score in enumerate(scores) if score is not None]
+    level = max((place for place, (_, score) in enumerate(given) if score >= 0), default=-1)
+    return given[level + 1][0] if 0 <= level < len(given) - 1 else None
+
+
 def read_first_side(text: str) -> Side:
     """The side that makes the first move of a record, which is one as for ``read_times``."""
     headers = dict(_FIRST.findall(text))

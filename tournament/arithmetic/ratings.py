@@ -247,6 +247,8 @@ class Standing:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    best: float = 0.0
+    """The highest published rating after any of these games; at least 0."""
 
     @property
     def games(self) -> int:
@@ -282,15 +284,13 @@ class Fold:
         self._versions: dict[str, set[int]] = {}
         for player, standing in (standings or {}).items():
             counts = [standing.wins, standing.draws, standing.losses]
-            self._rows[player] = _Row(*standing.rating, counts)
+            self._rows[player] = _Row(*standing.rating, counts, standing.best)
             self._versions.setdefault(player[0], set()).add(player[1])
 
     @property
     def standings(self) -> dict[Player, Standing]:
         """The whole table as it is now; a new one at each call."""
-        return {
-            player: Standing(Rating(row.mu, row.sigma), *row.counts) for player, row in self._rows.items()
-        }
+        return {player: row.standing() for player, row in self._rows.items()}
 
     def add(self, game: RatedGame) -> tuple[Change, Change]:
         """Rate one more game; White's change first. Raises ``ValueError`` for a player against himself."""
@@ -310,6 +310,8 @@ class Fold:
         before = one.mu, one.sigma, other.mu, other.sigma
         after = self.scale.step(*before, result)
         one.mu, one.sigma, other.mu, other.sigma = after
+        one.best = max(one.best, one.mu - 3 * one.sigma)
+        other.best = max(other.best, other.mu - 3 * other.sigma)
         place = _PLACES[result]
         one.counts[place] += 1
         other.counts[2 - place] += 1
@@ -324,7 +326,7 @@ class Fold:
         name, number = player
         rows = {other: self._rows[name, other] for other in self._versions.get(name, ())}
         rated = {other: Rating(row.mu, row.sigma) for other, row in rows.items()}
-        return _Row(*first_rating(number, rated), [0, 0, 0], is_known=False)
+        return _Row(*first_rating(number, rated), [0, 0, 0], 0.0, is_known=False)
 
     def _know(self, player: Player, row: _Row) -> None:
         row.is_known = True
@@ -335,14 +337,21 @@ class Fold:
 class _Row:
     """A standing that changes in place: a new object for each game would take most of a fold's time."""
 
-    __slots__ = ("counts", "is_known", "mu", "sigma")
+    __slots__ = ("best", "counts", "is_known", "mu", "sigma")
 
-    def __init__(self, mu: float, sigma: float, counts: list[int], *, is_known: bool = True) -> None:
+    def __init__(
+        self, mu: float, sigma: float, counts: list[int], best: float, *, is_known: bool = True
+    ) -> None:
         self.mu = mu
         self.sigma = sigma
         self.counts = counts
         """Wins, draws, losses."""
+        self.best = best
         self.is_known = is_known
+
+    def standing(self) -> Standing:
+        wins, draws, losses = self.counts
+        return Standing(Rating(self.mu, self.sigma), wins, draws, losses, self.best)
 
 
 def first_rating(number: int, rated: Mapping[int, Rating]) -> Rating:

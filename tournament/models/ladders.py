@@ -139,6 +139,8 @@ class LadderRating(models.Model):
     wins = models.PositiveIntegerField(default=0)
     draws = models.PositiveIntegerField(default=0)
     losses = models.PositiveIntegerField(default=0)
+    best = models.FloatField(default=0)
+    """The highest ``conservative`` after any of these games; at least 0."""
 
     place: int | None
     """Only from ``LadderRatingQuerySet.placed``."""

@@ -21,6 +21,7 @@ from engines.records import (
     read_scores,
     read_times,
     reader,
+    turned_at,
 )
 from engines.rules import GAMES
 from engines.rules.base import Result
@@ -298,3 +299,20 @@ def test_the_scores_alone_are_those_of_the_whole_record(record: Record) -> None:
         for score in scores
     ]
     assert read_scores(format_record(record)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("scores", "index"),
+    [
+        ([0.2, 0.0, None, -0.5, -0.9, -math.inf], 3),
+        ([0.2, -0.1, 0.15, -0.2], 3),
+        ([-0.2, -0.1], None),
+        ([0.2, -0.1, 0.05], None),
+        ([None, None], None),
+        ([], None),
+    ],
+)
+def test_a_game_turned_at_the_first_score_since_which_all_were_negative(
+    scores: list[float | None], index: int | None
+) -> None:
+    assert turned_at(scores) == index

@@ -135,6 +135,16 @@ def test_a_fold_of_part_of_the_table_takes_the_same_step() -> None:
         part = Fold(whole.scale, {p: s for p, s in whole.standings.items() if p in (white, black)})
         game = RatedGame(white, black, source.choice([WHITE, BLACK, DRAW]))
         assert part.add(game) == whole.add(game)
+        assert part.standings == {player: whole.standings[player] for player in part.standings}
+
+
+def test_the_best_rating_is_the_highest_after_a_game() -> None:
+    fold = Fold(ladder_scale("dualma"))
+    a, b = ("Ada", 1), ("Bob", 1)
+    results = [WHITE] * 9 + [BLACK] * 9 + [WHITE]
+    after = [fold.add(RatedGame(a, b, result))[0].after.conservative for result in results]
+    assert fold.standings[a].best == max(after) > after[-1]
+    assert Fold(ladder_scale("dualma"), fold.standings).standings == fold.standings
 
 
 def test_a_game_against_itself_does_not_rate_a_version() -> None:

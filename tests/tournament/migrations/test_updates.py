@@ -11,8 +11,19 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from tests.support.filled_site import LADDER, fill_site
 from tests.support.schedule import ask, begin_game, make_tournament, make_user, make_version, make_worker
-from tournament.models import Attempt, BotVersion, Exam, Game, LiveGame, Tournament, Worker
+from tournament.models import (
+    Attempt,
+    BotVersion,
+    Exam,
+    Game,
+    LadderRating,
+    LiveGame,
+    RatingEvent,
+    Tournament,
+    Worker,
+)
 from tournament.services.calendar import tend
 from tournament.services.schedule import pairings
 from tournament.services.schedule.pairings import plan_cycles
@@ -53,6 +64,19 @@ def test_the_steps_of_the_previous_release_are_carried_out(monkeypatch: pytest.M
     made = [list(one.games.order_by("key").values_list(*columns)) for one in (whole, large)]
     assert [row[:5] for row in made[0]] == [row[:5] for row in made[1]]
     assert len(made[1]) == 10
+
+
+def test_the_best_rating_of_a_version_is_found_in_its_games(up_to_date: None) -> None:
+    site = fill_site()
+    for sequence, (mu, sigma) in enumerate([(20.0, 1.0), (30.0, 2.0), (28.0, 1.5)], start=1):
+        after = {"mu_before": 25, "sigma_before": 8, "mu_after": mu, "sigma_after": sigma}
+        RatingEvent.objects.create(
+            ladder_id=LADDER, sequence=sequence, game=site.played, version=site.white, **after
+        )
+    call_command("migrate", "tournament", "0039", verbosity=0)
+    call_command("migrate", verbosity=0)
+    best = dict(LadderRating.objects.values_list("version", "best"))
+    assert best == {site.white.pk: 24.0, site.black.pk: 0.0}
 
 
 @pytest.fixture

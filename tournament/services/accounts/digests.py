@@ -14,17 +14,27 @@ from typing import NamedTuple
 
 from django.db.models import Case, Exists, OuterRef, Q, When
 
-from engines.records import read_first_side, read_scores
+from engines.records import read_first_side, read_scores, turned_at
 from engines.rules.base import Result, Side
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.arithmetic.ratings import Rating
+from tournament.arithmetic.ratings import SETTLED_GAMES, Rating
 from tournament.arithmetic.standings import GameScore
-from tournament.models import ActiveVersion, Bot, BotVersion, FeedEntry, Game, GameRecord, RatingEvent, User
+from tournament.models import (
+    ActiveVersion,
+    Bot,
+    BotVersion,
+    FeedEntry,
+    Game,
+    GameRecord,
+    LadderRating,
+    RatingEvent,
+    User,
+)
 from tournament.models.feeds import feed_of, ids_of
 from tournament.models.parts import first_of_parts
 
-MOST_VERSIONS = 30
+MOST_VERSIONS = 20
 MOST_GAMES = 100
 """The latest ones, which are counted."""
 MOST_LINES = 6
@@ -47,6 +57,8 @@ class PlayedLine:
     """Games by the id of the opponent's version."""
     ratings: list[float] = field(default_factory=list)
     """The published ratings before the first rated game and after each; empty without one."""
+    best: float | None = None
+    """The highest rating, if it is one of these and the earlier games were enough for a settled rating."""
     bots: list[Bot] = field(default_factory=list)
     """The most frequent opponents."""
     more_bots: int = 0
@@ -188,6 +200,11 @@ def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
         if line := by_player.get((version, ladder)):
             line.ratings = line.ratings or [Rating(*numbers[:2]).conservative]
             line.ratings.append(Rating(*numbers[2:]).conservative)
+    rated = LadderRating.objects.filter(version__in={version for version, _ in by_player})
+    for version, ladder, count, best in rated.values_list("version", "ladder", "games", "best"):
+        if line := by_player.get((version, ladder)):
+            new = line.ratings[1:]
+            line.best = best if best in new and count - len(new) >= SETTLED_GAMES else None
 
 
 def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVersion]) -> list[LostGame]:
@@ -208,25 +225,14 @@ def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVe
 def _lost_game(game: Game, loser: Side, versions: dict[int, BotVersion], record: str) -> LostGame:
     white, black = versions[game.white_id], versions[game.black_id]
     lost, won = (white, black) if loser is Side.WHITE else (black, white)
-    return LostGame(lost, won, game, turning_ply(record, loser) if record else None)
+    return LostGame(lost, won, game, _turned(record, loser) if record else None)
 
 
-def turning_ply(record: str, loser: Side) -> int | None:
-    """The move of the loser since which its own engine's score was negative to the end.
-
-    None without scores, or if the score never turned: it was negative in all moves, or not in the last one.
-    """
-    is_first = read_first_side(record) is loser
-    own = list(enumerate(read_scores(record), start=1))[0 if is_first else 1 :: 2]
-    turned, was_well = None, False
-    for ply, score in own:
-        if score is None:
-            continue
-        if score >= 0:
-            turned, was_well = None, True
-        elif turned is None:
-            turned = ply
-    return turned if was_well else None
+def _turned(record: str, loser: Side) -> int | None:
+    """The loser's ply since which its own score was negative to the end; None if it never turned."""
+    first = 0 if read_first_side(record) is loser else 1
+    turned = turned_at(read_scores(record)[first::2])
+    return None if turned is None else first + 2 * turned + 1
 
 
 def _entries(feeds: Sequence[str], since: datetime.datetime) -> list[FeedEntry]:

@@ -17,7 +17,7 @@ from engines.records import Record, RecordError
 from tournament.arithmetic.ratings import Change, Fold, Player, Rating, Standing, ladder_scale
 from tournament.models import LadderRating, RatingEvent
 from tournament.services.results.corrections import Corrections
-from tournament.services.results.ratings import BATCH, player_of
+from tournament.services.results.ratings import BATCH, player_of, standing_of
 from tournament.services.results.rebuilding import rated_games
 
 
@@ -83,10 +83,7 @@ def exact_from_tables(ladder: str) -> Exact:
             for _, name, number, *values in game
         )
     rows = LadderRating.objects.filter(ladder_id=ladder).select_related("version__bot")
-    standings = {
-        player_of(row.version): Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses)
-        for row in rows
-    }
+    standings = {player_of(row.version): standing_of(row) for row in rows}
     return steps.exact(ladder, standings)
 
 

@@ -91,6 +91,7 @@ def standing_columns(standing: Standing) -> dict[str, Any]:
         "wins": standing.wins,
         "draws": standing.draws,
         "losses": standing.losses,
+        "best": standing.best,
     }
 
 
@@ -113,7 +114,7 @@ def rate(ladder: str, played: Sequence[RatedRow]) -> None:
         ladder_id=ladder, version__bot__in=BotVersion.objects.filter(pk__in=versions).values("bot")
     ).select_related("version__bot")
     rows = {player_of(row.version): row for row in known}
-    fold = Fold(ladder_scale(ladder), {player: _standing(row) for player, row in rows.items()})
+    fold = Fold(ladder_scale(ladder), {player: standing_of(row) for player, row in rows.items()})
     events: list[dict[str, Any]] = []
     for row in played:
         changes = fold.add(row.rated)
@@ -125,8 +126,8 @@ def rate(ladder: str, played: Sequence[RatedRow]) -> None:
     _count_pairs(ladder, played)
 
 
-def _standing(row: LadderRating) -> Standing:
-    return Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses)
+def standing_of(row: LadderRating) -> Standing:
+    return Standing(Rating(row.mu, row.sigma), row.wins, row.draws, row.losses, row.best)
 
 
 def _event(ladder: str, row: RatedRow, version: int, change: Change) -> dict[str, Any]:

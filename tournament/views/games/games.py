@@ -212,9 +212,8 @@ def _winner(game: Game) -> Side | None:
 
 def _find_twin(game: Game) -> int | None:
     """The id of the pair's other game, with the colours reversed, once it is recorded."""
-    # Not by the state in SQL: SQLite would read all recorded games to find one of the pair.
-    pair = Game.objects.filter(pairing=game.pairing_id).exclude(pk=game.pk).order_by("number")
-    return next((pk for pk, state in pair.values_list("pk", "state") if state == Game.State.DONE), None)
+    pair = Game.objects.filter(pairing=game.pairing_id, number=3 - game.number)
+    return dict(pair.values_list("state", "pk")).get(Game.State.DONE)
 
 
 def _is_running(game: Game) -> bool:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from engines.records import MoveNote, format_note
+from engines.records import MoveNote, format_note, turned_at
 from engines.rules.base import Side
 from engines.svg import count_captured
 from tournament.views.games.chart import squeeze
@@ -85,11 +85,12 @@ def _disagreement(scored: list[ShownMove]) -> Iterator[_Found]:
 
 def _behind_for_good(scored: list[ShownMove], loser: Side) -> Iterator[_Found]:
     own = [move for move in scored if move.side is loser]
-    last_hope = max((at for at, move in enumerate(own) if _lead(move) >= 0), default=-1)
-    if 0 <= last_hope < len(own) - 1:
-        before, move = own[last_hope : last_hope + 2]
-        scores = f"from {_written(before)} to {_written(move)}"
-        yield _Found(move.ply, f"{_name(loser)}'s score falls {scores} and stays below even.", 3)
+    scores = [move.note.score for move in own if move.note.score is not None]
+    turned = turned_at([one.centipawns if one.mate is None else one.mate or -1 for one in scores])
+    if turned is not None:
+        before, move = own[turned - 1 : turned + 1]
+        change = f"from {_written(before)} to {_written(move)}"
+        yield _Found(move.ply, f"{_name(loser)}'s score falls {change} and stays below even.", 3)
 
 
 def _announcements(scored: list[ShownMove]) -> Iterator[_Found]:

@@ -10,12 +10,12 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.protocol import Score
 from engines.records import Fault, MoveNote, RecordMove, RecordOutcome, Termination
-from engines.rules.base import Result, Side
+from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, fill_site, record_text, set_done
 from tests.support.schedule import make_user, make_version
-from tournament.models import BotVersion, Game, GameRecord, RatingEvent, Tournament, User
+from tournament.models import BotVersion, Game, GameRecord, LadderRating, RatingEvent, Tournament, User
 from tournament.services.accounts import digests
-from tournament.services.accounts.digests import Digest, make_digest, turning_ply
+from tournament.services.accounts.digests import Digest, make_digest
 from tournament.services.accounts.follows import follow
 from tournament.services.bots.verdicts import accept
 from tournament.services.schedule.tournaments import cancel
@@ -111,6 +111,18 @@ def test_a_line_has_the_ratings_before_and_after_each_rated_game(site: Site) -> 
     assert new_for(site.rival).lines[0].ratings == []
 
 
+@pytest.mark.parametrize(("games", "best", "told"), [(62, 13.5, 13.5), (61, 13.5, None), (62, 14.0, None)])
+def test_a_new_best_rating_is_told_if_the_earlier_ones_were_settled(
+    site: Site, games: int, best: float, told: float | None
+) -> None:
+    decide(site.live, Result.WHITE_WINS)
+    rate(site.played, site.white, 10.0, 13.5)
+    rate(site.live, site.white, 13.5, 13.0)
+    LadderRating.objects.filter(version=site.white).update(games=games, best=best)
+    (line,) = new_for(site.owner).lines
+    assert line.best == told
+
+
 def test_lost_games_are_those_of_own_bots(site: Site) -> None:
     white = site.live.white
     loser = site.owner if white == site.white else site.rival
@@ -129,22 +141,6 @@ def scored(game: Game, *scores: int | None) -> str:
         RecordMove("a1", MoveNote(None if score is None else Score(centipawns=score))) for score in scores
     ]
     return record_text(game, moves, RecordOutcome(Result.WHITE_WINS, Termination.RESIGNATION, Fault.NONE))
-
-
-@pytest.mark.parametrize(
-    ("scores", "ply"),
-    [
-        ([20, 10, 0, -30, None, 20, -50, 40, -90, 90], 7),
-        ([20, 10, -10, 0, 15, 0, -20], 7),
-        ([-20, 10, -10, 0], None),
-        ([20, 10, -10, 0, 5], None),
-        ([None, 10, None, 0], None),
-    ],
-)
-def test_a_game_turned_where_the_loser_s_score_became_negative_for_good(
-    site: Site, scores: list[int | None], ply: int | None
-) -> None:
-    assert turning_ply(scored(site.played, *scores), Side.WHITE) == ply
 
 
 def test_the_turn_is_told_with_a_lost_game(site: Site) -> None:
@@ -192,7 +188,7 @@ def test_a_digest_costs_the_same_queries_whatever_happened(
     for one in versions:
         follow(site.rival, one.bot)
     decide(site.live, Result.BLACK_WINS)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         new_for(site.owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         new_for(site.rival)
