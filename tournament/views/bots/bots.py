@@ -79,7 +79,8 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "all_games": games_address(bot=bot.slug),
     }
     if request.user.is_authenticated and any(version.state == BotVersion.State.VALID for version in versions):
-        context["own_bots"] = access.enterable_bots(request.user).exclude(pk=bot.pk)
+        own = access.enterable_bots(request.user).filter(owner=request.user)  # staff may enter all
+        context["own_bots"] = own.exclude(pk=bot.pk)
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot, request.user)
     return render(request, "bot.html", context)

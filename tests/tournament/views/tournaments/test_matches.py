@@ -52,6 +52,15 @@ def test_a_match_that_cannot_be_played_is_refused_with_a_sentence(
     assert Tournament.objects.count() == before
 
 
+def test_staff_too_chooses_among_own_bots(site: Site, as_user: LogIn) -> None:
+    page = f"/bots/{site.black.bot.slug}/"
+    assert "A short match" not in as_user(site.staff).get(page).content.decode()
+    add_version(site.staff, "Of stan")
+    assert '<select name="bot">\n    <option value="of-stan">Of stan</option>\n  </select>' in (
+        as_user(site.staff).get(page).content.decode()
+    )
+
+
 def test_only_own_bots_are_sent_into_a_match(site: Site, as_user: LogIn) -> None:
     client = as_user(site.rival)
     answer = client.post(f"/bots/{site.black.bot.slug}/match/", {"bot": site.white.bot.slug})
