@@ -251,6 +251,7 @@ def test_links_to_bots_and_tournaments_are_previewed_with_their_latest_game(
     assert re.search(r'property="og:image" content="http://testserver/games/\d+/\d+.png"', page)
     (description,) = re.findall(r'name="description" content="([^"]+)"', page)
     assert "little-known" not in description
+    assert re.search(r'og:description" content="[^"]+ of a (bot|tournament)"', page)
 
 
 def test_only_the_embedded_board_may_stand_in_a_frame(site: Site, client: Client) -> None:
