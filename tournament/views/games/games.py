@@ -12,7 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines.rules.base import Result, Side
+from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
@@ -73,7 +73,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         context["ply"] = None  # the page marks the move that it shows
         context["rows"] = replay.rows(since)
         return render(request, "pieces/moves_new.html", context)
-    points = find_turning_points(replay, _winner(game)) if recorded else []
+    winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
+    points = find_turning_points(replay, winner) if recorded else []
     context["chart"]["points"] = point_plies = [point.ply for point in points]
     context |= {
         "rows": replay.rows(),
@@ -202,12 +203,6 @@ def _rating_changes(game: Game) -> dict[str, RatingEvent]:
     events = {event.version_id: event for event in game.rating_events.all()}
     players = {"white": game.white_id, "black": game.black_id}
     return {side: events[version] for side, version in players.items() if version in events}
-
-
-def _winner(game: Game) -> Side | None:
-    """Who won a recorded game; None after a draw."""
-    sides = {str(Result.win_for(side)): side for side in Side}
-    return sides.get(game.result or "")
 
 
 def _find_twin(game: Game) -> int | None:
