@@ -24,20 +24,19 @@ OPEN = (Tournament.State.DRAFT, Tournament.State.PAUSED)
 
 
 def close_account(user: User, now: datetime.datetime) -> None:
-    """End the user's access, tournaments and bots, and delete what is personal; may be repeated.
+    """End the user's tournaments and bots, then delete what is personal and end all access.
 
-    The row of the user stays under a random name, because a bot without an owner is one of the site's.
+    In this order, so that a user whose request was interrupted can repeat it. The row of the user stays under
+    a random name, because a bot without an owner is one of the site's.
     """
-    _forget(user)
-    end_all_access(user)
-    forget_second_factor(user)
     stop_work_of(user, now)
     for tournament in Tournament.objects.filter(owner=user, state__in=OPEN):
         with suppress(TournamentError):  # it has ended meanwhile
             cancel(tournament, REASON)
     for version in BotVersion.objects.filter(bot__owner=user).select_related("bot__owner"):
         _end_version(version)
-    user.notices.all().delete()
+    end_all_access(user)
+    _forget(user)
 
 
 @transaction.atomic
@@ -48,6 +47,8 @@ def _forget(user: User) -> None:
     user.is_active = False
     user.set_unusable_password()
     user.save()
+    forget_second_factor(user)
+    user.notices.all().delete()
     EmailAddress.objects.filter(user=user).delete()
     Allowance.objects.filter(user=user).delete()
     user.follows.all().delete()

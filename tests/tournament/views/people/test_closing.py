@@ -11,6 +11,7 @@ from django.test import Client
 from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Follow, Game, Notice, Token, Tournament, User
+from tournament.services import closing
 from tournament.services.calendar import tend
 
 
@@ -64,6 +65,17 @@ def test_what_is_personal_is_deleted_and_games_stay(
     page = Client().get(version.bot.get_absolute_url()).content.decode()
     assert olga.username in page
     assert "olga" not in page.replace(olga.username, "")
+
+
+def test_a_closing_that_was_interrupted_is_repeated(
+    site: Site, client_of_olga: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "_forget", lambda user: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        client_of_olga.post("/account/close/")
+    monkeypatch.undo()
+    again = enter(Client(), "olga").post("/account/close/", follow=True)
+    assert "Your account is closed." in again.content.decode()
 
 
 def test_nobody_logs_in_to_a_closed_account_and_its_name_is_free(site: Site, client_of_olga: Client) -> None:
