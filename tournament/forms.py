@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -12,7 +12,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.forms.boundfield import BoundField, BoundWidget
 from django.forms.utils import flatatt
 from django.http import QueryDict
@@ -101,11 +101,16 @@ class TokenForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class VersionLabel:
-    """A version in a list to choose from, with its owner, "" for the site, and its best rating, if any."""
+    """A version in a list to choose from, with its owner, "" for the site, and its ratings by ladder."""
 
     text: str
     owner: str
-    rating: float | None
+    ratings: Mapping[str, float]
+
+    @property
+    def rating(self) -> float | None:
+        """The best one."""
+        return max(self.ratings.values(), default=None)
 
     def __str__(self) -> str:
         return self.text
@@ -358,10 +363,12 @@ class TournamentForm(forms.Form):
 
 def _offered() -> list[tuple[int, VersionLabel]]:
     """The ids and labels of the versions to choose from: whole rows take three times as long."""
-    best = dict(LadderRating.objects.order_by().values_list("version").annotate(Max("conservative")))
+    ratings: dict[int, dict[str, float]] = {}
+    for pk, ladder, rating in LadderRating.objects.values_list("version", "ladder", "conservative"):
+        ratings.setdefault(pk, {})[ladder] = round(rating, 2)
     rows = BotVersion.objects.entering().values_list("pk", "bot__name", "number", "bot__owner__username")
     return [
-        (pk, VersionLabel(isolated_number(name, number), owner or "", best.get(pk)))
+        (pk, VersionLabel(isolated_number(name, number), owner or "", ratings.get(pk, {})))
         for pk, name, number, owner in rows
     ]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.pages import box_of, fits, log_in
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
-from tournament.models import BotVersion
+from tournament.models import Bot, BotVersion, LadderRating
 
 Bots = list[BotVersion]
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
@@ -82,6 +82,33 @@ def test_all_bots_or_none_are_selected_with_the_keyboard(bots: Bots, site: Site,
     expect(page.locator(".estimate")).to_contain_text("Once the form is complete")
     boxes.first.check()
     expect(page.get_by_text(f"1 of {count} selected")).to_be_visible()
+
+
+def test_own_bots_and_the_best_on_the_selected_ladders_are_added_to_the_choice(
+    bots: Bots, site: Site, page: Page
+) -> None:
+    for place, bot in enumerate(bots):
+        for ladder, rating in ((LADDER, 10 + place), ("dualma", 30 - place)):
+            LadderRating.objects.create(
+                version=bot, ladder_id=ladder, mu=50, sigma=1, conservative=rating, games=1, wins=1
+            )
+    Bot.objects.exclude(pk=site.white.bot_id).update(owner=site.rival)
+    log_in(page, "olga")
+    page.goto("/tournaments/new/")
+    page.uncheck("input[name=ladders][value=dualma]")
+    page.get_by_role("button", name="Mine").click()
+    page.get_by_role("button", name="Best five").click()
+    chosen = page.locator(".choices li:has(input[name=bots]:checked)")
+    expect(chosen).to_have_count(6)
+    for name in ("Stone Age", *(f"longest name {number}" for number in range(4, 9))):
+        expect(chosen.filter(has_text=name)).to_have_count(1)
+    search = page.get_by_label("Find a bot or an owner")
+    search.fill("name 1")
+    page.get_by_role("button", name="Select none").click()  # those that the search shows
+    search.fill("")
+    page.get_by_text("Create the draft").click()
+    expect(page.locator(".error").first).to_be_visible()  # the name is missing
+    expect(chosen).to_have_count(6)
 
 
 def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:

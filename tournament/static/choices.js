@@ -15,15 +15,22 @@ for (const panel of document.querySelectorAll("[data-choose]")) {
     const text = search.value.trim().toLowerCase();
     for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
   };
+  const ratingOf = (item) => { // the best on the ladders that are selected
+    const ratings = JSON.parse(item.dataset.ratings);
+    const ladders = [...panel.closest("form").querySelectorAll("[name=ladders]:checked")];
+    return Math.max(...ladders.map((ladder) => ratings[ladder.value] ?? -Infinity));
+  };
+  const best = (shown, count) => shown.filter((item) => ratingOf(item) > -Infinity)
+    .sort((one, other) => ratingOf(other) - ratingOf(one)).slice(0, count);
   // Choices that the search hides keep their state.
-  const onClick = (name, isChosen) => panel.querySelector(`[${name}]`).addEventListener("click", (event) => {
-    items.filter((item) => !item.hidden).forEach((item, place) => { boxOf(item).checked = isChosen(item, place, event.target); });
+  const onClick = (name, choose, checked = true) => panel.querySelector(`[${name}]`).addEventListener("click", (event) => {
+    for (const item of choose(items.filter((item) => !item.hidden), event.target)) boxOf(item).checked = checked;
     field.dispatchEvent(new Event("input", { bubbles: true })); // the estimate follows
   });
-  onClick("data-all", () => true);
-  onClick("data-none", () => false);
-  onClick("data-mine", (item, place, button) => item.dataset.owner === button.dataset.mine);
-  onClick("data-best", (item, place, button) => place < Number(button.dataset.best)); // the best are first
+  onClick("data-all", (shown) => shown);
+  onClick("data-none", (shown) => shown, false);
+  onClick("data-mine", (shown, button) => shown.filter((item) => item.dataset.owner === button.dataset.mine));
+  onClick("data-best", (shown, button) => best(shown, Number(button.dataset.best)));
   search.addEventListener("input", (event) => { event.stopPropagation(); show(); });
   search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
   field.addEventListener("input", count);

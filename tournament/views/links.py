@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,8 +99,8 @@ def draw_choices(field: BoundField) -> SafeString:
 def _facts_of(label: VersionLabel) -> tuple[str, str]:
     """Attributes for the script ``choices.js``, and the same facts as text."""
     owner, rating = escape(label.owner), "" if label.rating is None else f"{label.rating:.1f}"
-    shown = " · ".join(filter(None, (owner, rating)))
-    return f' data-owner="{owner}" data-rating="{rating}"', f" <small>{shown}</small>"
+    shown, ratings = " · ".join(filter(None, (owner, rating))), escape(json.dumps(label.ratings))
+    return f' data-owner="{owner}" data-ratings="{ratings}"', f" <small>{shown}</small>"
 
 
 @register.filter("options")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import html
+import json
 import re
 import uuid
 from typing import Any
@@ -397,12 +398,17 @@ def test_the_list_shows_what_a_tournament_is_and_who_won(site: Site, as_user: Lo
 def test_the_bots_to_choose_from_have_owner_and_rating_the_best_first(site: Site, as_user: LogIn) -> None:
     add_version(site.owner, "Unrated")
     LadderRating.objects.filter(version=site.black).update(conservative=17.25)
+    LadderRating.objects.create(
+        version=site.black, ladder_id="dualma", mu=30, sigma=3, conservative=21, games=1, wins=1
+    )
     page = as_user(site.owner).get("/tournaments/new/").content.decode()
-    items = re.findall(r'<li data-owner="([^"]*)" data-rating="([^"]*)"', page)
-    ratings = [float(rating) for _, rating in items if rating]
-    assert len(items) > len(ratings) > 0
-    assert ratings == sorted(set(ratings), reverse=True)
-    assert [rating for _, rating in items][: len(ratings)] == [f"{rating:.1f}" for rating in ratings]
+    items = re.findall(r'<li data-owner="([^"]*)" data-ratings="([^"]*)"', page)
+    assert [json.loads(html.unescape(ratings)) for _, ratings in items] == [
+        {LADDER: 17.25, "dualma": 21.0},
+        {LADDER: 10.0},
+        {},
+    ]
+    assert "rita · 21.0</small>" in page
     assert {"olga", "rita"} <= {owner for owner, _ in items}
     assert 'data-mine="olga"' in page
 
