@@ -84,6 +84,18 @@ def test_all_bots_or_none_are_selected_with_the_keyboard(bots: Bots, site: Site,
     expect(page.get_by_text(f"1 of {count} selected")).to_be_visible()
 
 
+def test_own_bots_and_the_best_ones_are_chosen_together(bots: Bots, site: Site, page: Page) -> None:
+    log_in(page, "rita")
+    page.goto("/tournaments/new/")
+    own = page.locator("li[data-owner=rita] input[name=bots]")
+    page.get_by_role("button", name="Mine", exact=True).click()
+    expect(page.locator("input[name=bots]:checked")).to_have_count(own.count())
+    page.get_by_role("button", name="Best five").click()
+    chosen = page.locator("input[name=bots]:checked").count()
+    assert 5 <= chosen <= 5 + own.count()
+    assert all(box.is_checked() for box in own.all())
+
+
 def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, unscripted: Page) -> None:
     decide_games(make_event("swiss", versions=bots[:6], ladders=[LADDER], name="Open"))
     page = unscripted

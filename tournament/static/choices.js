@@ -16,12 +16,14 @@ for (const panel of document.querySelectorAll("[data-choose]")) {
     for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
   };
   // Choices that the search hides keep their state.
-  const onClick = (name, isChosen) => panel.querySelector(`[${name}]`).addEventListener("click", (event) => {
-    items.filter((item) => !item.hidden).forEach((item, place) => { boxOf(item).checked = isChosen(item, place, event.target); });
+  const onClick = (name, isMeant, value = true) => panel.querySelector(`[${name}]`).addEventListener("click", (event) => {
+    const shown = items.filter((item) => !item.hidden);
+    shown.filter((item, place) => isMeant(item, place, event.target)).forEach((item) => { boxOf(item).checked = value; });
     field.dispatchEvent(new Event("input", { bubbles: true })); // the estimate follows
   });
   onClick("data-all", () => true);
-  onClick("data-none", () => false);
+  onClick("data-none", () => true, false);
+  // These two add to the choice, so that "mine against the best" takes two clicks.
   onClick("data-mine", (item, place, button) => item.dataset.owner === button.dataset.mine);
   onClick("data-best", (item, place, button) => place < Number(button.dataset.best)); // the best are first
   search.addEventListener("input", (event) => { event.stopPropagation(); show(); });
