@@ -153,9 +153,7 @@ def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> 
             own.setdefault(owner, []).append(placing)
     for owner, places in own.items():
         begin, best = texts.get(owner, end), _best(places)
-        others = len(_by_version(places)) - 1
-        more = f" {others} more of your bots took part." if others else ""
-        texts[owner] = f"{begin if best in begin else f'{begin} {best}'}{more}"
+        texts[owner] = begin if best in begin else f"{begin} {best}"
     return texts
 
 

@@ -67,7 +67,7 @@ def test_the_champion_is_published_once_and_every_owner_is_told_his_best_place(d
     assert ("A v1 wins: Spring", text) in feed(versions[0].bot)
     assert notices(organizer) == ["Spring has ended. A v1 wins."]
     assert notices(bob) == ["Spring has ended. B v1 takes place 2 of 3."]
-    assert notices(ada) == ["Spring has ended. A v1 wins. 1 more of your bots took part."]
+    assert notices(ada) == ["Spring has ended. A v1 wins."]
     (notice,) = Notice.objects.filter(user=bob)
     assert (notice.tournament, notice.is_warning) == (spring, False)
 
