@@ -12,6 +12,13 @@ from tests.support.filled_site import PASSWORD
 MOST_TABS = 60
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1280, "height": 900}
+FOCUS_IS_VISIBLE = """() => {
+  const one = document.activeElement;
+  const box = one.getBoundingClientRect(), style = getComputedStyle(one);
+  if (one === document.body || !one.matches(":focus")) return true; // inside a control, the browser shows it
+  return box.width * box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0
+    && box.left < innerWidth && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+}"""
 Visit = Callable[..., Page]
 
 
@@ -25,11 +32,13 @@ def log_in(page: Page, name: str) -> None:
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until the element has the focus."""
+    """Press Tab until the element has the focus; fails if the focus is invisible on the way."""
+    page.locator(selector).first.wait_for()
     for _ in range(MOST_TABS):
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
         page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS_IS_VISIBLE), page.evaluate("document.activeElement.outerHTML")
     pytest.fail(f"the Tab key does not reach {selector}")
 
 

@@ -62,6 +62,8 @@ class Window:
 
 
 WINDOWS: Final = (Window(1280, 900, "light"), Window(360, 740, "dark"))
+ZOOMED: Final = 640
+"""The width of the first window at 200 %, in the pixels of the page."""
 
 
 @dataclass
@@ -93,6 +95,9 @@ class Probe:  # without slots: Playwright sets attributes
                 self.page.goto(path, wait_until="networkidle")
                 self._weigh(path)
             self._run(f"{path} {window}")
+        self.page.set_viewport_size({"width": ZOOMED, "height": 450})
+        if self.page.evaluate(SCROLLS):
+            self.found.append(f"{path} at 200 %: the page scrolls sideways")
         if not is_error:
             self.found += [f"{path}: console: {text}" for text in self.complaints]
 
@@ -202,7 +207,14 @@ def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server
         probe.page.route("**/none.png", lambda route: route.fulfill(status=404))
         probe.examine("/bad/")
     found = "\n".join(probe.found)
-    for complaint in ("image-alt", "html-has-lang", "sideways", "bytes, more than", "console: "):
+    for complaint in (
+        "image-alt",
+        "html-has-lang",
+        "dark: the page scrolls",
+        "200 %: the page scrolls",
+        "bytes, more than",
+        "console: ",
+    ):
         assert complaint in found
 
 

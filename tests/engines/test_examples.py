@@ -14,9 +14,9 @@ from tests.literal import LITERAL
 from tests.literal.match import LiteralMatch
 
 DOGON = """
-    counterclockwise clockwise black laps reach single pass after-a-pass turning-limit no-limit
+    counterclockwise clockwise black laps reach single after-a-pass turning-limit no-limit
     capture-two capture-three four-are-safe chain gap clockwise-chain own-row everything
-    seeds cannot-pay repetition ply-limit
+    pass seeds cannot-pay repetition ply-limit
 """
 KINDS = {
     "duovallis": """
@@ -39,7 +39,7 @@ KINDS = {
         four-discs second-action-wins four-rings board-full full-and-won no-action ply-limit
     """,
 }
-"""By ladder: moves, then captures, then endings, as the rules list them."""
+"""By ladder: moves, then captures, then endings, as the rules list them; Dogon's rare pass after captures."""
 
 MATCH_RULES = {Reason.REPETITION, Reason.PLY_LIMIT}
 ENDINGS = {

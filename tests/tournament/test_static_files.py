@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,10 @@ def test_sums_in_a_style_keep_the_spaces_that_they_need() -> None:
 @pytest.mark.parametrize("name", ["vendor/uplot/uPlot.iife.min.js", "admin/css/base.css", "favicon.svg"])
 def test_files_of_others_and_other_files_are_served_as_they_are(name: str) -> None:
     assert minified(name, b"/* a licence */ a { }") == b"/* a licence */ a { }"
+
+
+def test_only_visitors_who_have_not_asked_for_less_motion_see_motion() -> None:
+    style = (FOLDER / "duarena.css").read_text(encoding="utf-8")
+    moving = re.findall(r"^.*(?<!over)(?:transition|animation|scroll-behavior)\s*:.*$", style, re.MULTILINE)
+    assert moving
+    assert all(line.startswith("@media (prefers-reduced-motion: no-preference)") for line in moving)

@@ -23,7 +23,7 @@ from tournament.services.schedule.stored_tables import shown_tables
 from tournament.services.schedule.tables import tables_of
 
 MOST_NAMED = 5
-"""Winners, or own bots, that one text names."""
+"""Winners that one text names."""
 NEXT_DRAWN = "The next round is drawn."
 
 
@@ -137,19 +137,35 @@ def _bot_events(tournament: Tournament, placings: Sequence[Placing]) -> Iterator
 
 
 def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> dict[User, str]:
-    """What the organizer and the owners of the bots are told, one text a user."""
-    name = isolate(tournament.name)
-    texts = {tournament.owner: f"Your tournament {name} has ended. {result}"} if tournament.owner else {}
-    own: dict[User, list[str]] = {}
-    for version, places in _by_version(placings).items():
-        if version.bot.owner is not None:
-            own.setdefault(version.bot.owner, []).append(f"{isolated(version)} {_places(places)}.")
-    for owner, sentences in own.items():
-        more = f" And {len(sentences) - MOST_NAMED} more of your bots." if len(sentences) > MOST_NAMED else ""
-        begin = texts.get(owner, f"The tournament {name} has ended.")
-        own_places = [sentence for sentence in sentences[:MOST_NAMED] if sentence not in begin]
-        texts[owner] = f"{' '.join([begin, *own_places])}{more}"
+    """What the organizer and the owners of the bots are told, one line a user.
+
+    The owner of a bot is told of an unrated tournament only if owners could enter their bots: otherwise
+    everybody could send him any number of notices.
+    """
+    end = f"{isolate(tournament.name)} has ended."
+    if len(tournament.ladders) > 1 and placings:
+        result = _best(placings)
+    texts = {tournament.owner: f"{end} {result}"} if tournament.owner else {}
+    own: dict[User, list[Placing]] = {}
+    for placing in placings:
+        owner = placing.version.bot.owner
+        if owner is not None and (owner in texts or tournament.rated or tournament.entry_until):
+            own.setdefault(owner, []).append(placing)
+    for owner, places in own.items():
+        begin, best = texts.get(owner, end), _best(places)
+        texts[owner] = begin if best in begin else f"{begin} {best}"
     return texts
+
+
+def _best(placings: Sequence[Placing]) -> str:
+    """The version with the most first places, else with the highest place."""
+    version, places = min(
+        _by_version(placings).items(),
+        key=lambda one: (-sum(place.place == 1 for place in one[1]), min(place.place for place in one[1])),
+    )
+    firsts = sum(place.place == 1 for place in places)
+    what = _places(places) if len(places) == 1 else f"wins on {firsts} of {len(places)} ladders"
+    return f"{isolated(version)} {what}."
 
 
 def _placings(

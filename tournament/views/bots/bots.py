@@ -25,7 +25,7 @@ from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import RESULTS, result_lines, results_of
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.feeds import feed_link
-from tournament.views.games.filters import games_address
+from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
@@ -69,6 +69,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "manages": access.may_edit_bot(request.user, bot),
         **_active_versions(bot, versions),
         "versions": versions,
+        "compared": _comparison(bot, ratings),
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
         "ratings": ratings,
         "rated_ladders": rated_ladders,
@@ -84,6 +85,14 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot, request.user)
     return render(request, "bot.html", context)
+
+
+def _comparison(bot: Bot, ratings: Iterable[LadderRating]) -> str:
+    """The address that compares the two newest rated versions; empty for fewer."""
+    numbers = sorted({rating.version.number for rating in ratings}, reverse=True)
+    if len(numbers) < 2:
+        return ""
+    return comparison_address(bot.slug, bot.slug, version=numbers[0], opponent_version=numbers[1])
 
 
 @require_safe

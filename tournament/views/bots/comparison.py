@@ -1,4 +1,4 @@
-"""Two bots against each other: their rated games by ladder and colour, and who is probably better."""
+"""Two bots, or two versions of one, against each other: their rated games, and which is probably better."""
 
 from __future__ import annotations
 
@@ -167,8 +167,6 @@ def _served(
 
 def _find(request: HttpRequest, slug: str, other: str) -> Comparison:
     """The comparison with the filters in the address; raises ``Http404`` for filters that fit nothing."""
-    if slug == other:
-        raise Http404("a bot cannot be compared with itself")
     first = _contestant(request, slug, "version")
     second = _contestant(request, other, "opponent_version")
     ladder = request.GET.get("ladder", "")
@@ -210,14 +208,14 @@ def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, Strength]]:
     """
     first, second = asked.first, asked.second
     rated = LadderRating.objects.filter(ladder__in=asked.ladders, version__in=[*first.chosen, *second.chosen])
-    latest: dict[tuple[str, int], int] = {}
-    for code, bot, version in rated.order_by("version__number").values_list(
-        "ladder", "version__bot", "version"
-    ):
-        latest[code, bot] = version
+    rows = list(rated.order_by("version__number").values_list("ladder", "version"))
+    latest, latest_other = (
+        {code: version for code, version in rows if version in chosen}
+        for chosen in (set(first.chosen), set(second.chosen))
+    )
     for code in asked.ladders:
-        one, other = latest.get((code, first.bot.pk)), latest.get((code, second.bot.pk))
-        if one is None or other is None:
+        one, other = latest.get(code), latest_other.get(code)
+        if one is None or other is None or one == other:
             continue
         estimate = ladder_estimate(code)
         if estimate and {one, other} <= estimate.strengths.keys():

@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_safe
 
@@ -23,7 +24,7 @@ from tournament.models import Game, GameRecord
 from tournament.models.parts import count_of_parts, first_of_parts
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
-from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address
+from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address, games_address
 from tournament.views.games.reading import Part, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
@@ -43,6 +44,8 @@ COUNTING_S = 0.03
 MOST_SUGGESTED = 10
 LONGEST_PART = 150
 """Characters of which suggestions are made; a database refuses much longer patterns."""
+RECENT_DAYS = 7
+"""Of the link to the latest forfeits."""
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
 _T = TypeVar("_T")
@@ -72,6 +75,10 @@ def games(request: HttpRequest) -> HttpResponse:
         "from_here": f"&{urlencode({'after': after})}" if (after := request.GET.get("after")) else "",
         "hits": _count(parts, found, is_first=is_first) if search and form.given else "",
         "most_exported": MOST_EXPORTED,
+        "days": RECENT_DAYS,
+        "forfeits": games_address(
+            fault="either", since=timezone.now().date() - datetime.timedelta(RECENT_DAYS)
+        ),
     }
     return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
 

@@ -98,8 +98,8 @@ def ladder_compare(request: HttpRequest, code: str) -> HttpResponse:
         get_object_or_404(versions, pk=whole_number(request, name, 0, most=LAST_ID))
         for name in ("one", "other")
     )
-    if first.bot_id == second.bot_id:
-        messages.error(request, "Choose two different bots.")
+    if first == second:
+        messages.error(request, "Choose two different versions.")
         return redirect("ladder", code)
     return redirect(
         comparison_address(

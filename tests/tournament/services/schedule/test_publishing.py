@@ -55,7 +55,7 @@ def notices(user: User) -> list[str]:
     return [plain(notice.text) for notice in Notice.objects.filter(user=user).order_by("id")]
 
 
-def test_the_champion_is_published_once_and_every_owner_is_told_his_places(deal: Deal) -> None:
+def test_the_champion_is_published_once_and_every_owner_is_told_his_best_place(deal: Deal) -> None:
     ada, bob, organizer = make_user("ada"), make_user("bob"), make_user("organizer")
     versions = [make_version(name, owner=owner) for name, owner in (("A", ada), ("B", bob), ("C", ada))]
     spring = make_tournament(versions=versions, owner=organizer, name="Spring")
@@ -65,9 +65,9 @@ def test_the_champion_is_published_once_and_every_owner_is_told_his_places(deal:
     text = "Round robin of DuploLine. A v1 wins."
     assert ("B v1 takes place 2 of 3: Spring", text) in feed(versions[1].bot)
     assert ("A v1 wins: Spring", text) in feed(versions[0].bot)
-    assert notices(organizer) == ["Your tournament Spring has ended. A v1 wins."]
-    assert notices(bob) == ["The tournament Spring has ended. B v1 takes place 2 of 3."]
-    assert notices(ada) == ["The tournament Spring has ended. A v1 wins. C v1 takes place 3 of 3."]
+    assert notices(organizer) == ["Spring has ended. A v1 wins."]
+    assert notices(bob) == ["Spring has ended. B v1 takes place 2 of 3."]
+    assert notices(ada) == ["Spring has ended. A v1 wins."]
     (notice,) = Notice.objects.filter(user=bob)
     assert (notice.tournament, notice.is_warning) == (spring, False)
 
@@ -76,7 +76,19 @@ def test_an_organizer_who_takes_part_is_told_both_in_one_notice(deal: Deal) -> N
     ada = make_user()
     make_tournament(versions=[make_version("A", owner=ada), make_version("B")], owner=ada, name="Spring")
     play_out(deal)
-    assert notices(ada) == ["Your tournament Spring has ended. A v1 wins."]
+    assert notices(ada) == ["Spring has ended. A v1 wins."]
+
+
+def test_of_an_unrated_tournament_that_took_no_entries_only_the_organizer_is_told(deal: Deal) -> None:
+    ada, bob = make_user("ada"), make_user("bob")
+    match = make_tournament(
+        versions=[make_version("A", owner=ada), make_version("B", owner=bob)],
+        owner=ada,
+        rated=False,
+        name="A against B",
+    )
+    play_out(deal)
+    assert (match.rated, notices(ada), notices(bob)) == (False, ["A against B has ended. A v1 wins."], [])
 
 
 def test_every_ladder_has_a_winner(deal: Deal) -> None:
@@ -86,7 +98,7 @@ def test_every_ladder_has_a_winner(deal: Deal) -> None:
     play_out(deal)
     first, second = (GAMES[code].name for code in spring.ladders)
     assert feed(spring)[-1][1] == f"{first}: A v1 wins. {second}: A v1 wins."
-    assert notices(ada) == [f"The tournament Spring has ended. A v1 wins in {first} and wins in {second}."]
+    assert notices(ada) == ["Spring has ended. A v1 wins on 2 of 2 ladders."]
 
 
 def test_equal_bots_share_the_first_place(deal: Deal) -> None:

@@ -117,6 +117,19 @@ def test_the_form_says_that_there_is_no_such_bot(client: Client, name: str) -> N
     assert "There is no other bot with the name" in answer.content.decode()
 
 
+def test_two_versions_of_a_bot_are_compared_by_the_estimates(client: Client) -> None:
+    link = re.search(r'href="(/bots/stone-age/against/stone-age/[^"]*)"', text_of(client, "/bots/stone-age/"))
+    assert link is not None
+    page = client.get(link[1].replace("&amp;", "&"))
+    assert [(one, other) for _, one, other, _ in page.context["gaps"]] == [(2, 1)]
+    (gap,) = [gap for *_, gap in page.context["gaps"]]
+    (back,) = [gap for *_, gap in client.get(page.context["reversed"]).context["gaps"]]
+    assert gap.superiority == pytest.approx(1 - back.superiority)
+    same = client.get("/bots/stone-age/against/stone-age/?version=1&opponent_version=1")
+    assert (same.status_code, same.context["gaps"]) == (200, [])
+    assert "/bots/third/against/third/" in text_of(client, "/bots/third/")
+
+
 def test_bots_without_rated_games_have_a_page_with_their_unrated_games(site: Site, client: Client) -> None:
     page = text_of(client, "/bots/stone-age/against/brivalb/")
     assert "They have played no rated games." in page

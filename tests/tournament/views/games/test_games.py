@@ -263,6 +263,11 @@ def test_only_the_embedded_board_may_stand_in_a_frame(site: Site, client: Client
     assert page["X-Frame-Options"] == "DENY"
 
 
+def test_the_embedded_board_is_described_for_screen_readers(site: Site, client: Client) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/embed/?ply=1")
+    assert f'<p class="unseen">Ply 1 of {site.played.plies}. Last move ' in page
+
+
 def test_an_ending_is_a_sentence_with_a_link_to_the_rules(site: Site, client: Client) -> None:
     page = page_of(client, f"/games/{site.played.pk}/")
     assert f'href="/rules/{LADDER}/#the-end"' in page

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 from django.db import connection
@@ -533,6 +533,17 @@ def test_a_filter_suggests_what_the_visitor_may_see(
     found = sorted(re.findall(r'value="([^"]*)"', options))
     assert set(values) <= set(found)
     assert bool(values) == bool(found)
+
+
+def test_a_link_leads_to_the_forfeits_of_the_last_days(games: list[Game], client: Client) -> None:
+    old, *recent = [game for game in games if game.fault in {"white", "black"}]
+    Game.objects.filter(pk=old.pk).update(finished_at=NOW - datetime.timedelta(days=8, hours=1))
+    link = re.search(
+        r'href="/games/([^"]*)">Forfeits of the last 7 days', client.get("/games/").content.decode()
+    )
+    assert link is not None
+    found = listed(client, **dict(parse_qsl(urlsplit(html.unescape(link[1])).query)))
+    assert sorted(found) == sorted(game.pk for game in recent)
 
 
 def test_a_row_shows_the_winner_and_the_final_board_if_wanted(site: Site, client: Client) -> None:

@@ -201,7 +201,7 @@ def test_two_versions_of_a_ladder_are_compared_by_its_estimate(site: Site, clien
     assert gap.superiority > 0.9
     assert f"{100 * gap.superiority:.1f} %" in page.content.decode()
     same = client.get(f"/ladders/{OTHER}/compare/?one={site.white.pk}&other={site.white.pk}", follow=True)
-    assert "Choose two different bots." in same.content.decode()
+    assert "Choose two different versions." in same.content.decode()
 
 
 def test_each_number_of_a_row_leads_to_its_games(

@@ -27,8 +27,8 @@ def test_a_match_is_started_from_a_bot_s_page_and_its_result_is_a_notice(site: S
     assert {game.white_id for game in match.games.all()} == {site.white.pk, site.black.pk}
     decide_games(match)
     (notice,) = site.owner.notices.filter(tournament=match)
-    assert "Your tournament" in notice.text
-    assert site.rival.notices.filter(tournament=match).exists()
+    assert "Stone Age\u2069 v1 wins on 5 of 5 ladders." in notice.text
+    assert not site.rival.notices.filter(tournament=match).exists()
 
 
 def test_the_newest_active_version_plays(site: Site, as_user: LogIn) -> None:
