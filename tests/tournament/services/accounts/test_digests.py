@@ -184,7 +184,7 @@ def test_games_of_a_draft_and_of_a_validation_are_not_counted(site: Site) -> Non
 def test_a_digest_costs_the_same_queries_whatever_happened(
     site: Site, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    versions = [make_version(f"Bot {n}", owner=site.owner, games=[LADDER]) for n in range(20)]
+    versions = [make_version(f"Bot {n}", owner=site.owner, games=[LADDER]) for n in range(19)]
     for one in versions:
         follow(site.rival, one.bot)
     decide(site.live, Result.BLACK_WINS)
