@@ -151,6 +151,11 @@ def may_run_site(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_close_account(user: Visitor) -> bool:
+    """Whether the user closes the own account; one of staff is closed by other staff."""
+    return not user.is_staff
+
+
 def may_lend_bundles(user: Visitor) -> bool:
     """Whether the user may have tokens with which workers on other hosts fetch all bundles."""
     return user.is_staff

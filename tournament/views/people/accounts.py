@@ -49,6 +49,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "page": listed_page(request, own, PAGE_SIZE),
         "tournament_hours": _slot_hours(request.user, is_validation=False),
         "validation_hours": _slot_hours(request.user, is_validation=True),
+        "may_close": access.may_close_account(request.user),
         "sees_acts": access.may_run_site(request.user),
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
     }
@@ -79,7 +80,7 @@ def _slot_hours(user: User, *, is_validation: bool) -> tuple[float, float] | Non
 @reauthentication_required  # type: ignore[untyped-decorator]
 def account_close(request: AuthenticatedRequest) -> HttpResponse:
     """Say what is deleted and what stays, and close the account; those of staff are not closed here."""
-    if request.user.is_staff:
+    if not access.may_close_account(request.user):
         raise Http404("an account of staff")
     if request.method != "POST":
         return render(request, "account_close.html")
