@@ -208,12 +208,13 @@ def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
 
 
 def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVersion]) -> list[LostGame]:
-    """The latest games that own bots lost."""
+    """The latest games that own bots lost to others."""
     losers: dict[int, Side] = {}
     for one in games:
         side = {Result.WHITE_WINS: Side.BLACK, Result.BLACK_WINS: Side.WHITE}.get(one.result)
-        loser = one.white if side is Side.WHITE else one.black
-        if side is not None and versions[loser].bot in own and len(losers) < MOST_LOST:
+        white, black = (versions[pk].bot in own for pk in (one.white, one.black))
+        is_own = white and not black if side is Side.WHITE else black and not white
+        if side is not None and is_own and len(losers) < MOST_LOST:
             losers[one.pk] = side
     found, records = Game.objects.in_bulk(losers), GameRecord.objects.in_bulk(losers)
     return [

@@ -13,7 +13,7 @@ from engines.records import Fault, MoveNote, RecordMove, RecordOutcome, Terminat
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, fill_site, record_text, set_done
 from tests.support.schedule import make_user, make_version
-from tournament.models import BotVersion, Game, GameRecord, LadderRating, RatingEvent, Tournament, User
+from tournament.models import Bot, BotVersion, Game, GameRecord, LadderRating, RatingEvent, Tournament, User
 from tournament.services.accounts import digests
 from tournament.services.accounts.digests import Digest, make_digest
 from tournament.services.accounts.follows import follow
@@ -133,6 +133,8 @@ def test_lost_games_are_those_of_own_bots(site: Site) -> None:
     other = site.owner if loser == site.rival else site.rival
     follow(other, white.bot)
     assert not new_for(other).lost
+    Bot.objects.update(owner=loser)
+    assert not new_for(loser).lost
 
 
 def scored(game: Game, *scores: int | None) -> str:
