@@ -207,7 +207,7 @@ ALSO = {
     "a validation's records": ("/tournaments/{validation}/records.pgn", PRIVATE),
     "a person with nothing to show": ("/people/stan/", (404, 404, 404, 200)),
     "nobody's page": ("/people/%00/", (404, 404, 404, 404)),
-    "a comparison with itself": ("/bots/stone-age/against/stone-age/", (404, 404, 404, 404)),
+    "a comparison with itself": ("/bots/stone-age/against/stone-age/", PUBLIC),
     "a played game": ("/games/{played}/", PUBLIC),
     "two public games": ("/games/{played}/beside/{live}/", PUBLIC),
     "a draft's game beside another": ("/games/{drafted}/beside/{played}/", PRIVATE),
