@@ -1,7 +1,7 @@
 """Digests by mail: daily or weekly, to users who chose so and whose address is confirmed.
 
 A user whose digest is due is marked before the mail is sent, in a statement of its own: whatever is killed or
-runs twice, there is at most one mail a period. What a mail that failed had told, the home page shows.
+runs twice, there is at most one mail a period. The home page shows what was in a mail that failed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from django.urls import reverse
 from tournament.models import User
 from tournament.services.accounts.digests import make_digest
 from tournament.services.accounts.notices import send
+from tournament.services.accounts.visits import LONGEST
 
 PERIODS: Mapping[str, datetime.timedelta] = {
     User.DigestPeriod.DAILY: datetime.timedelta(days=1),
     User.DigestPeriod.WEEKLY: datetime.timedelta(days=7),
 }
-LONGEST = datetime.timedelta(days=30)
-"""What happened earlier is in no digest."""
 MOST_AT_ONCE = 20
 BUDGET_S = 1.0
 """The time after which a call begins no further mail: the record keeper does nothing else meanwhile."""

@@ -10,8 +10,10 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
+from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, When
 
 from engines.records import read_first_side, read_scores, turned_at
@@ -32,9 +34,8 @@ from tournament.models import (
     User,
 )
 from tournament.models.feeds import feed_of, ids_of
-from tournament.models.parts import first_of_parts
 
-MOST_VERSIONS = 20
+MOST_VERSIONS = 50
 MOST_GAMES = 100
 """The latest ones, which are counted."""
 MOST_LINES = 6
@@ -152,12 +153,8 @@ def _versions(user: User, feeds: Sequence[str]) -> dict[int, BotVersion]:
 
 
 def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGame]:
-    """The latest games, one more than are counted; an index has those of each version and colour in order."""
-    recorded = Game.objects.filter(result__isnull=False, annulled=False, finished_at__gt=since)
-    sides = [(side, version) for version in versions for side in ("white", "black")]
-    parts = [recorded.filter(**{side: version}) for side, version in sides]
-    indexes = [f"game_of_{side}" for side, _ in sides]
-    latest = [pk for _, pk in first_of_parts(parts, ["-finished_at", "-pk"], MOST_GAMES + 1, indexes=indexes)]
+    """The latest games, one more than are counted."""
+    latest = _latest(versions, since)
     rows = access.visible_games(access.PUBLIC, Game.objects.filter(pk__in=latest)).values_list(
         "pk", "ladder_id", "white_id", "black_id", "result", "sequence"
     )
@@ -166,6 +163,29 @@ def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGam
         for pk, ladder, white, black, result, sequence in rows
     }
     return [found[pk] for pk in latest if pk in found]
+
+
+def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
+    """The ids of the games, the latest first. An index has those of each version and colour in this order.
+
+    In SQL, because Django takes a millisecond for each part of such a statement.
+    """
+    table = connection.ops.quote_name(Game._meta.db_table)
+    begin: str = connection.ops.adapt_datetimefield_value(since)
+    order = f"ORDER BY finished_at DESC, id DESC LIMIT {MOST_GAMES + 1:d}"
+    parts, values = list[str](), list[int | str]()
+    for version, side in product(versions, ("white", "black")):
+        index = f"INDEXED BY game_of_{side}" if connection.vendor == "sqlite" else ""
+        parts.append(
+            f"SELECT * FROM (SELECT finished_at, id FROM {table} {index} WHERE {side}_id = %s"
+            f" AND finished_at > %s AND result IS NOT NULL AND NOT annulled {order}) AS part"
+        )
+        values += version, begin
+    if not parts:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id FROM ({' UNION '.join(parts)}) AS games {order}", values)
+        return [pk for (pk,) in cursor.fetchall()]
 
 
 def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:
