@@ -171,9 +171,9 @@ def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
     In SQL, because Django takes a millisecond for each part of such a statement.
     """
     table = connection.ops.quote_name(Game._meta.db_table)
-    begin: str = connection.ops.adapt_datetimefield_value(since)
+    begin = connection.ops.adapt_datetimefield_value(since)
     order = f"ORDER BY finished_at DESC, id DESC LIMIT {MOST_GAMES + 1:d}"
-    parts, values = list[str](), list[int | str]()
+    parts, values = list[str](), list[int | str | None]()
     for version, side in product(versions, ("white", "black")):
         index = f"INDEXED BY game_of_{side}" if connection.vendor == "sqlite" else ""
         parts.append(
