@@ -536,5 +536,5 @@ def test_a_filter_suggests_what_the_visitor_may_see(
 def test_a_row_shows_the_winner_and_the_final_board_if_wanted(site: Site, client: Client) -> None:
     page = client.get("/games/?bot=stone-age&boards=on").content.decode()
     assert page.count('class="player-cell won"') == 1
-    assert f'src="/games/{site.played.pk}/{site.played.plies}.svg"' in page
+    assert f'src="/games/{site.played.pk}/{site.played.plies}.svg?small=1"' in page
     assert ".svg" not in client.get("/games/?bot=stone-age").content.decode().partition("<tbody>")[2]
