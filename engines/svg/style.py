@@ -78,8 +78,8 @@ stop.black.shine { stop-color: var(--board-black-shine); }
 .board .hole.white, .board .store.white { stroke: var(--board-white); }
 .board .hole.black, .board .store.black { stroke: var(--board-faint); }
 .board .hole.neutral { fill: var(--board-neutral); stroke-dasharray: 5 4; }
-.board .tile.last { fill: var(--board-last-cell); }
-.board .tile.win { fill: var(--board-win); }
+.board .tile.last { fill: var(--board-last-cell); stroke: var(--board-last); }
+.board .tile.win { fill: var(--board-win); stroke: var(--board-text); stroke-width: 2.5; }
 .board .centre { fill: var(--board-cell-edge); }
 .board .seed { fill: url(#nut) var(--board-seed); stroke: var(--board-seed-edge); stroke-width: 1; }
 .board .stone, .board .disc, .board .ring { stroke-width: 1.8; stroke-linejoin: round; }
