@@ -13,6 +13,7 @@ from django import template
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from engines import svg
@@ -27,6 +28,14 @@ register = template.Library()
 def boards_css() -> str:
     """The address of the boards' style sheet, which changes with it."""
     return reverse("boards-css-hashed", args=[BOARDS_DIGEST])
+
+
+@register.simple_tag
+def board_materials() -> SafeString:
+    """The gradients that the boards' style sheet names, for pages with boards."""
+    return mark_safe(
+        f'<svg class="materials unseen" aria-hidden="true">{svg.MATERIALS}</svg>'
+    )  # safe: constant
 
 
 def minified(name: str, content: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """A board as SVG: ``draw(position)``, for pages, records and the command line.
 
-Begin with ``draw``; ``mancala`` and ``hexagons`` draw the boards. The drawing contains classes, not colours:
-``style`` lists the classes, and its ``STYLE`` is included once on a page. Charts and the rest of a page are
-drawn by the site. The rules never import this package.
+Begin with ``draw``; ``mancala`` and ``hexagons`` draw the boards, ``small`` the pictures of lists. A drawing
+contains classes, not colours: ``style`` lists the classes, and its ``STYLE`` and ``MATERIALS`` are included
+once on a page. Charts and the rest of a page are drawn by the site. The rules never import this package.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Final
 
 from engines.rules.base import Position, Side
+from engines.svg import small
 from engines.svg.elements import circle, element, lettering
 from engines.svg.hexagons import draw_dualma, draw_duploline
 from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
-from engines.svg.style import STYLE, flat_style
+from engines.svg.style import MATERIALS, STYLE, flat_style, needed_style
 from engines.svg.words import (
     NAMES,
     count_captured,
@@ -28,11 +29,13 @@ from engines.svg.words import (
 )
 
 __all__ = [
+    "MATERIALS",
     "STYLE",
     "count_captured",
     "describe",
     "draw",
     "draw_names",
+    "draw_small",
     "flat_style",
     "is_wide",
     "summarize",
@@ -53,6 +56,14 @@ _DRAWINGS: Final[dict[str, Drawing]] = {
     "dogon-kulei": draw_dogon,
     "dogon-gagara": draw_dogon,
     "duploline": draw_duploline,
+}
+
+_SMALL: Final[dict[str, Callable[[Position, str], tuple[int, str]]]] = {
+    "duovallis": small.draw_duovallis,
+    "dualma": small.draw_dualma,
+    "dogon-kulei": small.draw_dogon,
+    "dogon-gagara": small.draw_dogon,
+    "duploline": small.draw_duploline,
 }
 
 _WIDE: Final = frozenset({"dogon-kulei", "dogon-gagara"})
@@ -78,7 +89,7 @@ def draw(
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
     hole, the cell that a piece left. Without ``players`` their names are left out, for pages that show them
     beside the board, and what they hold stays. ``style`` is embedded, for a separate file: ``STYLE`` or
-    ``flat_style()``, any other text unescaped.
+    ``flat_style()``, any other text unescaped; ``MATERIALS`` is embedded with it.
     """
     code = game_code(position)
     width, height, board = _DRAWINGS[code](position, last_move, flip, before, False)
@@ -89,7 +100,7 @@ def draw(
     return element(
         "svg",
         element("title", spoken),
-        element("style", style) if style else "",
+        element("style", style) + MATERIALS if style else "",
         _strip(position, far, strip / 2, width, players) if strip else "",
         element("g", board, transform=f"translate(0 {strip:g})"),
         _strip(position, near, strip + height + strip / 2, width, players) if strip else "",
@@ -100,6 +111,23 @@ def draw(
         width=size,
         height=round(size * full_height / full_width),
         **{"aria-label": spoken},
+    )
+
+
+def draw_small(position: Position, *, last_move: str = "", alone: bool = False) -> str:
+    """The board for a picture of about 120 pixels, White below; a file if ``alone``, with its style."""
+    height, board = _SMALL[game_code(position)](position, last_move)
+    return element(
+        "svg",
+        needed_style(board) if alone else "",
+        board,
+        xmlns="http://www.w3.org/2000/svg",
+        kind="board small",
+        role="img",
+        viewBox=f"0 0 {small.WIDTH} {height}",
+        width=small.WIDTH,
+        height=height,
+        **{"aria-label": f"{game_name(position)}. {summarize(position, last_move)}"},
     )
 
 

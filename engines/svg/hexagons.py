@@ -67,6 +67,7 @@ def _draw(
     winning = winning_cells(board, position.outcome().reason)
     centre = "" if piece is None else f"{'abcdefghi'[side - 1]}{side}"
     drawing = [
+        element("path", kind="rim", d=polygon(_corners(middle, radius, 0))),
         element("path", kind="face rounded", d=polygon(_corners(middle, radius, 0))),
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
         *(_ghost(spots[path[0]], pitch) for path in touched if before is not None and len(path) > 1),

@@ -55,7 +55,7 @@ def draw_dogon(
         _panel(MARGIN, 0, width - MARGIN, height - MARGIN),
         _store(MARGIN + PITCH / 2, height - MARGIN, position, left),
         _store(width - PITCH / 2, height - MARGIN, position, right),
-        *(_hole(place(name), f"hole {_owner_by_rank(name)}") for name in board),
+        *(_hole(place(name), f"hole {owner_by_rank(name)}") for name in board),
         *_marks(board, last_move, place, _next_in_dogon(files, direction(last_move)), sowing),
         *(_names(board, place) if names else _seeds_and_counts(board, place, count_at)),
         *_coordinates(place, files, (1, 2), height),
@@ -85,7 +85,7 @@ def draw_duovallis(
     drawing = [
         _panel(MARGIN, 0, width - MARGIN, valley),
         _panel(MARGIN, valley + gap, width - MARGIN, valley),
-        *(_hole(place(name), f"hole {_owner_in_valleys(name)}") for name in board),
+        *(_hole(place(name), f"hole {owner_in_valleys(name)}") for name in board),
         *_marks(board, last_move, place, _next_in_valleys, sowing),
         *(_names(board, place) if names else _stones_and_counts(board, place)),
         *_coordinates(place, 6, (1, 2, 3, 4), height),
@@ -126,11 +126,11 @@ def _square(name: str, files: int, ranks: int, flip: bool) -> tuple[int, int]:
     return (files - 1 - file, ranks - 1 - rank) if flip else (file, rank)
 
 
-def _owner_by_rank(name: str) -> str:
+def owner_by_rank(name: str) -> str:
     return "white" if name[1] == "1" else "black"
 
 
-def _owner_in_valleys(name: str) -> str:
+def owner_in_valleys(name: str) -> str:
     return next((_name(side) for side in Side if name in duovallis.OWN[side]), "neutral")
 
 

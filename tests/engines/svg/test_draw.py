@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
 from engines.svg import (
+    MATERIALS,
     PADDING,
     STRIP,
     STYLE,
@@ -20,6 +22,7 @@ from engines.svg import (
     describe,
     draw,
     draw_names,
+    draw_small,
     flat_style,
     is_wide,
     summarize,
@@ -333,13 +336,85 @@ def test_nothing_is_drawn_outside_the_view_box_from_either_side(code: str) -> No
         before = position
 
 
+def small_pictures(code: str) -> Iterator[str]:
+    for position, token in some_game(code, seed=11, plies=40):
+        yield draw_small(position, last_move=token, alone=True)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_small_picture_has_no_text_below_9_pixels_and_lies_in_its_view_box(code: str) -> None:
+    """Two units are a pixel, and 18 units are the size of all its texts."""
+    assert ".small text { font-size: 18px" in STYLE
+    for text in small_pictures(code):
+        drawing = ElementTree.fromstring(text)
+        _, _, width, height = map(float, drawing.get("viewBox", "").split())
+        assert width == 240
+        assert all((part.text or "").isdigit() for part in drawing.iter(f"{SVG}text"))
+        assert not {kind for kind in kinds(drawing) if kind in {"label", "name", "holding"}}
+        for part in drawing.iter(f"{SVG}circle"):
+            x, y, radius = (float(part.get(key, "")) for key in ("cx", "cy", "r"))
+            assert 0 <= x - radius <= x + radius <= width
+            assert 0 <= y - radius <= y + radius <= height
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_small_picture_brings_the_style_of_its_own_classes_and_is_short(code: str) -> None:
+    for text in small_pictures(code):
+        assert len(text) < 10_000
+        style = ElementTree.fromstring(text).findtext(f"{SVG}style", "")
+        drawn = {word for kind in kinds(ElementTree.fromstring(text)) for word in kind.split()}
+        assert {word for word in drawn - {"board", "small"} if f".{word}" not in style} == set()
+        assert set(re.findall(r"url\(#(\w+)\)", style)) == set(re.findall(r'id="(\w+)"', text))
+        assert set(re.findall(r"var\((--[a-z-]+)\)", style)) == set(re.findall(r"(--[a-z-]+):", style))
+
+
+def test_a_small_hole_shows_few_seeds_as_dots_and_more_as_a_number() -> None:
+    position = GAMES["dogon-kulei"].position.parse("0,4,0,0,0,0/5,0,0,0,13,0 w 10 16 - - 0")
+    drawing = ElementTree.fromstring(draw_small(position))
+    assert texts(drawing, "on-seed") == ["5", "13"]
+    assert texts(drawing, "halo") == ["16", "10"]
+    heaps, fills = 2, 2
+    assert kinds(drawing)["seed"] == 4 + heaps + fills
+
+
+def test_a_small_hole_with_many_stones_of_both_colours_has_both_numbers() -> None:
+    position = GAMES["duovallis"].position.parse(
+        "6b,6b,0,0,4b,4b/0,7w,0,1w,7w,0/3w2b,0,4b,4b,4b,3w/7w4b,2w,0,6w,1w,2w b 1 0 5"
+    )
+    drawing = ElementTree.fromstring(draw_small(position))
+    assert texts(drawing, "on-white") == ["7", "7", "7"]
+    assert texts(drawing, "on-black") == ["4"]
+
+
+def test_a_small_stack_has_both_its_discs() -> None:
+    drawing = ElementTree.fromstring(draw_small(GAMES["dualma"].position.parse(STACKS)))
+    assert kinds(drawing)["disc white"] == kinds(drawing)["disc black"] == 11
+
+
+@pytest.mark.parametrize("bad", ["z9", "<b>", '"&', "e5-" * 99])
+def test_an_untrusted_last_move_cannot_break_a_small_picture(bad: str) -> None:
+    for game in GAMES.values():
+        text = draw_small(game.position.initial(), last_move=bad, alone=True)
+        ElementTree.fromstring(text)
+        assert "<b>" not in text
+
+
+def test_every_gradient_that_the_style_names_is_among_the_materials() -> None:
+    named = set(re.findall(r"url\(#(\w+)\)", STYLE))
+    assert named == set(re.findall(r'id="(\w+)"', MATERIALS))
+    stops = {
+        kind for part in ElementTree.fromstring(MATERIALS).iter("stop") for kind in [part.get("class", "")]
+    }
+    assert all(f"stop.{kind.replace(' ', '.')} " in STYLE for kind in stops)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_flat_style_has_the_same_colours_without_variables(dark: bool) -> None:
     flat = flat_style(dark=dark)
     assert not [word for word in ("var(", ":is", "@media", "--board") if word in flat]
     assert flat.count("{") == flat.count("}") == STYLE.count("{") - 2
     assert ".board .white.stone, .board .white.disc, .board .white.ring" in flat
-    assert ("#3b342c" in flat) is dark
+    assert ("#66513a" in flat) is dark
 
 
 @pytest.mark.parametrize("code", GAMES)

@@ -65,23 +65,31 @@ def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
 
 @require_safe
 def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
-    """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end."""
-    game, drawn = _drawn(request, pk, ply, svg.STYLE)
+    """The board after ``ply`` moves as an SVG file; a ply beyond the end shows the end.
+
+    With ``?small=1`` it is the picture of about 120 pixels for lists.
+    """
+    game, step = _step(request, pk, ply)
+    if request.GET.get("small") == "1":
+        drawn = svg.draw_small(step.after, last_move=step.token, alone=True)
+    else:
+        drawn = draw_board(step, flip=_is_flipped(request), style=svg.STYLE)
     return _picture(game, drawn, "image/svg+xml")
 
 
 @require_safe
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
-    game, drawn = _drawn(request, pk, ply, svg.flat_style())
+    game, step = _step(request, pk, ply)
+    drawn = draw_board(step, flip=_is_flipped(request), style=svg.flat_style())
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
     return _picture(game, bytes(png), "image/png")
 
 
-def _drawn(request: HttpRequest, pk: int, ply: int, style: str) -> tuple[Game, SafeString]:
+def _step(request: HttpRequest, pk: int, ply: int) -> tuple[Game, BoardStep]:
     game = find_game_for(request, pk)
     replay, *_ = load_replay(game)
-    return game, draw_board(replay.step(min(ply, replay.plies)), flip=_is_flipped(request), style=style)
+    return game, replay.step(min(ply, replay.plies))
 
 
 def _picture(game: Game, content: str | bytes, content_type: str) -> HttpResponse:

@@ -111,4 +111,4 @@ def _svg(kind: str, width: float, height: float, attributes: str, parts: str) ->
 @cache
 def draw_picture(code: str) -> SafeString:
     """The picture of a registered game, for its cards: a position of the first moves."""
-    return mark_safe(svg.draw(find_game(code).pictured(), players=False))
+    return mark_safe(svg.draw_small(find_game(code).pictured()))

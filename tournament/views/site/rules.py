@@ -60,8 +60,11 @@ def rules(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def example_svg(request: HttpRequest, code: str, name: str, ply: int) -> HttpResponse:
-    """The board of an example as an SVG file; pages add the digest of the drawing as ``v``."""
-    drawings = _drawings(_find(code).code).get(name, ())
+    """The board of an example as an SVG file; pages add the digest of the drawing as ``v``.
+
+    With ``?small=1`` it is the picture of "How to play in a minute".
+    """
+    drawings = _drawings(_find(code).code, small=request.GET.get("small") == "1").get(name, ())
     if ply >= len(drawings):
         raise Http404(f"no board {ply} of an example {name!r}")
     drawn = drawings[ply]
@@ -90,7 +93,6 @@ def _find(code: str) -> Variant:
 def _page(code: str) -> dict[str, Any]:
     game = GAMES[code]
     start = game.position.initial()
-    is_wide = svg.is_wide(start)
     text, readings = split_readings(
         game.rules.strip().partition("\n")[2]
     )  # the page has a heading of its own
@@ -103,7 +105,7 @@ def _page(code: str) -> dict[str, Any]:
         for token in tokens:
             if token.type == "fence" and not is_drawn:
                 is_drawn = True
-                yield html_token(_drawn_board(start, is_wide=is_wide))
+                yield html_token(_drawn_board(start))
                 continue
             yield token
             if token.type == "inline":
@@ -111,14 +113,15 @@ def _page(code: str) -> dict[str, Any]:
             elif token.type == "paragraph_close":
                 shown = [(one, boards) for one, boards in examples if one.rule in said]
                 if shown:
-                    context = {"first": shown[:1], "others": shown[1:], "is_wide": is_wide}
+                    context = {"first": shown[:1], "others": shown[1:]}
                     yield html_token(render_to_string("pieces/examples.html", context))
 
     return {
         "body": render_markdown(text, placed),
         "readings": [(f"{FOOTNOTE}{number}", render_markdown(one)) for number, one in enumerate(readings, 1)],
-        "is_wide": is_wide,
-        "steps": [(one.minute, boards[:2]) for one, boards in examples if one.minute],
+        "steps": [
+            (one.minute, list(_boards(game, one, small=True))[:2]) for one, _ in examples if one.minute
+        ],
         "headings": re.findall(r"^## (.+)$", text, re.MULTILINE),
         "positions": read_hard_positions(code),
     }
@@ -142,23 +145,23 @@ def split_readings(rules: str) -> tuple[str, list[str]]:
     return "\n\n".join(paragraphs), notes
 
 
-def _drawn_board(start: Position, *, is_wide: bool) -> SafeString:
+def _drawn_board(start: Position) -> SafeString:
     drawn = {"Start": svg.draw(start, players=False), "The names of the cells": svg.draw_names(start)}
     boards = {title: mark_safe(board) for title, board in drawn.items()}  # safe: svg escapes all texts
-    return render_to_string("pieces/start.html", {"boards": boards, "is_wide": is_wide})
+    return render_to_string("pieces/start.html", {"boards": boards})
 
 
-def _boards(game: Variant, example: Example) -> Iterator[dict[str, object]]:
+def _boards(game: Variant, example: Example, *, small: bool = False) -> Iterator[dict[str, object]]:
     """The boards before the first move and after each move, as images of the page."""
     positions = example.play(game)
-    for ply, drawn in enumerate(_drawings(game.code)[example.name]):
+    for ply, drawn in enumerate(_drawings(game.code, small=small)[example.name]):
         token = example.moves[ply - 1] if ply else ""
         address = reverse("example-svg", args=[game.code, example.name, ply])
         width, height = drawn_size(drawn)
         yield {
             "ply": ply,
             "label": f"{positions[ply - 1].side.name.title()} {token}" if ply else "Before",
-            "address": f"{address}?v={_digest(drawn)}",
+            "address": f"{address}?{'small=1&' if small else ''}v={_digest(drawn)}",
             "words": svg.describe(positions[ply], token),
             "width": width,
             "height": height,
@@ -166,14 +169,17 @@ def _boards(game: Variant, example: Example) -> Iterator[dict[str, object]]:
 
 
 @cache
-def _drawings(code: str) -> dict[str, list[str]]:
+def _drawings(code: str, *, small: bool) -> dict[str, list[str]]:
     """The boards of each example of a ladder, by its name."""
-    return {example.name: list(_draw(GAMES[code], example)) for example in load_examples(code)}
+    return {example.name: list(_draw(GAMES[code], example, small=small)) for example in load_examples(code)}
 
 
-def _draw(game: Variant, example: Example) -> Iterator[str]:
+def _draw(game: Variant, example: Example, *, small: bool) -> Iterator[str]:
     before = None
     for token, position in zip(("", *example.moves), example.play(game), strict=False):
+        if small:
+            yield svg.draw_small(position, last_move=token, alone=True)
+            continue
         yield svg.draw(position, last_move=token, before=before, style=svg.STYLE)
         before = position
 

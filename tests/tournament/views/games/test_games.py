@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from engines.records import Fault, MoveNote, Record, RecordMove, RecordOutcome, Termination, read_records
 from engines.rules.base import Reason, Result, Side
 from engines.rules.registry import GAMES
+from engines.svg import MATERIALS
 from engines.timecontrol import parse_time_control
 from tests.support.filled_site import (
     LADDER,
@@ -232,6 +233,21 @@ def test_the_board_of_any_ply_is_a_picture(site: Site, client: Client, kind: str
     assert len({answer.content for answer in answers}) == 3
     assert client.get(f"/games/{site.played.pk}/3.{kind}?flip=1").content != answers[1].content
     assert client.get(f"/games/999999/3.{kind}").status_code == 404
+
+
+def test_lists_have_a_small_picture_of_a_board_with_its_own_style(site: Site, client: Client) -> None:
+    address = f"/games/{site.played.pk}/{site.played.plies}.svg"
+    large, small = (client.get(f"{address}{query}") for query in ("", "?small=1"))
+    assert len(small.content) < len(large.content) / 2
+    assert b'class="board small"' in small.content
+    assert b"prefers-color-scheme: dark" in small.content
+    assert small.headers["Cache-Control"] == large.headers["Cache-Control"] == "public, max-age=86400"
+
+
+@pytest.mark.parametrize("kind", ["", "embed/"])
+def test_a_page_with_a_board_has_the_gradients_once(site: Site, client: Client, kind: str) -> None:
+    page = page_of(client, f"/games/{site.played.pk}/{kind}")
+    assert page.count(MATERIALS) == 1
 
 
 def test_a_link_to_a_game_is_previewed_with_its_board(site: Site, client: Client) -> None:

@@ -549,5 +549,5 @@ def test_a_link_leads_to_the_forfeits_of_the_last_days(games: list[Game], client
 def test_a_row_shows_the_winner_and_the_final_board_if_wanted(site: Site, client: Client) -> None:
     page = client.get("/games/?bot=stone-age&boards=on").content.decode()
     assert page.count('class="player-cell won"') == 1
-    assert f'src="/games/{site.played.pk}/{site.played.plies}.svg"' in page
+    assert f'src="/games/{site.played.pk}/{site.played.plies}.svg?small=1"' in page
     assert ".svg" not in client.get("/games/?bot=stone-age").content.decode().partition("<tbody>")[2]

@@ -128,7 +128,7 @@ def test_six_steps_show_the_boards_before_and_after_a_move(client: Client, code:
     assert len(shown) == steps.count("<li>") == 6
     for example, step in zip(shown, steps.split("</li>"), strict=False):
         assert example.minute in unescape(step)
-        assert len(images(step)) == 2
+        assert ["small=1" in image["src"] for image in images(step)] == [True, True]
 
 
 @every_game
