@@ -56,7 +56,10 @@ def _estimate(form: TournamentForm) -> Cost | None:
 def match_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Start a short match of the user's bot ``bot`` against this one; its result comes as a notice."""
     opponent = find_bot(request, slug)
-    own = get_object_or_404(access.enterable_bots(request.user), slug=request.POST.get("bot", ""))
+    mine = {bot.slug: bot for bot in access.enterable_bots(request.user)}
+    own = mine.get(request.POST.get("bot", ""))
+    if own is None:
+        raise Http404("no bot of the user that may play")
     entering = BotVersion.objects.entering().filter(bot__in=[own, opponent]).order_by("number")
     playing = {version.bot_id: version for version in entering}  # the newest of each
     try:
