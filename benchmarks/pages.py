@@ -44,7 +44,7 @@ COMMON: Final = """
 /tournaments/{endless}/?before={game} /games/games.jsonl?ladder={ladder} /games/games.pgn?ladder={ladder}
 /games/{game}/ /games/{game}/embed/ /games/{game}/0.svg /games/{game}/0.png /games/{game}.pgn
 /games/{logged}/log/white/ /games/engines.json?id={key} /games/{game}/beside/{logged}/ /games/?boards=on
-/games/?bot={bot}&boards=on /games/suggestions/?bot=a /games/suggestions/?owner=o /tournaments/ /start/
+/games/?bot={bot}&boards=on /games/suggestions/?owner=o
 """
 """Addresses with placeholders."""
 FILTERS: Final = """
