@@ -374,9 +374,7 @@ def _offered() -> list[tuple[int, VersionLabel]]:
 
 
 def _best_first(offered: Sequence[tuple[int, VersionLabel]]) -> list[tuple[int, VersionLabel]]:
-    return sorted(
-        offered, key=lambda one: -math.inf if one[1].rating is None else one[1].rating, reverse=True
-    )
+    return sorted(offered, key=lambda one: max(one[1].ratings.values(), default=-math.inf), reverse=True)
 
 
 class ControlForm(forms.Form):

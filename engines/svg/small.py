@@ -6,13 +6,12 @@ their share of all seeds. Coordinates are whole numbers, two to a pixel, which k
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from engines.rules.base import Position, Side
 from engines.svg.elements import Spot, circle, element, lettering, polygon
-from engines.svg.hexagons import winning_cells
+from engines.svg.hexagons import ROW, winning_cells
 from engines.svg.mancala import owner_by_rank, owner_in_valleys, stones_in
 from engines.svg.trace import paths
 from engines.svg.words import stores
@@ -23,7 +22,6 @@ MOST_SMALL_DOTS: Final = 4
 """Dots in a hole; the second if the hole is smaller than ``LARGE``."""
 LARGE: Final = 15
 EDGE: Final = 4
-ROW: Final = math.sqrt(0.75)
 
 _DICE: Final = {
     0: (),

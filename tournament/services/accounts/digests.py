@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, When
 
 from engines.records import read_first_side, read_scores, turned_at
-from engines.rules.base import Result, Side
+from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.arithmetic.ratings import SETTLED_GAMES, Rating
@@ -229,28 +229,27 @@ def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
 
 def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVersion]) -> list[LostGame]:
     """The latest games that own bots lost to others."""
-    losers: dict[int, Side] = {}
+    lost: dict[int, tuple[Side, BotVersion, BotVersion]] = {}
     for one in games:
-        side = {Result.WHITE_WINS: Side.BLACK, Result.BLACK_WINS: Side.WHITE}.get(one.result)
-        white, black = (versions[pk].bot in own for pk in (one.white, one.black))
-        is_own = white and not black if side is Side.WHITE else black and not white
-        if side is not None and is_own and len(losers) < MOST_LOST:
-            losers[one.pk] = side
-    found, records = Game.objects.in_bulk(losers), GameRecord.objects.in_bulk(losers)
+        winner = Outcome(one.result, Reason.NONE).winner
+        if winner is None:
+            continue
+        players = (one.black, one.white) if winner is Side.WHITE else (one.white, one.black)
+        loser, opponent = (versions[pk] for pk in players)
+        if loser.bot in own and opponent.bot not in own and len(lost) < MOST_LOST:
+            lost[one.pk] = winner.other, loser, opponent
+    found, records = Game.objects.in_bulk(lost), GameRecord.objects.in_bulk(lost)
+    texts = {pk: record.text for pk, record in records.items()}
     return [
-        _lost_game(found[pk], side, versions, records[pk].text if pk in records else "")
-        for pk, side in losers.items()
+        LostGame(loser, opponent, found[pk], _turned(texts.get(pk, ""), side))
+        for pk, (side, loser, opponent) in lost.items()
     ]
-
-
-def _lost_game(game: Game, loser: Side, versions: dict[int, BotVersion], record: str) -> LostGame:
-    white, black = versions[game.white_id], versions[game.black_id]
-    lost, won = (white, black) if loser is Side.WHITE else (black, white)
-    return LostGame(lost, won, game, _turned(record, loser) if record else None)
 
 
 def _turned(record: str, loser: Side) -> int | None:
     """The loser's ply since which its own score was negative to the end; None if it never turned."""
+    if not record:
+        return None
     first = 0 if read_first_side(record) is loser else 1
     turned = turned_at(read_scores(record)[first::2])
     return None if turned is None else first + 2 * turned + 1
