@@ -69,10 +69,13 @@ class Relay:
         self._flows.set()
 
     def release(self) -> None:
-        """Do nothing to requests any more; delayed posts are delivered before this returns."""
+        """Do nothing to requests any more, and deliver the delayed posts."""
         self._released.set()
-        for thread in self._held:
-            thread.join()
+
+    @property
+    def held(self) -> int:
+        """The number of delayed posts that are not delivered yet."""
+        return sum(thread.is_alive() for thread in self._held)
 
     def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer | None:
         """The site's answer; None if the worker gets none."""

@@ -74,10 +74,7 @@ def run_soak(terms: Terms) -> Outcome:
         watch, annuller = Watch(terms.lease_s), Annuller()
         start_services(terms, site)
         wrong = list(_play(terms, site, faults, watch, annuller))
-        site.relay.release()
-        site.link.release()
-        annuller.finish()
-        wrong += site.drain()
+        wrong += site.drain(annuller.finish)
         site.supervisor.stop()
         wrong += (f"process {pid} still runs" for pid in set(descendants(os.getpid())) - known)
         wrong += [*find_faults(), *watch.find_faults()]

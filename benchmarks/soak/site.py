@@ -13,7 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,7 +46,7 @@ DOUBLED, UNANSWERED, HELD, HELD_LEASES = 0.1, 0.05, 0.05, 1.5
 FLOOD: Final = 20_000
 RESTARTS_S: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """The supervisor's waits before restarts: its own grow to 30 s for processes that die again and again."""
-DRAIN_S: Final = 60.0
+DRAIN_S: Final = 120.0
 MANY_GAMES: Final = "36000"
 """An hour and ladder: more than can be played, so that workers are never idle."""
 
@@ -142,20 +142,29 @@ class Site:
             self._lock.close()
             self._lock = None
 
-    def drain(self) -> Iterator[str]:
-        """Wait until the record keeper has processed all messages and rebuilt the ratings of all ladders."""
+    def drain(self, finish: Callable[[], bool]) -> Iterator[str]:
+        """Wait until delayed posts are delivered, ``finish`` succeeds and the record keeper has no work left.
+
+        Meanwhile services that are dead or stopped are restarted.
+        """
+        self.relay.release()
+        self.link.release()
         deadline = time.monotonic() + DRAIN_S
-        while left := self._left():
+        while left := self._left(finish):
             if time.monotonic() > deadline:
                 yield f"at the end: {left}"
                 return
             self.supervisor.tend()
             time.sleep(0.1)
 
-    def _left(self) -> str:
-        """What the record keeper has left to do; empty if nothing."""
+    def _left(self, finish: Callable[[], bool]) -> str:
+        """What is left to do; empty if nothing."""
         from tournament.models import InboxReport, Ladder
 
+        if held := self.relay.held + self.link.held:
+            return f"{held} delayed posts are not delivered"
+        if not finish():
+            return "the last annulment waits for a lock"
         if waiting := InboxReport.objects.count():
             return f"the record keeper has left {waiting} reports"
         outdated = list(Ladder.objects.outdated().values_list("code", flat=True))

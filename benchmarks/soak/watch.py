@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from django.db import OperationalError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -19,6 +22,8 @@ ANNULLED: Final = "games annulled"
 TAKEN_BACK: Final = "annulments taken back"
 EVERY: Final = 8
 """The site records so many games between two annulments."""
+LOCK_S: Final = 5
+"""The longest wait for a lock: a stopped process keeps its locks until it is restarted."""
 REASON: Final = "The soak test annuls a few games."
 
 
@@ -44,8 +49,7 @@ class Watch:
         events = Tournament.objects.running().exclude(kind="ladder")
         if not may_end or events.exists():
             return False
-        Matchmaking.objects.update(games_an_hour=0)
-        return not open_games().exists()
+        return _succeeds(partial(Matchmaking.objects.update, games_an_hour=0)) and not open_games().exists()
 
     def find_faults(self) -> Iterator[str]:
         for what, seconds in self.longest.items():
@@ -72,6 +76,17 @@ class Watch:
         return oldest
 
 
+def _succeeds(change: Callable[[], object]) -> bool:
+    """Whether the database was changed; not if a lock is not free in time."""
+    with suppress(OperationalError):
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET lock_timeout = '{LOCK_S}s'")  # SQLite has such a limit in the settings
+        change()
+        return True
+    return False
+
+
 class Annuller:
     """Annuls one game after another while the site plays, and takes the one before back.
 
@@ -87,15 +102,13 @@ class Annuller:
 
     def do_due(self, done: int) -> None:
         """Annul the game that ended last, if it is time to; ``done`` counts all that have ended."""
-        if done >= self._done + EVERY:
+        if done >= self._done + EVERY and self._annul_only(self._candidates().order_by("-finished_at")):
             self._done = done
-            self._annul_only(self._candidates().order_by("-finished_at"))
 
-    def finish(self) -> None:
-        """Leave one game annulled."""
-
+    def finish(self) -> bool:
+        """Leave one game annulled; False if a process holds a lock for long, perhaps a stopped one."""
         of_tournaments = self._candidates().exclude(tournament__kind="ladder")
-        self._annul_only(of_tournaments.order_by("key"))
+        return self._annul_only(of_tournaments.order_by("key"))
 
     def _candidates(self) -> QuerySet[Game]:
         from tournament.models import Game
@@ -103,8 +116,11 @@ class Annuller:
         kinds = ("round-robin", "ladder")
         return Game.objects.done().filter(tournament__kind__in=kinds)
 
-    def _annul_only(self, games: QuerySet[Game]) -> None:
-        """Annul the first of the games, and count all others again."""
+    def _annul_only(self, games: QuerySet[Game]) -> bool:
+        """Annul the first of the games, and count all others again; False if a lock is not free in time."""
+        return _succeeds(partial(self._change, games))
+
+    def _change(self, games: QuerySet[Game]) -> None:
         from tournament.models import Game
         from tournament.services.annulments import annul, count_again
 

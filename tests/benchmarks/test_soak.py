@@ -80,8 +80,10 @@ def test_a_relay_delivers_reports_when_they_are_due_or_released(receiver: Receiv
         assert post(relay, REPORT) == b""
         assert post(relay) == b"ok"
         assert receiver.bodies == [b"{}"]
+        assert relay.held == 1
         relay.release()
-        assert receiver.bodies == [b"{}", REPORT]
+        assert wait_until(lambda: receiver.bodies == [b"{}", REPORT])
+        assert wait_until(lambda: relay.held == 0)
 
 
 def test_a_silent_relay_keeps_connections_open_and_lets_nothing_through(receiver: Receiver) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.db.models import F
 from django.utils import timezone
 
@@ -107,6 +108,24 @@ def test_games_are_annulled_in_turn_and_the_same_one_stays_annulled(
         count_again(Game.objects.all(), timezone.now())
 
 
+def test_an_annulment_that_waits_for_a_lock_is_tried_again(
+    played: Tournament, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(*_: object) -> int:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    monkeypatch.setattr(watch, "EVERY", 1)
+    annuller = Annuller()
+    with monkeypatch.context() as stopped:
+        stopped.setattr("tournament.services.annulments.annul", wait)
+        annuller.do_due(6)
+        assert not annuller.finish()
+    assert not Game.objects.filter(annulled=True).exists()
+    annuller.do_due(6)
+    assert annuller.finish()
+    assert Game.objects.filter(annulled=True).count() == 1
+
+
 class Keeper:
     """A record keeper that handles one report at each look."""
 
@@ -114,10 +133,18 @@ class Keeper:
         InboxReport.objects.filter(pk__in=InboxReport.objects.values("pk")[:1]).delete()
 
 
-def site_with(keeper: Keeper) -> Site:
+class Open:
+    """A relay that delays nothing."""
+
+    held = 0
+
+    def release(self) -> None: ...
+
+
+def drained(keeper: Keeper) -> list[str]:
     supervisor: Any = keeper
-    unused: Any = None
-    return Site(Path(), supervisor, unused, unused)
+    relay: Any = Open()
+    return list(Site(Path(), supervisor, relay, relay).drain(lambda: True))
 
 
 def test_reports_that_wait_at_the_end_are_waited_for(
@@ -129,10 +156,10 @@ def test_reports_that_wait_at_the_end_are_waited_for(
         InboxReport.objects.create(attempt=attempt, content="", received_at=timezone.now())
     assert InboxReport.objects.count() > 1
     monkeypatch.setattr("time.sleep", lambda _: None)
-    assert list(site_with(Keeper()).drain()) == []
+    assert drained(Keeper()) == []
     InboxReport.objects.create(attempt=Attempt.objects.all()[0], content="", received_at=timezone.now())
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
-    assert list(site_with(Keeper()).drain()) == ["at the end: the record keeper has left 1 reports"]
+    assert drained(Keeper()) == ["at the end: the record keeper has left 1 reports"]
 
 
 def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
@@ -140,7 +167,7 @@ def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
 ) -> None:
     Annuller().finish()
     monkeypatch.setattr(site, "DRAIN_S", -1.0)
-    assert list(site_with(Keeper()).drain()) == ["at the end: the ratings are not rebuilt: duploline"]
+    assert drained(Keeper()) == ["at the end: the ratings are not rebuilt: duploline"]
 
 
 class HarmedSite:
