@@ -222,7 +222,7 @@ def _measure(template: str, client: Client, paths: Sequence[str], stat: Path | N
 
     times, statuses, sizes = list[float](), set[int](), list[int]()
     statements: list[list[tuple[str, Any]]] = []
-    headers = {"Accept-Encoding": "gzip", **({"HX-Request": "true"} if "?seen=" in template else {})}
+    headers = {"Accept-Encoding": "gzip", **({"X-Part": "true"} if "?seen=" in template else {})}
 
     def note(execute: Any, sql: str, parameters: Any, *more: Any) -> Any:
         statements[-1].append((sql, parameters))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig, apps
+from django.apps import AppConfig
 from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
@@ -21,9 +21,6 @@ class TournamentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # No page uses the extensions of htmx, and they import files that are not there.
-        files: Any = apps.get_app_config("staticfiles")
-        files.ignore_patterns = [*files.ignore_patterns, "ext"]
         start_error_reports()
         pre_migrate.connect(prepare, sender=self)
         post_migrate.connect(_create_ladders, sender=self)

@@ -1,4 +1,6 @@
-"""The site's Redis. It holds turns, which have no content, and nothing else: losing it loses no game.
+"""The site's Redis: turns, which have no content, what is watched, and messages that pages have changed.
+
+It holds nothing else: losing it loses no game, and only delays pages.
 
 No request waits for Redis for long: after an error this process sends no turns for ``REST_S``.
 """
@@ -9,11 +11,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import redis
+from redis import asyncio as async_redis
 from redis.exceptions import AuthenticationError, ResponseError
 
 from workers.service import turns
@@ -21,6 +25,17 @@ from workers.service import turns
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
 REST_S = 5.0
 """The pause after an error."""
+
+CHANGES = "changes"
+"""The channel of messages, each with topics: games, tournaments, ladders and ``ANY_GAME``."""
+ANY_GAME = "games"
+"""The topic that a game has begun or ended."""
+WATCHED = "watched"
+"""The sorted set of watched topics, by the time when that was said last."""
+WATCHED_S = 6.0
+"""A topic counts as watched for so long."""
+MOST_CLOSELY = 10
+"""If more games are watched, none is shown more often than others."""
 
 log = logging.getLogger("tournament.queues")
 
@@ -35,6 +50,62 @@ def waiting_turns(queue: str) -> int | None:
     found: list[int] = []
     _REDIS.try_to(lambda client: found.append(turns.waiting(client, queue)))
     return found[0] if found else None
+
+
+def announce(*topics: str) -> None:
+    """Tell the processes of the server that these have changed; without effect while Redis is away."""
+    _PAGES.try_to(lambda client: client.publish(CHANGES, " ".join(topics)))
+
+
+def is_watched_closely(topic: str) -> bool:
+    """Whether somebody watches this game, and few enough games are watched to show each move at once."""
+    found: list[Any] = []
+
+    def look(client: redis.Redis) -> None:
+        with client.pipeline(transaction=False) as pipeline:
+            pipeline.zscore(WATCHED, topic)
+            pipeline.zcount(WATCHED, time.time() - WATCHED_S, "+inf")
+            found.extend(pipeline.execute())
+
+    _PAGES.try_to(look)
+    if not found or found[0] is None:
+        return False
+    said, count = found
+    return float(said) >= time.time() - WATCHED_S and count <= MOST_CLOSELY
+
+
+async def tell_watched(client: async_redis.Redis, topics: Iterable[str]) -> None:
+    """Say which games this process shows live; raises ``redis.RedisError``."""
+    now = time.time()
+    if not (games := {topic: now for topic in topics if topic.startswith(game_topic(""))}):
+        return
+    try:
+        async with client.pipeline() as pipeline:
+            pipeline.zadd(WATCHED, games)
+            pipeline.zremrangebyscore(WATCHED, 0, now - WATCHED_S)
+            await pipeline.execute()
+    except ResponseError:
+        await client.delete(WATCHED)  # of another type
+
+
+def game_topic(game: object) -> str:
+    """The topic of a game with this id."""
+    return f"game-{game}"
+
+
+def tournament_topic(tournament: object) -> str:
+    """The topic of a tournament with this id."""
+    return f"tournament-{tournament}"
+
+
+def ladder_topic(code: str) -> str:
+    return f"ladder-{code}"
+
+
+def open_async() -> async_redis.Redis:
+    """A client of the site's Redis for an event loop."""
+    found: async_redis.Redis = async_redis.Redis.from_url(turns.client_url(redis_url()), **turns.PATIENCE)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +176,5 @@ class _Patience:
             log.log(logging.WARNING if trouble else logging.INFO, "Redis %s", trouble or "answers again")
 
 
-_REDIS = _Patience()
+_REDIS, _PAGES = _Patience(), _Patience()
+"""Of what plays games, and of what pages show: trouble with one does not hold up the other."""

@@ -21,7 +21,7 @@ from engines.rules.base import Reason, Result
 
 JsonObject = dict[str, Any]
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Version of what a site and its workers must agree on: all their messages, and the rules of the games.
 
 The first release had version 1. A change of a message or of a game's rules raises it; a test says when.
@@ -403,11 +403,12 @@ class PostAnswer(JsonValue):
     """The reports are stored, or refused for ever. ``stop`` has the attempts that the slot must not play on.
 
     It has the id of a check if that must stop. ``known`` is the number of plies that the site has of the
-    game whose progress was posted.
+    game whose progress was posted, and ``watched`` tells the slot to post its moves soon after they are made.
     """
 
     stop: tuple[str, ...] = ()
     known: int = 0
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

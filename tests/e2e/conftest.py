@@ -16,6 +16,10 @@ from tests.support.browsers import find_chromium, started_browser
 from tests.support.filled_site import Site, fill_site
 
 
+NO_STREAMS = "delete window.EventSource;"
+"""Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = find_chromium()
@@ -38,6 +42,7 @@ def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
 
         def opened(**options: Any) -> Page:
             context = browser.new_context(base_url=live_server.url, **options)
+            context.add_init_script(NO_STREAMS)
             stack.enter_context(closing(context))
             return context.new_page()
 

@@ -96,7 +96,7 @@ JOURNEYS = {
     "the rules of a game": Journey(
         (Step('.hero a[href="/rules/duploline/"]'), Step('[data-step="next"]')), ".said:not(:empty)"
     ),
-    "a game being played": Journey((Step("#playing .caption a"),), "#headline[data-poll]"),
+    "a game being played": Journey((Step("#playing .caption a"),), "#headline[data-follow]"),
 }
 
 

@@ -207,7 +207,8 @@ def go_live(game: Game, plies: int = 5, chance: random.Random | None = None) -> 
     """Let a worker be playing it; with ``chance`` moves and what the engines say of them differ."""
     _, moves = played_moves(game, plies, chance)
     pairs = [[move.token, _comment(move, chance)] for move in moves]
-    Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=uuid.uuid4())
+    Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED)
+    Game.objects.filter(pk=game.pk, attempt=None).update(attempt=uuid.uuid4())
     LiveGame.objects.update_or_create(game=game, defaults={"moves": pairs, "updated_at": timezone.now()})
 
 

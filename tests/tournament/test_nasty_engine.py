@@ -191,7 +191,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     waiting, seen = list(starts), set(starts)
     while waiting:
         address = waiting.pop()
-        for headers in ({}, {"HX-Request": "true"}):
+        for headers in ({}, {"X-Part": "true"}):
             response = client.get(address, headers=headers)
             assert response.status_code in {200, 204, 302}, f"{address}: {response.status_code}"
             kind = response.get("Content-Type", "")
@@ -200,7 +200,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
             text = response.getvalue().decode()
             yield address, kind, text
             if kind.startswith("text/html"):
-                for link in re.findall(r'(?:href|hx-get|data-poll)="(/[^"#]*)', text):
+                for link in re.findall(r'(?:href|data-follow)="(/[^"#]*)', text):
                     target = html.unescape(link)
                     if target not in seen and not target.startswith(("/static/", "/admin/", "/log-out/")):
                         seen.add(target)

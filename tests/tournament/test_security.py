@@ -44,7 +44,7 @@ def test_another_host_name_is_refused_with_a_page_that_loads_nothing(client: Cli
     "address", ["/", "/games/{0.played.pk}/", "/tournaments/spring/", "/bots/stone-age/1/"]
 )
 def test_caches_distinguish_a_page_from_its_fragments(site: Site, client: Client, address: str) -> None:
-    assert "HX-Request" in client.get(address.format(site))["Vary"]
+    assert "X-Part" in client.get(address.format(site))["Vary"]
 
 
 def test_a_file_over_the_limit_is_not_written_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:

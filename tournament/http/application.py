@@ -34,8 +34,9 @@ from tournament.http.limits import (
     UPLOADS_PER_ADDRESS,
     largest_body,
 )
+from tournament.http.streams import Streams, TooManyStreams, is_stream
 from tournament.http.threads import Threads, kind_of
-from tournament.monitoring.logs import REQUEST_ID, log_request
+from tournament.monitoring.logs import HEADER, log_request
 from tournament.security import Utf8Request
 
 Scope = MutableMapping[str, Any]
@@ -107,10 +108,14 @@ class Application(ASGIHandler):
         self.load_middleware(is_async=False)
         self._threads = Threads()
         self._uploads = Counter[str]()
+        self.streams = Streams(self._ask)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = behind_proxy(scope)
         address = counted_address(scope["client"][0])
+        if is_stream(scope):
+            await self._stream(scope, address, receive, send)
+            return
         with ExitStack() as stack:
             body = Body(scope)
             stack.callback(body.file.close)
@@ -131,6 +136,21 @@ class Application(ASGIHandler):
             if response.streaming:
                 response.close()
 
+    async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> None:
+        """Answer with events, or as the view does that has none for this client."""
+        begun = time.monotonic()
+        try:
+            response = await self.streams.serve(scope, address, receive, send)
+        except TooManyStreams as error:
+            response = HttpResponse(f"{error.text}\n", "text/plain", error.status)
+        log_request(scope, response or HttpResponse(), begun)
+        if response is not None:
+            await self.send_response(response, send)
+
+    async def _ask(self, scope: Mapping[str, Any]) -> HttpResponseBase:
+        """The response to a request that the server makes for its streams."""
+        return await self._threads.call(kind_of(dict(scope)), "", self._make_part, dict(scope))
+
     @contextmanager
     def _upload(self, address: str) -> Iterator[None]:
         """Count a large body, or raise ``RefusedRequest`` if there are too many."""
@@ -147,6 +167,20 @@ class Application(ASGIHandler):
     def _respond(self, scope: Scope, body: Body) -> HttpResponseBase:
         """The response; runs in a thread, which has ended the request by then, but for an open file."""
         begun = time.monotonic()
+        response = self._make(scope, body)
+        log_request(scope, response, begun, response.get(HEADER, ""))
+        if not response.streaming:
+            response.close()
+        return response
+
+    def _make_part(self, scope: Scope) -> HttpResponseBase:
+        body = Body(scope)
+        with body.file:
+            response = self._make(scope, body)
+        response.close()
+        return response
+
+    def _make(self, scope: Scope, body: Body) -> HttpResponseBase:
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, response = self.create_request(scope, body.file)
@@ -158,9 +192,6 @@ class Application(ASGIHandler):
         assert response is not None
         if isinstance(response, FileResponse):
             response.block_size = CHUNK_BYTES
-        log_request(scope, response, begun, request.META.get(REQUEST_ID, "") if request else "")
-        if not response.streaming:
-            response.close()
         return response
 
     async def _read(self, parts: Iterator[bytes], receive: Receive) -> AsyncIterator[bytes]:

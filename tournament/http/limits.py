@@ -20,6 +20,10 @@ MULTIPART_BYTES = 64 * 1024
 """What an upload's form adds to the bytes of its bundle."""
 TOO_LARGE = "duarena.too_large"
 """The key in a request's ``META`` that says that its body was over the limit and has been dropped."""
+STREAMS, STREAMS_PER_ADDRESS = 600, 32
+"""Streams of events that one process sends at a time: pages that follow what they show. Others poll."""
+KEPT_S = 10.0
+"""A part of a page is made anew for the next stream after so long, also if no change was announced."""
 HEADER_BYTES = 32 * 1024
 MEMORY_BYTES = 64 * 1024
 """A longer body is kept in a temporary file."""

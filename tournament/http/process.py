@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import faulthandler
 import gc
 import importlib
 import os
 import resource
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,7 @@ def make_application() -> Any:
     application = importlib.import_module("tournament.http.application").Application()
     importlib.import_module("tournament.services.work.leases").start_door_clock()
     importlib.import_module(settings.ROOT_URLCONF)  # with all views, before the next line
+    _end_streams_first(application.streams)
     gc.freeze()  # the collector skips existing objects: going through them all takes as long as a page
     return application
 
@@ -52,6 +55,18 @@ def make_application() -> Any:
 async def show_life() -> None:
     """Called by uvicorn from the event loop every few seconds."""
     faulthandler.dump_traceback_later(HANGS_S, exit=True)
+
+
+def _end_streams_first(streams: Any) -> None:
+    """End the streams of events when the process is told to end: uvicorn would wait for them."""
+    loop, end = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+
+    def end_streams(number: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(streams.stop)
+        if callable(end):
+            end(number, frame)
+
+    signal.signal(signal.SIGTERM, end_streams)
 
 
 def _step_back() -> None:

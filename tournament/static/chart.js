@@ -91,7 +91,9 @@ document.addEventListener("replay:shown", (event) => {
 });
 
 document.addEventListener("replay:more", (event) => {
-  for (const name of SERIES) values[name].push(...event.detail[name]);
+  const more = event.detail.values;
+  for (const name of SERIES) values[name].splice(more.since, Infinity, ...more[name]);
+  values.points = more.points ?? values.points;
   reveal();
   showNodes();
   build();

@@ -1,35 +1,77 @@
-// A live game: fetches the headline and the new moves every two seconds while the page is visible.
+// Parts of pages that follow what they show: elements with the address of their next state (data-follow).
 //
-// This is not left to htmx, which would be a quarter of the weight of the page.
-// New moves are announced by the event "replay:more" on document, with their chart values.
+// The address gives a stream of server-sent events while the page is visible. Where events do not pass, as through
+// some proxies, it is polled. Either answer is the part as it is now; at its end it has no address any more.
 
-const PAUSE_MS = 2000;
+const POLL_MS = 2000;
+const HELLO_MS = 8000; // a stream that says nothing for so long after its start is given up
+const SILENT_MS = 45000; // the server says something every 15 seconds
+const AGAIN_MS = 60000; // after so long of polling a stream is tried again
 
-const headline = () => document.getElementById("headline");
+// `find` gives the element, `apply` shows an answer.
+export function follow(find, apply) {
+  let source = null;
+  let isHeard = false;
+  let heardAt = 0; // or begun, or broken
+  let begunAt = -AGAIN_MS;
+  let isPolling = false;
+  const address = () => find()?.dataset.follow;
 
-async function poll() {
-  const answer = await fetch(headline().dataset.poll, { headers: { "HX-Request": "true" } });
-  if (answer.headers.has("HX-Refresh")) location.reload();
-  else if (answer.status === 200) add(await answer.text());
-}
+  function hear() {
+    isHeard = true;
+    heardAt = performance.now();
+  }
 
-function add(html) {
-  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
-  const values = JSON.parse(content.querySelector("script").textContent);
-  headline().replaceWith(content.querySelector("#headline"));
-  const list = document.getElementById("move-list");
-  const rows = content.querySelector("ol");
-  [...rows.children].forEach((row, index) => {
-    const shown = list.children[rows.start - 1 + index]; // with one move, and now with both
-    if (shown) shown.replaceWith(row);
-    else list.append(row);
+  function close() {
+    source?.close();
+    source = null;
+  }
+
+  function open() {
+    close();
+    isHeard = false;
+    begunAt = heardAt = performance.now();
+    source = new EventSource(address());
+    for (const name of ["hello", "beat"]) source.addEventListener(name, hear);
+    source.addEventListener("reload", () => location.reload());
+    source.addEventListener("message", (event) => {
+      hear();
+      apply(event.data);
+      if (!address()) close();
+    });
+    source.addEventListener("error", () => { // the browser tries again, unless the answer was no stream
+      if (isHeard) heardAt = performance.now();
+      isHeard = false;
+      if (source?.readyState === EventSource.CLOSED) close();
+    });
+  }
+
+  async function poll() {
+    isPolling = true;
+    try {
+      const answer = await fetch(address(), { headers: { "X-Part": "true" } });
+      if (answer.headers.has("X-Reload")) location.reload();
+      else if (answer.status === 200) apply(await answer.text());
+    } catch {
+      // the next poll tries again
+    }
+    isPolling = false;
+  }
+
+  function tick() {
+    if (!address() || document.hidden) return close();
+    const now = performance.now();
+    if (source && now - heardAt < (isHeard ? SILENT_MS : HELLO_MS)) return;
+    close();
+    if (window.EventSource && now - begunAt >= AGAIN_MS) open();
+    else if (!isPolling) poll();
+  }
+
+  setInterval(tick, POLL_MS);
+  document.addEventListener("visibilitychange", () => {
+    begunAt = -AGAIN_MS;
+    tick();
   });
-  document.dispatchEvent(new CustomEvent("replay:more", { detail: values }));
+  addEventListener("pagehide", close);
+  tick();
 }
-
-async function follow() {
-  if (!document.hidden) await poll().catch(() => {}); // the next poll tries again
-  setTimeout(follow, PAUSE_MS);
-}
-
-setTimeout(follow, PAUSE_MS);

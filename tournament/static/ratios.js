@@ -60,7 +60,7 @@ async function load() {
   draw();
 }
 
-document.addEventListener("htmx:afterSettle", load);
+document.addEventListener("part:shown", load);
 new ResizeObserver(() => { if (plot) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(section);
 onSchemeChange(draw);
 load();

@@ -27,13 +27,13 @@ function address(ply, flip, line = 0) {
   return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
 
-const isLive = () => headline().hasAttribute("data-poll");
+const isLive = () => headline().hasAttribute("data-follow");
 const follows = (ply, line) => isLive() && ply === last() && !line;
 
 function fragment(url) {
   if (!fragments.has(url)) {
     if (fragments.size >= MOST_CACHED) fragments.delete(fragments.keys().next().value);
-    const answer = fetch(url, { headers: { "HX-Request": "true", "HX-Target": "board" } }).then((response) => {
+    const answer = fetch(url, { headers: { "X-Part": "true" } }).then((response) => {
       if (!response.ok) throw new Error(`the board could not be fetched (${response.status})`);
       return response.text();
     });
@@ -113,7 +113,7 @@ async function show(ply, flip = flipped(), line = 0) {
   say();
   document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
-  fetchAhead(to, flip);
+  if (!follows(to, line)) fetchAhead(to, flip);
 }
 
 // For screen readers, which do not notice that the board is replaced. Not at once: only the last of quick steps is said.
@@ -196,6 +196,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-ply]");
   if (!link) return;
   event.preventDefault();
+  if (link.dataset.step === "last") return show(last()); // of a live game there may be more than the link knows
   const flip = link.dataset.flip ? link.dataset.flip === "1" : flipped();
   show(Number(link.dataset.ply), flip, Number(link.dataset.line ?? 0));
 });
@@ -208,13 +209,17 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("replay:show", (event) => show(event.detail));
 
-// New moves of a live game, which follow.js has listed. If the end was shown, the new end is shown.
+// New moves of a live game, which live_game.js has listed. If the end was shown, the new end is shown.
 let before = last();
-document.addEventListener("replay:more", () => {
+document.addEventListener("replay:more", (event) => {
   number();
   const showedEnd = requestedPly() >= before;
+  const { content } = Object.assign(document.createElement("template"), { innerHTML: event.detail.board });
+  const isTurned = (content.firstElementChild.dataset.flip === "1") !== flipped();
+  fragments.delete(address(before, false)); // it showed a clock that ran, and no later move
+  fragments.delete(address(before, true));
   before = last();
-  fragments.clear(); // "last" and the clocks of the newest ply have changed
+  if (!isTurned) fragments.set(address(before, flipped()), Promise.resolve(event.detail.board));
   if (showedEnd) show(before);
   else mark(shown());
 });

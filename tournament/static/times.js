@@ -69,4 +69,4 @@ function localize() {
 }
 
 localize();
-document.addEventListener("htmx:load", localize); // new parts of a page that polls
+document.addEventListener("part:shown", localize); // new parts of a page that polls

@@ -15,7 +15,7 @@ function send(form) {
   request.upload.addEventListener("progress", (event) => { progress.value = event.loaded / event.total; });
   request.addEventListener("error", () => fail("The connection broke. Try again."));
   request.addEventListener("load", () => {
-    const version = request.getResponseHeader("HX-Redirect");
+    const version = request.getResponseHeader("X-Location");
     if (version) return location.assign(version);
     const refused = parse(request.responseText).querySelector("[data-upload]");
     if (!refused) return fail(`The upload failed (${request.status}). Try again, or reload this page.`);
@@ -24,7 +24,7 @@ function send(form) {
     refused.querySelector("[type=file]").focus();
   });
   request.open("POST", form.action);
-  request.setRequestHeader("HX-Request", "true");
+  request.setRequestHeader("X-Part", "true");
   request.send(new FormData(form));
   progress.hidden = false;
   button.disabled = true;

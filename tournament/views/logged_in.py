@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 
 from tournament.models import User
 from tournament.services.accounts.visits import note_visit
+from tournament.views.polling import is_part
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -63,8 +64,8 @@ def _is_page(path: str) -> bool:
 
 @never_cache
 def _log_in_first(request: HttpRequest) -> HttpResponse:
-    """Answer a form with the log-in page; htmx gets one sentence instead."""
-    if "HX-Request" in request.headers:
+    """Answer a form with the log-in page; a script gets one sentence instead."""
+    if is_part(request):
         return render(request, "pieces/logged_out.html")
     messages.warning(request, "You were logged out when you sent the form, so nothing was done.")
     return redirect_to_login(page_of(request.path))
@@ -79,7 +80,7 @@ class VisitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         is_page = response.get("Content-Type", "").startswith("text/html")
-        if is_page and "HX-Request" not in request.headers and isinstance(request.user, User):
+        if is_page and not is_part(request) and isinstance(request.user, User):
             with suppress(DatabaseError):  # a full disk: pages are read all the same
                 note_visit(request.user, timezone.now())
         return response

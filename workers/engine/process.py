@@ -29,7 +29,7 @@ from workers.sandbox.process import START_LINE
 READ_BYTES = 64 * 1024
 CLOSED_NS = 1_000_000_000
 """How long an engine may take to end after it closed a pipe, which a process that exits does first."""
-WAIT_NS = 500_000_000
+WAIT_NS = 100_000_000
 """The longest time of a wait before ``on_wait`` is called."""
 MOST_EVENTS = 4
 """The most events at once: an engine's input, output and standard error, and its exit."""
@@ -38,7 +38,7 @@ MOST_EVENTS = 4
 class EngineProcess:
     """One running engine. The caller must ``kill`` it.
 
-    ``on_wait`` is called at least every half second of waiting and may raise to end the
+    ``on_wait`` is called at least ten times a second of waiting and may raise to end the
     wait. Deadlines are in nanoseconds of ``time.monotonic_ns``. Raises ``OSError`` from the
     constructor when the program cannot be started.
     """

@@ -82,7 +82,7 @@ def play_batch(
             if number and clock() > late:
                 break
             both = engines.take(job)
-            runner = GameRunner(job, both, callbacks.on_progress, is_stopped)
+            runner = GameRunner(job, both, callbacks.on_progress, is_stopped, callbacks.is_watched)
             for game in job.games:
                 with log_ids(game=game.key):
                     try:

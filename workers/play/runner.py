@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # its HTTP client is a tenth of what a match loads
     from workers.bundles.bundle_site import BundleSite
 
 PROGRESS_SECONDS = 2.0
+"""The time between two messages of progress, unless somebody watches the game."""
 
 log = logging.getLogger("workers.play.runner")
 
@@ -97,13 +98,15 @@ class Callbacks:
     """Callbacks of a job.
 
     ``is_stopping`` and ``is_stopped`` are called often. When the first one returns true, the game is aborted
-    and no other begins; when the second one returns true for an attempt, only its game is not played.
+    and no other begins; when the second one returns true for an attempt, only its game is not played. While
+    ``is_watched`` returns true, there is progress soon after each move.
     """
 
     on_report: Callable[[GameReport], None]
     on_progress: Callable[[Progress], None]
     is_stopping: Callable[[], bool] = lambda: False
     is_stopped: Callable[[str], bool] = lambda attempt: False
+    is_watched: Callable[[], bool] = lambda: False
 
 
 class Stopped(Exception):
@@ -173,13 +176,15 @@ class GameRunner:
     on_progress: Callable[[Progress], None] = lambda progress: None
     is_stopped: Callable[[str], bool] = lambda attempt: False
     """Whether to abort the game of this attempt."""
+    is_watched: Callable[[], bool] = lambda: False
     _game: JobGame | None = field(default=None, init=False)
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
+    _last_plies: int = field(default=-1, init=False)
 
     def play(self, game: JobGame) -> FinishedGame:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
-        self._game, self._state, self._last_progress = game, None, -math.inf
+        self._game, self._state, self._last_progress, self._last_plies = game, None, -math.inf, -1
         white, black = self.engines[game.white], self.engines[1 - game.white]
         white.player.on_wait = black.player.on_wait = self._check_in
         started = _now()
@@ -223,10 +228,13 @@ class GameRunner:
         assert self._game is not None
         if self.is_stopped(self._game.attempt):
             raise Stopped
-        now = time.monotonic()
-        if self._state is None or now < self._last_progress + PROGRESS_SECONDS:
+        if self._state is None:
             return
-        self._last_progress = now
+        now, plies = time.monotonic(), len(self._state.kept)
+        is_new = plies != self._last_plies and self.is_watched()
+        if now < self._last_progress + PROGRESS_SECONDS and not is_new:
+            return
+        self._last_progress, self._last_plies = now, plies
         white, black = self._state.clocks
         self.on_progress(
             Progress(

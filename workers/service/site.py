@@ -56,6 +56,8 @@ MOST_CHARACTERS = 1_000_000
 """Of the reports in one post; a longer report is posted alone."""
 GATHER_SECONDS = 1.0
 """The shortest time between two posts of a slot; reports wait that long for others."""
+WATCHED_SECONDS = 0.2
+"""The same while somebody watches the game that is played."""
 RENEW_SECONDS = 2.0
 """The longest time between two posts of a slot with a job: the answer may stop the job."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
@@ -218,6 +220,7 @@ class Sender:
         self._progress: Progress | None = None
         self._news: ComplianceNews | None = None
         self._stopped: set[str] = set()
+        self._gather_s = GATHER_SECONDS
         self._wake = threading.Event()
         if self._parcels:
             log.warning("%d posts of an earlier process are sent", len(self._parcels))
@@ -263,6 +266,10 @@ class Sender:
     def is_stopped(self, what: str) -> bool:
         """Whether the site has stopped this attempt or check of the job."""
         return what in self._stopped
+
+    def is_watched(self) -> bool:
+        """Whether somebody watches the game that is played."""
+        return self._gather_s == WATCHED_SECONDS
 
     # Called by the slot between two jobs
 
@@ -311,10 +318,8 @@ class Sender:
     def _run(self) -> None:
         while True:
             self._wake.wait(RENEW_SECONDS if self._job or self._parcels else None)
-            due = max(self._next_try, self._last_post + GATHER_SECONDS)
-            while (left := due - self._clock()) > 0:
+            while (left := max(self._next_try, self._last_post + self._gather_s) - self._clock()) > 0:
                 time.sleep(min(left, GATHER_SECONDS))
-                due = max(self._next_try, self._last_post + GATHER_SECONDS)
             self._wake.clear()
             try:
                 with self._sending:
@@ -409,6 +414,7 @@ class Sender:
         answer = self._door.post(job, post)
         self._last_post = self._clock()
         self._stopped.update(answer.stop)
+        self._gather_s = WATCHED_SECONDS if answer.watched else GATHER_SECONDS
         if post.progress is not None:
             self._known = (post.progress.attempt, answer.known)
 

@@ -114,7 +114,10 @@ class Slot:
         left = tuple(game for job in jobs for game in job.games)
         log.info("plays %d games", len(left), extra=_games_of(left))
         if left and not self._is_over() and self._fetch_all(jobs):
-            callbacks = Callbacks(self._report, self.sender.show, self._is_over, self.sender.is_stopped)
+            sender = self.sender
+            callbacks = Callbacks(
+                self._report, sender.show, self._is_over, sender.is_stopped, sender.is_watched
+            )
             left = play_batch(jobs, self.worker, callbacks)
         if left:
             self._give_back(left)

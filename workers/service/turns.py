@@ -20,6 +20,7 @@ LOOK = "look"
 """The list of turns of the record keeper."""
 REDIS_SECONDS = 2.0
 """After this time without an answer Redis counts as gone."""
+PATIENCE: dict[str, Any] = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
 _WRONG_TYPE = "WRONGTYPE"
 """The beginning of Redis's error for a command on a key of another type."""
 
@@ -28,9 +29,14 @@ log = logging.getLogger("workers.service.turns")
 
 def open_redis(url: str) -> redis.Redis:
     """A client for ``redis://``, ``rediss://`` or ``redis+socket://``; raises ``ValueError``."""
+    return redis.Redis.from_url(client_url(url), **PATIENCE)
+
+
+def client_url(url: str) -> str:
+    """The address of Redis as its client takes it, of one as Celery takes it."""
     if url.startswith("redis+socket://"):
-        url = url.replace("redis+socket", "unix", 1).replace("virtual_host=", "db=", 1)
-    return redis.Redis.from_url(url, socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS)
+        return url.replace("redis+socket", "unix", 1).replace("virtual_host=", "db=", 1)
+    return url
 
 
 def push(client: redis.Redis, queue: str, count: int = 1, most: int = 1) -> None:

@@ -70,7 +70,7 @@ for name in ("", "ada", "stan"):
         seen.add(address)
         content = answer.getvalue()
         if answer.get("Content-Type", "").startswith("text/html"):
-            links = re.findall(r'(?:href|hx-get)="(/[^"#?]*)', content.decode())
+            links = re.findall(r'(?:href|data-follow)="(/[^"#?]*)', content.decode())
             waiting += [link for link in map(html.unescape, links) if is_visited(link)]
 print(len(seen), sum(address.endswith(".pgn") and "/games/" in address for address in seen))
 """

@@ -126,7 +126,7 @@ def test_the_form_makes_each_format_and_shows_its_number_of_games(
     bots: list[Any], as_user: LogIn, site: Site, fields: dict[str, Any], games: int
 ) -> None:
     client, data = as_user(site.owner), sent(bots, challenger=bots[3].pk, **fields)
-    estimate = client.post("/tournaments/new/", data, headers={"HX-Request": "true"}).content.decode()
+    estimate = client.post("/tournaments/new/", data, headers={"X-Part": "true"}).content.decode()
     assert f"{games} games</b>" in estimate
     assert client.post("/tournaments/new/", data).status_code == 302
     draft = Tournament.objects.get(name="Autumn")

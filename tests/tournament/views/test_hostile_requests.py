@@ -327,7 +327,7 @@ HEADERS = {
     "a token that is no text": {"Authorization": "Bearer \xff\xfe"},
     "an empty token": {"Authorization": "Bearer "},
     "cookies without sense": {"Cookie": "sessionid=../../x; csrftoken=\x7f; =; ;;"},
-    "half a fragment": {"HX-Request": "true", "HX-Target": "<script>", "HX-Current-URL": "\xe9"},
+    "half a fragment": {"X-Part": "true", "X-Reload": "<script>", "Last-Event-ID": "\xe9"},
     "an unknown language": {"Accept-Language": "x" * 4000, "Accept-Encoding": "gzip;q=nan, br;q=9"},
 }
 

@@ -9,10 +9,9 @@ from pytest_django import Settings
 
 from tests.support.addresses import EXPECTED, address_of
 from tests.support.filled_site import Site
+from tests.support.parts import PART
 from tournament.models import Tournament
 from tournament.views.logged_in import page_of
-
-HTMX = {"HX-Request": "true"}
 
 
 def test_a_form_sent_after_the_log_in_ended_leads_to_the_log_in_and_back_to_its_page(
@@ -31,7 +30,7 @@ def test_a_form_sent_after_the_log_in_ended_leads_to_the_log_in_and_back_to_its_
 
 
 def test_an_estimate_is_not_answered_with_a_log_in_page(site: Site, client: Client) -> None:
-    response = client.post("/tournaments/new/", {"name": "Autumn"}, headers=HTMX)
+    response = client.post("/tournaments/new/", {"name": "Autumn"}, headers=PART)
     assert response.status_code == 200
     assert "<form" not in response.content.decode()
     assert "You are logged out" in response.content.decode()

@@ -17,6 +17,7 @@ from engines.records import Record, read_records
 from engines.rules.registry import GAMES
 from tests.support.addresses import all_addresses
 from tests.support.filled_site import LogIn, Site, add_version, finish
+from tests.support.parts import PART, followed_address
 from tournament.models import (
     Bot,
     BotVersion,
@@ -167,12 +168,11 @@ def test_the_records_of_a_ladder_leave_validations_out(site: Site, client: Clien
     assert validated.key not in records
 
 
-def test_a_version_being_validated_polls(site: Site, client: Client) -> None:
+def test_the_page_of_a_version_follows_its_validation(site: Site, client: Client) -> None:
     add_version(site.owner, "Stone Age", state="validating")
     page = client.get("/bots/stone-age/2/")
-    assert 'hx-trigger="every 2s"' in page.content.decode()
-    address = f"/bots/stone-age/2/?seen={page.context['seen']}"
-    assert client.get(address, headers={"HX-Request": "true"}).status_code == 204
+    address = followed_address(page.content.decode())
+    assert client.get(address, headers=PART).status_code == 204
 
 
 @pytest.mark.parametrize("code", GAMES)

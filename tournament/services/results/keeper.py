@@ -24,6 +24,7 @@ from engines.visible import visible
 from tournament import models
 from tournament.formats.base import GameEffect
 from tournament.models import Attempt, BotVersion, Game, InboxReport, Tournament
+from tournament.queues import ANY_GAME, announce, game_topic, ladder_topic, tournament_topic
 from tournament.services.results.effects import Arrival
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, store_all, store_logs
@@ -149,7 +150,21 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
     for number, void in voids:  # after the results, which count in favour of a worker that has both
         with log_ids(job=str(void.attempt.job), game=void.attempt.game.key):
             answers[number] = _give_back(void, now)
+    _announce([attempt.game for attempt in attempts if isinstance(attempt, Attempt)])
     return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
+
+
+def _announce(games: Sequence[Game]) -> None:
+    """Tell the pages that show these games, their tournaments and their ladders."""
+    if games:
+        topics = {ANY_GAME}
+        for game in games:
+            topics |= {
+                game_topic(game.pk),
+                tournament_topic(game.tournament_id),
+                ladder_topic(game.ladder_id),
+            }
+        announce(*sorted(topics))
 
 
 def _log_ends(

@@ -28,6 +28,7 @@ from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
+from tournament.views.polling import is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
@@ -152,8 +153,8 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
             form.add_error("bundle", as_sentence(str(refused)))
         else:
             messages.success(request, f"{version} is uploaded.")
-            if "HX-Request" in request.headers:  # the script, which must not take the message
-                return HttpResponse(status=204, headers={"HX-Redirect": version.get_absolute_url()})
+            if is_part(request):  # the script, which must not take the message
+                return HttpResponse(status=204, headers={"X-Location": version.get_absolute_url()})
             return redirect(version)
     elif form.has_error("bundle", TOO_LARGE):
         status = 413

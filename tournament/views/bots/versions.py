@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from tournament import access
 from tournament.models import BotVersion, Exam, Game, GameLog
+from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
 from tournament.services.results.withdrawal import reinstate, withdraw
@@ -26,7 +27,17 @@ from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import results_of
 from tournament.views.games.filters import games_address
 from tournament.views.logged_in import takes_form
-from tournament.views.polling import unchanged
+from tournament.views.polling import (
+    PART,
+    Follow,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    reload,
+    unchanged,
+)
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
 State = BotVersion.State
@@ -34,32 +45,34 @@ State = BotVersion.State
 
 @require_safe
 @fresh_buttons
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """A version's state, ratings and games; its owner also sees the validation.
 
-    The response to htmx is the part that changes during the validation, or 204. At its end the page is loaded
+    A script gets the part that changes during the validation, or 204. At its end the page is loaded
     again, because its buttons change with the state.
     """
     try:
         version = _find(request, slug, number)
     except Http404:
-        if "HX-Request" not in request.headers:
+        if not is_part(request):
             raise
-        return HttpResponse(headers={"HX-Refresh": "true"})  # refused since the page was loaded
+        return reload()  # refused since the page was loaded
     manages = access.may_edit_bot(request.user, version.bot)
     exam = version.exams.order_by("-sent_at").first() if manages else None
     seen = _seen(version, exam)
+    polls = version.state == State.VALIDATING
+    follow = Follow(next_query(request, seen=seen), (ANY_GAME,) if polls else (), again_s=2.0)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
-    is_fragment = "HX-Request" in request.headers
+        return followed(request, nothing_new(), follow)
+    is_fragment = is_part(request)
     if is_fragment and not request.GET.get("seen", "").startswith(f"{version.state}-"):
-        return HttpResponse(headers={"HX-Refresh": "true"})
+        return reload()
     context = {
         "version": version,
         "manages": manages,
-        "polls": version.state == State.VALIDATING,
-        "seen": seen,
+        "polls": polls,
+        "follow": here(request, seen=seen) if polls else "",
         "validation": validation_games(version) if manages else [],
         "next_steps": next_steps_of(version, manages, exam, timezone.now()),
         "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
@@ -73,7 +86,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
         context |= {"exam": exam, "progress": progress_of(exam), "findings": found, "faults": faults}
     if is_fragment:
-        return render(request, "pieces/version_state.html", context)
+        return followed(request, render(request, "pieces/version_state.html", context), follow)
     ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),

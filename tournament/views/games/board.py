@@ -73,7 +73,7 @@ def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     if request.GET.get("small") == "1":
         drawn = svg.draw_small(step.after, last_move=step.token, alone=True)
     else:
-        drawn = draw_board(step, flip=_is_flipped(request), style=svg.STYLE)
+        drawn = draw_board(step, flip=is_flipped(request), style=svg.STYLE)
     return _picture(game, drawn, "image/svg+xml")
 
 
@@ -81,7 +81,7 @@ def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
     game, step = _step(request, pk, ply)
-    drawn = draw_board(step, flip=_is_flipped(request), style=svg.flat_style())
+    drawn = draw_board(step, flip=is_flipped(request), style=svg.flat_style())
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
     return _picture(game, bytes(png), "image/png")
 
@@ -105,7 +105,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
     line = replay.line(ply)
     step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
-    flip = _is_flipped(request)
+    flip = is_flipped(request)
     shown = line[step - 1] if step else replay.step(ply)
     is_last = ply == replay.plies
     # The game may have ended by a limit or a forfeit, not by the rules.
@@ -153,7 +153,7 @@ def drawn_size(board: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def _is_flipped(request: HttpRequest) -> bool:
+def is_flipped(request: HttpRequest) -> bool:
     return request.GET.get("flip") == "1"
 
 

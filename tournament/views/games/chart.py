@@ -24,6 +24,7 @@ def chart_values(replay: Replay, since: int = 0) -> dict[str, Any]:
     """
     moves = replay.moves[since:]
     return {
+        "since": since,
         "first": replay.positions[0].side.name.lower(),
         "score": [squeeze(move.note.score, move.side) for move in moves],
         "time": [None if move.note.ms is None else _rounded(move.note.ms / 1000) for move in moves],

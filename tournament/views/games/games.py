@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
@@ -24,16 +26,19 @@ from tournament.models import (
     RatingEvent,
 )
 from tournament.models.compressed import days_kept, is_kept_long
+from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
-from tournament.views.games.board import board_context, drawn_size, find_game_for, load_replay
+from tournament.views.games.board import board_context, drawn_size, find_game_for, is_flipped, load_replay
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
 from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import unchanged
+from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, reload, unchanged
 
+GAME_PAUSE_S = 0.2
+"""The shortest time between two events of a live game."""
 EMBED_WIDTH = 640
 """Pixels of a frame that other sites show; its page is no wider."""
 EMBED_TEXTS = 240
@@ -41,43 +46,44 @@ EMBED_TEXTS = 240
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def game(request: HttpRequest, pk: int) -> HttpResponse:
     """The replay at ``?ply=n`` (default: the last), with the board turned by ``flip=1``.
 
-    The response to a script (``HX-Request``) is the board alone. With the parameters ``seen`` and ``since``
-    it is the moves after ply ``since``, 204 if nothing has changed, or a request to reload the page if the
-    game is over.
+    A script gets the board alone. With the parameters ``seen`` and ``since`` it gets the moves after ply
+    ``since`` and the newest board, 204 if nothing has changed; at the end of the game also its facts, and if
+    the game was begun again, a request to reload the page.
     """
     game = find_game_for(request, pk)
     replay, live, recorded = load_replay(game)
-    seen = f"{game.state}-{replay.plies}"
+    attempt = str(game.attempt or "")[:8]
+    seen = f"{game.state}-{attempt}-{replay.plies}"
+    query = urlencode({"seen": seen, "since": replay.plies, "flip": int(is_flipped(request))})
+    is_running = _is_running(game)
+    follow = Follow(query, (game_topic(pk),) if is_running else (), pause_s=GAME_PAUSE_S)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
-    is_fragment, polls = "HX-Request" in request.headers, "seen" in request.GET
-    if is_fragment and polls and not _is_running(game):
-        return HttpResponse(headers={"HX-Refresh": "true"})
+        return followed(request, nothing_new(), follow)
+    is_fragment, polls = is_part(request), "seen" in request.GET
+    since = whole_number(request, "since", 0, most=LAST_ID) if is_fragment and polls else 0
+    if is_fragment and polls and _is_another(request, attempt, since, replay):
+        return reload()
     context = board_context(request, game, replay, live)
     if is_fragment and not polls:
         return render(request, "pieces/board.html", context)
-    since = whole_number(request, "since", 0, most=LAST_ID) if is_fragment else 0
     context |= {
         "game": game,
         "headline": _headline(game, replay, live),
-        "polls": _is_running(game),
-        "seen": seen,
+        "follow": f"{request.path}?{query}" if is_running else "",
         "chart": chart_values(replay, since),
+        "rows": replay.rows(since),
     }
+    if is_fragment and is_running:
+        return followed(request, render(request, "pieces/moves_new.html", context), follow)
     is_public = game.tournament.format.is_public
-    if is_fragment:
-        context["ply"] = None  # the page marks the move that it shows
-        context["rows"] = replay.rows(since)
-        return render(request, "pieces/moves_new.html", context)
     winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
     points = find_turning_points(replay, winner) if recorded else []
     context["chart"]["points"] = point_plies = [point.ply for point in points]
     context |= {
-        "rows": replay.rows(),
         "turning_points": points,
         "point_plies": point_plies,
         "twin": _find_twin(game),
@@ -94,11 +100,13 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "snippet": _snippet(request, game, context["board"]),
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
+    if is_fragment:
+        return followed(request, render(request, "pieces/moves_new.html", context), follow)
     return render(request, "game.html", context)
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def games_beside(request: HttpRequest, pk: int, other: int) -> HttpResponse:
     """Two replays next to each other at ``?ply=n`` of both; a game with fewer plies shows its end.
 
@@ -122,8 +130,7 @@ def games_beside(request: HttpRequest, pk: int, other: int) -> HttpResponse:
         "flip": shown[0]["flip"],
         "flipped": shown[0]["flipped"],
     }
-    is_fragment = "HX-Request" in request.headers
-    return render(request, "pieces/boards.html" if is_fragment else "games_beside.html", context)
+    return render(request, "pieces/boards.html" if is_part(request) else "games_beside.html", context)
 
 
 @require_safe
@@ -214,6 +221,12 @@ def _find_twin(game: Game) -> int | None:
 def _is_running(game: Game) -> bool:
     """Whether moves may still come."""
     return game.state in {Game.State.WAITING, Game.State.CLAIMED}
+
+
+def _is_another(request: HttpRequest, attempt: str, since: int, replay: Replay) -> bool:
+    """Whether the page shows moves of an earlier attempt, which the game no longer has."""
+    _, shown, *_ = (*request.GET.get("seen", "").split("-"), "", "")
+    return since > replay.plies or (shown != attempt and since > replay.opening_plies)
 
 
 def _headline(game: Game, replay: Replay, live: LiveGame | None) -> str:

@@ -14,9 +14,10 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import BotVersion, Game, Matchmaking, Tournament
+from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
 from tournament.views.exports import MOST_EXPORTED, served_table, table_links
-from tournament.views.polling import unchanged
+from tournament.views.polling import PART, Follow, followed, here, is_part, next_query, nothing_new, unchanged
 
 MOST_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
@@ -28,9 +29,9 @@ Line = tuple[object, ...]
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def queue(request: HttpRequest) -> HttpResponse:
-    """The whole page; the response to htmx is the part that changes, or 204."""
+    """The whole page; a script gets the part that changes, or 204."""
     state = queue_state(timezone.now())
     bots = _bots(request, state, MOST_LISTED)
     context = {
@@ -44,10 +45,11 @@ def queue(request: HttpRequest) -> HttpResponse:
         "files": [table_links(title, "queue-files", name) for name, (title, *_) in TABLES.items()],
     }
     seen = hashlib.sha256(repr(context).encode()).hexdigest()[:16]
+    follow = Follow(next_query(request, seen=seen), (ANY_GAME,), pause_s=5.0)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
-    whole = "pieces/queue_live.html" if "HX-Request" in request.headers else "queue.html"
-    return render(request, whole, {**context, "seen": seen})
+        return followed(request, nothing_new(), follow)
+    whole = "pieces/queue_live.html" if is_part(request) else "queue.html"
+    return followed(request, render(request, whole, {**context, "follow": here(request, seen=seen)}), follow)
 
 
 @require_safe

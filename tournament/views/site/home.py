@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.cache import cache
 from django.db.models import Q
@@ -26,28 +27,29 @@ from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.formats import kinds
 from tournament.models import Game, Tournament, User
+from tournament.queues import ANY_GAME, game_topic
 from tournament.services.accounts.digests import PlayedLine, make_digest
 from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
 from tournament.views.games.scores import ScoreRow
 from tournament.views.ladders.drawings import draw_line
-from tournament.views.polling import unchanged
+from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, unchanged
 from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
 
 TOURNAMENTS = 6
-KEPT_S = 1
+KEPT_S = 0.9
 """Seconds for which what is played is not looked up again for pages with the same boards, or without any."""
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def home(request: HttpRequest) -> HttpResponse:
-    """The home page; the response to htmx is what is being played, or 204.
+    """The home page; a script gets what is being played, or 204.
 
     There ``?boards=1,2`` names the games on the boards of the page: each stays until it ends.
     """
-    if "HX-Request" in request.headers:
+    if is_part(request):
         return _poll(request, shown_boards(request.GET.get("boards", "")))
     news = look_up_news()
     part: str | None = cache.get("home-playing")
@@ -86,13 +88,19 @@ def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
     key = f"home-seen-{_joined(shown)}"
     known: str | None = cache.get(key)
     if known is not None and unchanged(request, known):
-        return HttpResponse(status=204)
+        return followed(request, nothing_new(), _follow(_joined(shown), known))
     playing = _playing(shown, look_up_news())
     if playing["shown"] == _joined(shown):  # not for every text that somebody writes into the address
         cache.set(key, playing["seen"], KEPT_S)
+    follow = _follow(playing["shown"], playing["seen"])
     if unchanged(request, playing["seen"]):
-        return HttpResponse(status=204)
-    return render(request, "pieces/playing.html", {"playing": playing})
+        return followed(request, nothing_new(), follow)
+    return followed(request, render(request, "pieces/playing.html", {"playing": playing}), follow)
+
+
+def _follow(shown: str, seen: str) -> Follow:
+    topics = (ANY_GAME, *(game_topic(game) for game in shown_boards(shown)))
+    return Follow(urlencode({"boards": shown, "seen": seen}), topics, again_s=3.0)
 
 
 def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:

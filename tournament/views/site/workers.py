@@ -18,12 +18,13 @@ from django.views.decorators.vary import vary_on_headers
 from engines.release import RELEASE
 from tournament import access
 from tournament.models import Keeper, Worker
+from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
 from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
-from tournament.views.polling import here, unchanged
+from tournament.views.polling import PART, Follow, followed, here, is_part, next_query, nothing_new, unchanged
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
 MOST_SHOWN = 200
@@ -41,16 +42,17 @@ KEEPER_AWAY = datetime.timedelta(seconds=30)
 
 @require_safe
 @fresh_buttons
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def workers(request: HttpRequest) -> HttpResponse:
-    """All workers and their states; the response to htmx is the part that changes, or 204."""
+    """All workers and their states; a script gets the part that changes, or 204."""
     rows = _shown_workers()
     manages = access.may_run_site(request.user)
     keeper = Keeper.objects.first()
     is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
+    follow = Follow(next_query(request, seen=seen), (ANY_GAME,), pause_s=3.0, again_s=3.0)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
+        return followed(request, nothing_new(), follow)
     counts = Counter(row.condition for row in rows)
     up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined]
     context = {
@@ -61,12 +63,11 @@ def workers(request: HttpRequest) -> HttpResponse:
         "release": RELEASE,
         "uploads": uploads.look() if manages else None,
         "known_at": keeper.seen_at if keeper is not None and is_away else None,
-        "seen": seen,
-        "here": here(request),
+        "follow": here(request, seen=seen),
         "files": [table_links("Workers", "workers-files")],
     }
-    is_piece = "HX-Request" in request.headers
-    return render(request, "pieces/workers.html" if is_piece else "workers.html", context)
+    template = "pieces/workers.html" if is_part(request) else "workers.html"
+    return followed(request, render(request, template, context), follow)
 
 
 @require_safe

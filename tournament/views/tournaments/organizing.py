@@ -21,6 +21,7 @@ from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
 from tournament.views.bots.bots import find_bot
 from tournament.views.logged_in import login_required, takes_form
+from tournament.views.polling import PART, is_part
 from tournament.views.requests import AuthenticatedRequest
 from tournament.views.tournaments.costs import Cost, cost_of
 from tournament.views.tournaments.tournaments import find_tournament
@@ -28,11 +29,11 @@ from tournament.views.tournaments.tournaments import find_tournament
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
-    """Create a draft; the response to htmx is the estimate for the tournament in the form."""
+    """Create a draft; a script gets the estimate for the tournament in the form."""
     form = TournamentForm(request.POST if request.method == "POST" else None)
-    if "HX-Request" in request.headers:
+    if is_part(request):
         return render(request, "pieces/estimate.html", {"estimate": _estimate(form)})
     if request.method == "POST" and form.is_valid():
         try:

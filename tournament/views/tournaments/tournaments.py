@@ -21,6 +21,7 @@ from tournament.formats.base import MAX_ROUNDS, StandingsTable, Winners
 from tournament.forms import ControlForm, EnterForm
 from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
+from tournament.queues import tournament_topic
 from tournament.sentences import isolated
 from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
 from tournament.views.exports import table_links
@@ -30,7 +31,17 @@ from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
-from tournament.views.polling import here, unchanged
+from tournament.views.polling import (
+    PART,
+    Follow,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    reload,
+    unchanged,
+)
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
 from tournament.views.tournaments.lists import listed_page
@@ -74,23 +85,25 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @fresh_buttons
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, tables and games; the games are filtered by ``ladder``, ``bot`` and ``result``.
 
     ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
-    meetings are shown only with ``?table=full``, and such a page does not poll. The response to htmx is the
-    part that changes during play, or 204. A version test has a page of its own. The address of a draft still
+    meetings are shown only with ``?table=full``, and such a page does not poll. A script gets the part
+    that changes during play, or 204. A version test has a page of its own. The address of a draft still
     leads to the tournament once it is started.
     """
     tournament = find_tournament(request, slug)
     if tournament.format.is_sequential or tournament.slug != slug:
         return redirect(tournament)
     seen = _seen(tournament)
+    topics = () if tournament.is_over else (tournament_topic(tournament.pk),)
+    follow = Follow(next_query(request, seen=seen), topics)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
-    if "HX-Request" in request.headers and not request.GET.get("seen", "").startswith(tournament.state):
-        return HttpResponse(headers={"HX-Refresh": "true"})
+        return followed(request, nothing_new(), follow)
+    if is_part(request) and not request.GET.get("seen", "").startswith(tournament.state):
+        return reload()
     versions = players_of(tournament)
     filters, page = _filtered(request, tournament)
     is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
@@ -103,6 +116,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
             tournament, versions, with_meetings=with_meetings and not tournament.format.is_staged
         )
     )
+    polls = not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full))
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
@@ -110,9 +124,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
-        "polls": not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full)),
-        "here": here(request),
-        "seen": seen,
+        "follow": here(request, seen=seen) if polls else "",
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
         "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),
@@ -121,8 +133,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         "page": page,
     }
-    if "HX-Request" in request.headers:
-        return render(request, "pieces/tournament_live.html", context)
+    if is_part(request):
+        return followed(request, render(request, "pieces/tournament_live.html", context), follow)
     bots = [version.bot for version in versions]
     context |= _controls(request, tournament, bots)
     context["meetings"] = tournament.format.describe_meetings(tournament)

@@ -15,12 +15,23 @@ from tournament import access
 from tournament.arithmetic.standings import GameScore, format_points
 from tournament.models import BotVersion, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.queues import tournament_topic
 from tournament.services.schedule.pairings import entered_versions
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
-from tournament.views.polling import unchanged
+from tournament.views.polling import (
+    PART,
+    Follow,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    reload,
+    unchanged,
+)
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
@@ -97,27 +108,29 @@ def _chosen(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
 
 @require_safe
 @fresh_buttons
-@vary_on_headers("HX-Request")
+@vary_on_headers(PART)
 def version_test(request: HttpRequest, slug: str) -> HttpResponse:
-    """The course of a test and its terms; the response to htmx is the part that changes, or 204."""
+    """The course of a test and its terms; a script gets the part that changes, or 204."""
     tournament = find_version_test(request, slug)
     test = tournament.version_test
     seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
+    topics = () if test.is_over else (tournament_topic(tournament.pk),)
+    follow = Follow(next_query(request, seen=seen), topics)
     if unchanged(request, seen):
-        return HttpResponse(status=204)
-    is_fragment = "HX-Request" in request.headers
+        return followed(request, nothing_new(), follow)
+    is_fragment = is_part(request)
     if is_fragment and not request.GET.get("seen", "").startswith(tournament.state):
-        return HttpResponse(headers={"HX-Refresh": "true"})
+        return reload()
     versions = entered_versions(tournament)
     context = {
         "tournament": tournament,
         "test": test,
-        "seen": seen,
+        "follow": here(request, seen=seen) if topics else "",
         "files": [table_links("Pairs", "version-test-pairs", slug)],
         **_course(test, versions[0]),
     }
     if is_fragment:
-        return render(request, "pieces/version_test_live.html", context)
+        return followed(request, render(request, "pieces/version_test_live.html", context), follow)
     (ladder,) = tournament.ladders
     context |= {
         "game": GAMES[ladder],

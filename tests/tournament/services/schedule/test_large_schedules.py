@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.support.filled_site import LADDER, fill_site, round_robin
+from tests.support.parts import PART, seen_of
 from tests.support.schedule import Deal, make_tournament, make_version, record_short
 from tournament.models import Game, Tournament
 from tournament.services.calendar import tend
@@ -159,10 +160,10 @@ def test_the_page_says_how_many_games_are_still_to_be_made(client: Client) -> No
     address = tournament.get_absolute_url()
     page = client.get(address)
     assert "6 games of the schedule still to be made" in page.content.decode()
-    seen = {"seen": page.context["seen"]}
-    assert client.get(address, seen, headers={"HX-Request": "true"}).status_code == 204
+    seen = {"seen": seen_of(page)}
+    assert client.get(address, seen, headers=PART).status_code == 204
     tend()
-    live = client.get(address, seen, headers={"HX-Request": "true"}).content.decode()
+    live = client.get(address, seen, headers=PART).content.decode()
     assert "2 games of the schedule still to be made" in live
     make_all()
     assert "to be made" not in client.get(address).content.decode()

@@ -12,6 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from tests.support.filled_site import LADDER, add_version, decide_games
+from tests.support.parts import PART, seen_of
 from tests.support.schedule import make_event
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament, TournamentTables
@@ -105,11 +106,11 @@ def test_a_poll_gets_the_tables_that_were_stored_since(
     play_one(cup)
     refresh_tables(now)
     play_one(cup)
-    seen = client.get(f"/tournaments/{cup.slug}/").context["seen"]
+    seen = seen_of(client.get(f"/tournaments/{cup.slug}/"))
     poll = f"/tournaments/{cup.slug}/?seen={seen}"
-    assert client.get(poll, headers={"HX-Request": "true"}).status_code == 204
+    assert client.get(poll, headers=PART).status_code == 204
     refresh_tables(now + HOUR)
-    assert client.get(poll, headers={"HX-Request": "true"}).status_code == 200
+    assert client.get(poll, headers=PART).status_code == 200
 
 
 def annul_one(game: Game) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
+from tests.support.parts import PART, seen_of
 from tests.support.schedule import make_worker, open_door
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
@@ -108,11 +109,10 @@ def test_the_page_follows_the_queue(site: Site, as_user: LogIn) -> None:
     mine = add_version(site.owner, "Stone Age", [LADDER], state="validating")
     queue_check(mine)
     address = mine.get_absolute_url()
-    seen = owner.get(address).context["seen"]
-    htmx = {"HX-Request": "true"}
-    assert owner.get(f"{address}?seen={seen}", headers=htmx).status_code == 204
+    seen = seen_of(owner.get(address))
+    assert owner.get(f"{address}?seen={seen}", headers=PART).status_code == 204
     Exam.objects.filter(pk=other.pk).update(ended_at=timezone.now(), end=Exam.End.DONE)
-    assert "number 1 in the queue" in owner.get(f"{address}?seen={seen}", headers=htmx).content.decode()
+    assert "number 1 in the queue" in owner.get(f"{address}?seen={seen}", headers=PART).content.decode()
 
 
 def test_the_owner_of_a_waiting_version_sees_its_place(site: Site, as_user: LogIn) -> None:
@@ -142,8 +142,8 @@ def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: 
 def test_a_page_of_a_version_refused_in_the_meantime_is_loaded_anew(site: Site, client: Client) -> None:
     version = add_version(site.owner, "Stone Age", [LADDER], state="validating")
     address = version.get_absolute_url()
-    seen = client.get(address).context["seen"]
+    seen = seen_of(client.get(address))
     BotVersion.objects.filter(pk=version.pk).update(state="refused")
-    response = client.get(f"{address}?seen={seen}", headers={"HX-Request": "true"})
-    assert (response["HX-Refresh"], response.content) == ("true", b"")
+    response = client.get(f"{address}?seen={seen}", headers=PART)
+    assert (response["X-Reload"], response.content) == ("true", b"")
     assert client.get(address).status_code == 404

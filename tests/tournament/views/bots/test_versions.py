@@ -11,13 +11,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.filled_site import LogIn, Site, add_version
+from tests.support.parts import PART, followed_address, seen_of
 from tests.support.schedule import news
 from tournament.models import ActiveVersion, BotVersion, Exam, Notice
 from tournament.services.uploads import validation
 from workers.jobs import ComplianceEnding, Finding
 
 PAGE = "/bots/stone-age/2/"
-HTMX = {"HX-Request": "true"}
 OK = Finding("handshake", "")
 FLAW = Finding("quit", "", "it stayed", "exit at 'quit'", "> quit", "bye")
 FAULT = Finding(
@@ -39,9 +39,9 @@ def owner(site: Site, as_user: LogIn) -> Client:
 
 
 def poll(client: Client) -> tuple[int, str]:
-    """What htmx gets that has seen the page as it is, and the page's own state of affairs."""
-    seen = client.get(PAGE).context["seen"]
-    return client.get(f"{PAGE}?seen={seen}", headers=HTMX).status_code, seen
+    """What a script gets that has seen the page as it is, and the page's own state of affairs."""
+    seen = seen_of(client.get(PAGE))
+    return client.get(f"{PAGE}?seen={seen}", headers=PART).status_code, seen
 
 
 def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owner: Client) -> None:
@@ -53,11 +53,11 @@ def test_the_page_follows_an_examination_step_by_step(examined: BotVersion, owne
         states.append(poll(owner))
     assert [status for status, _ in states] == [204] * 5
     assert len({seen for _, seen in states}) == 5
-    answer = owner.get(f"{PAGE}?seen={states[0][1]}", headers=HTMX)
+    answer = owner.get(f"{PAGE}?seen={states[0][1]}", headers=PART)
     fragment = answer.content.decode()
     assert "<html" not in fragment
     assert "2 checks so far, 1 fault" in fragment
-    assert "every 2s" in fragment
+    assert followed_address(fragment)
 
 
 def test_the_page_is_loaded_again_when_the_validation_ends_because_its_buttons_change(
@@ -66,7 +66,7 @@ def test_the_page_is_loaded_again_when_the_validation_ends_because_its_buttons_c
     page = owner.get(PAGE)
     assert "Stop the validation" in page.content.decode()
     validation.record_news(news(examined, ComplianceEnding.DONE, FAULT), timezone.now())
-    assert owner.get(f"{PAGE}?seen={page.context['seen']}", headers=HTMX)["HX-Refresh"] == "true"
+    assert owner.get(f"{PAGE}?seen={seen_of(page)}", headers=PART)["X-Reload"] == "true"
     assert "Stop the validation" not in owner.get(PAGE).content.decode()
 
 

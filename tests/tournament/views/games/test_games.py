@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 
 import pytest
 from django.db import connection
@@ -27,10 +28,9 @@ from tests.support.filled_site import (
     record_text,
     set_done,
 )
+from tests.support.parts import PART, followed_address
 from tournament.models import Game, GameRecord, LiveGame
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
-
-HTMX = {"HX-Request": "true"}
 
 
 def page_of(client: Client, address: str, **headers: str) -> str:
@@ -88,8 +88,8 @@ def test_a_turned_board_stays_turned_along_the_links(site: Site, client: Client)
     assert page.index("Stone Age</a>") < page.index('class="step"')
 
 
-def test_htmx_gets_the_board_alone(site: Site, client: Client) -> None:
-    fragment = page_of(client, f"/games/{site.played.pk}/?ply=3", **HTMX)
+def test_a_script_gets_the_board_alone(site: Site, client: Client) -> None:
+    fragment = page_of(client, f"/games/{site.played.pk}/?ply=3", **PART)
     assert fragment.lstrip().startswith('<section id="board"')
     assert "<html" not in fragment
     assert 'id="moves"' not in fragment
@@ -126,8 +126,7 @@ def test_a_log_is_downloaded_as_plain_text(site: Site, as_user: LogIn) -> None:
 def test_a_live_game_asks_again_and_hears_nothing_new(site: Site, client: Client) -> None:
     page = page_of(client, f"/games/{site.live.pk}/")
     assert "Ply 5 of 5" in page
-    assert 'data-poll="/games/' in page
-    assert client.get(f"/games/{site.live.pk}/?seen=claimed-5", headers=HTMX).status_code == 204
+    assert client.get(followed_address(page), headers=PART).status_code == 204
 
 
 @pytest.mark.parametrize(
@@ -143,21 +142,38 @@ def test_a_game_without_a_result_is_headed_by_its_state(
 
 
 def test_a_live_game_tells_the_moves_made_since(site: Site, client: Client) -> None:
+    address = followed_address(page_of(client, f"/games/{site.live.pk}/?flip=1&ply=2"))
     go_live(site.live, plies=8)
-    fragment = page_of(client, f"/games/{site.live.pk}/?seen=claimed-5&since=5", **HTMX)
+    fragment = client.get(address, headers=PART).content.decode()
     assert 'id="headline" data-plies="8"' in fragment
-    assert re.findall(r'href="\?ply=(\d+)"', fragment) == ["5", "6", "7", "8"]  # ply 5 shares its row with 6
-    assert '<ol start="3">' in fragment
+    rows = fragment.partition('<ol start="3">')[2].partition("</ol>")[0]
+    assert re.findall(r'href="\?ply=(\d+)', rows) == ["5", "6", "7", "8"]  # ply 5 shares its row with 6
+    assert 'data-ply="8" data-flip="1"' in fragment.partition('id="board"')[2]
+    assert client.get(followed_address(fragment), headers=PART).status_code == 204
     assert 'id="move-list"' not in fragment
     assert 'id="chart-more"' in fragment
     assert "is to move." in fragment
 
 
-def test_a_game_that_ended_is_loaded_anew(site: Site, client: Client) -> None:
+def test_a_live_game_tells_how_it_ended_and_what_it_did_to_the_ratings(site: Site, client: Client) -> None:
+    address = followed_address(page_of(client, f"/games/{site.live.pk}/"))
     LiveGame.objects.all().delete()
     finish(Game.objects.get(pk=site.live.pk), sequence=2)
-    response = client.get(f"/games/{site.live.pk}/?seen=claimed-5", headers=HTMX)
-    assert response["HX-Refresh"] == "true"
+    fragment = client.get(address, headers=PART).content.decode()
+    assert followed_address(fragment) == ""
+    assert "wins" in fragment.partition('id="headline"')[2].partition("</p>")[0]
+    facts = fragment.partition('id="facts"')[2]
+    assert "<dt>Rated</dt>" in facts
+    assert "Download the record" in facts
+
+
+def test_a_game_that_is_begun_again_is_loaded_anew(site: Site, client: Client) -> None:
+    address = followed_address(page_of(client, f"/games/{site.live.pk}/"))
+    go_live(site.live, plies=4)
+    assert client.get(address, headers=PART)["X-Reload"] == "true"
+    go_live(site.live, plies=9)
+    Game.objects.filter(pk=site.live.pk).update(attempt=uuid.uuid4())
+    assert client.get(address, headers=PART)["X-Reload"] == "true"
 
 
 def test_a_game_that_waits_shows_its_opening(site: Site, client: Client) -> None:
@@ -300,11 +316,10 @@ def test_the_page_of_a_game_lists_all_its_moves(site: Site, client: Client) -> N
     assert plies == list(range(1, site.played.plies + 1))
 
 
-def test_only_a_game_that_is_played_loads_the_script_that_polls(site: Site, client: Client) -> None:
-    for game, polls in ((site.live, True), (site.played, False)):
+def test_only_a_game_that_is_played_loads_the_script_that_follows(site: Site, client: Client) -> None:
+    for game, follows in ((site.live, True), (site.played, False)):
         page = page_of(client, f"/games/{game.pk}/")
-        assert ("follow.js" in page) is polls
-        assert "htmx" not in page.partition("<script")[2]
+        assert ("live_game.js" in page) is follows
 
 
 def test_turning_points_are_listed_in_words_and_marked_in_the_list_of_moves_and_the_chart(
@@ -332,11 +347,11 @@ def test_the_position_is_summarized_for_screen_readers_with_every_step(site: Sit
     text = f"Ply 2 of {site.played.plies}. Last move {token}. White to move. White: "
     address = f"/games/{site.played.pk}/?ply=2"
     assert f'<p class="unseen" id="spoken" role="status">{text}' in page_of(client, address)
-    assert f'data-spoken="{text}' in page_of(client, address, **HTMX)
+    assert f'data-spoken="{text}' in page_of(client, address, **PART)
     assert 'data-spoken="Expected move 1 at ply 5. ' in page_of(
         client, f"/games/{site.played.pk}/?ply=5&line=1"
     )
-    end = page_of(client, f"/games/{site.played.pk}/", **HTMX)
+    end = page_of(client, f"/games/{site.played.pk}/", **PART)
     assert re.search(r'data-spoken="Ply [^"]*(wins|draw)[^"]*in its holes, store \d+.">', end)
 
 
@@ -345,9 +360,9 @@ def test_a_screen_reader_is_told_the_end_that_the_rules_do_not_tell(site: Site, 
     ending = RecordOutcome(Result.WHITE_WINS, Termination.RESIGNATION, Fault.NONE, Reason.NONE)
     set_done(site.live, ending, len(moves))
     GameRecord.objects.create(game=site.live, text=record_text(site.live, moves, ending))
-    end = page_of(client, f"/games/{site.live.pk}/", **HTMX)
+    end = page_of(client, f"/games/{site.live.pk}/", **PART)
     assert re.search(r'data-spoken="Ply 8 of 8. [^"]* White wins: Black resigned.">', end)
-    assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **HTMX)
+    assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **PART)
 
 
 def test_a_game_leads_to_both_games_of_its_pair(site: Site, client: Client) -> None:
@@ -377,7 +392,7 @@ def test_two_games_are_stepped_together_and_the_shorter_one_stays_at_its_end(
     assert [f"Ply 3 of {plies}:" in page for plies in (site.played.plies, 5)] == [True, True]
     assert page.count('href="?ply=4&amp;flip=1"') == 1
     assert f'data-plies="{site.played.plies}"' in page
-    fragment = page_of(client, f"{address}?ply=9", **HTMX)
+    fragment = page_of(client, f"{address}?ply=9", **PART)
     assert fragment.lstrip().startswith('<section id="board"')
     assert f"Ply 9 of {site.played.plies}:" in fragment
     assert "Ply 5 of 5:" in fragment

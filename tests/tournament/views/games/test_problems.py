@@ -22,7 +22,7 @@ def report(client: Client, site: Site, text: str = "The clock is wrong", ply: st
 
 
 def test_the_game_links_to_the_form_with_the_shown_ply(site: Site, client: Client) -> None:
-    for headers in ({}, {"HX-Request": "true"}):
+    for headers in ({}, {"X-Part": "true"}):
         page = client.get(f"/games/{site.played.pk}/?ply=3", headers=headers).content.decode()
         assert '<a href="problem/?ply=3">Something is wrong with this game</a>' in page
     assert "problem/" not in client.get(f"/games/{site.played.pk}/embed/").content.decode()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
+from tests.support.parts import PART
 from tests.support.schedule import make_tournament, make_worker, open_door
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
@@ -23,7 +24,6 @@ from tournament.services.schedule.tournaments import pause
 from tournament.views.ladders.queue import BOTS, EVENTS, PLAYING
 
 SECOND = datetime.timedelta(seconds=1)
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture(autouse=True)
@@ -164,9 +164,9 @@ def test_a_poll_gets_only_changes(site: Site, client: Client) -> None:
     seen = re.search(r"seen=(\w+)", client.get("/queue/").content.decode())
     assert seen is not None
     address = f"/queue/?seen={seen[1]}"
-    assert client.get(address, headers=HTMX).status_code == 204
+    assert client.get(address, headers=PART).status_code == 204
     rest(site)
-    fragment = client.get(address, headers=HTMX)
+    fragment = client.get(address, headers=PART)
     assert fragment.status_code == 200
     assert "<html" not in fragment.content.decode()
 

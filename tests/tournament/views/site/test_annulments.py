@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import LogIn, Site
+from tests.support.parts import PART, seen_of
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_test
 from tournament.models import Act, Game, GameLog, Tournament, WorkerName
@@ -166,8 +167,8 @@ def test_a_tournament_says_how_many_games_are_annulled(games: list[Game], client
 
 
 def test_the_open_page_of_a_tournament_learns_of_an_annulment(site: Site, client: Client) -> None:
-    seen = client.get("/tournaments/spring/").context["seen"]
-    poll = {"path": f"/tournaments/spring/?seen={seen}", "headers": {"HX-Request": "true"}}
+    seen = seen_of(client.get("/tournaments/spring/"))
+    poll = {"path": f"/tournaments/spring/?seen={seen}", "headers": PART}
     assert client.get(**poll).status_code == 204  # type: ignore[arg-type]
     annul_one(site.played)
     assert client.get(**poll).status_code == 200  # type: ignore[arg-type]

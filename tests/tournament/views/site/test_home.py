@@ -15,13 +15,12 @@ from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, go_live, round_robin
+from tests.support.parts import PART, followed_address
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
 from tournament.views.site.featured import choose
 from tournament.views.site.notable import find_notable
-
-HTMX = {"HX-Request": "true"}
 
 
 def page_of(client: Client) -> str:
@@ -34,7 +33,7 @@ def page_of(client: Client) -> str:
 def poll(client: Client, boards: str) -> str:
     """The part that is being played, for a page with these boards."""
     cache.clear()
-    response = client.get("/", {"boards": boards, "seen": "x"}, headers=HTMX)
+    response = client.get("/", {"boards": boards, "seen": "x"}, headers=PART)
     assert response.status_code == 200
     return response.content.decode()
 
@@ -122,11 +121,11 @@ def test_any_text_for_the_boards_is_answered(site: Site, client: Client, boards:
 
 def test_a_poll_is_empty_until_a_move_comes(site: Site, client: Client) -> None:
     page = page_of(client)
-    address = re.findall(r'hx-get="([^"]*)"', page)[0].replace("&amp;", "&")
-    assert client.get(address, headers=HTMX).status_code == 204
+    address = followed_address(page)
+    assert client.get(address, headers=PART).status_code == 204
     go_live(site.live, plies=7)
     cache.clear()
-    answer = client.get(address, headers=HTMX)
+    answer = client.get(address, headers=PART)
     assert answer.status_code == 200
     assert 'data-plies="7"' in answer.content.decode()
     assert "<html" not in answer.content.decode()
@@ -136,18 +135,18 @@ def test_a_poll_that_finds_nothing_new_costs_no_query_for_a_second(
     site: Site, client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     page = page_of(client)
-    address = re.findall(r'hx-get="([^"]*)"', page)[0].replace("&amp;", "&")
-    client.get(address, headers=HTMX)
+    address = followed_address(page)
+    client.get(address, headers=PART)
     with django_assert_num_queries(0):
-        assert client.get(address, headers=HTMX).status_code == 204
+        assert client.get(address, headers=PART).status_code == 204
 
 
 def test_only_the_polls_of_real_pages_are_remembered(site: Site, client: Client) -> None:
     cache.clear()
     for boards in ("", "99", f"99,{site.live.pk}", f"{site.live.pk},99"):
-        client.get(f"/?boards={boards}&seen=x", headers=HTMX)
+        client.get(f"/?boards={boards}&seen=x", headers=PART)
         assert cache.get(f"home-seen-{boards}") is None
-    client.get(f"/?boards={site.live.pk}&seen=x", headers=HTMX)
+    client.get(f"/?boards={site.live.pk}&seen=x", headers=PART)
     assert cache.get(f"home-seen-{site.live.pk}") is not None
 
 
@@ -157,7 +156,7 @@ def test_a_game_that_is_begun_again_is_drawn_again(site: Site, client: Client) -
     go_live(site.live, plies=len(moves))  # another attempt with as many moves
     seen = re.findall(r"seen=(\w+)", before)[0]
     cache.clear()
-    assert client.get(f"/?boards={site.live.pk}&seen={seen}", headers=HTMX).status_code == 200
+    assert client.get(f"/?boards={site.live.pk}&seen={seen}", headers=PART).status_code == 200
 
 
 def test_what_is_played_is_counted_by_ladder_and_by_tournament(site: Site, client: Client) -> None:
@@ -348,7 +347,7 @@ def test_what_is_new_is_shown_until_the_visit_ends(site: Site, as_user: LogIn) -
 def test_polls_and_files_begin_no_visit(site: Site, as_user: LogIn) -> None:
     client, left = as_user(site.rival), timezone.now() - datetime.timedelta(hours=1)
     User.objects.filter(pk=site.rival.pk).update(seen_at=left)
-    client.get("/", headers=HTMX)
+    client.get("/", headers=PART)
     client.get("/bots/bots.csv")
     site.rival.refresh_from_db()
     assert site.rival.seen_at == left

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.support.filled_site import HOSTILE, LogIn
+from tests.support.parts import PART, followed_address
 from tournament.models import Keeper, User, Worker
 from tournament.views.site.workers import COLUMNS, STAFF_COLUMNS
 
@@ -67,12 +67,10 @@ def test_the_sums_are_of_the_workers_that_get_games(client: Client) -> None:
 
 def test_a_poll_is_answered_once_something_changed(client: Client) -> None:
     worker = add_worker()
-    found = re.search(r'hx-get="([^"]+)"', page(client))
-    assert found is not None
-    poll = {"HX-Request": "true"}
-    assert client.get(found[1], headers=poll).status_code == 204
+    address = followed_address(page(client))
+    assert client.get(address, headers=PART).status_code == 204
     Worker.objects.filter(pk=worker.pk).update(busy=1)
-    answer = client.get(found[1], headers=poll)
+    answer = client.get(address, headers=PART)
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="workers"')
 

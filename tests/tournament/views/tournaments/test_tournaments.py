@@ -17,6 +17,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, finish, round_robin
+from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_event, make_worker
 from tournament.arithmetic.standings import format_points
 from tournament.models import Game, LadderRating, LiveGame, Tournament, TournamentTables
@@ -25,8 +26,6 @@ from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.schedule.tournaments import start
 from tournament.views.tournaments import meetings, tournaments
-
-HTMX = {"HX-Request": "true"}
 
 
 def form(site: Site, **changed: Any) -> dict[str, Any]:
@@ -133,22 +132,22 @@ def test_games_of_a_bot_among_very_many_are_listed_by_their_ends(
 
 
 def test_a_poll_with_nothing_new_is_answered_without_content(site: Site, client: Client) -> None:
-    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=HTMX).status_code == 204
+    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=PART).status_code == 204
 
 
 def test_a_poll_with_changes_returns_them_and_polling_continues(site: Site, client: Client) -> None:
     fragment = client.get(
-        "/tournaments/spring/?ladder=dogon-kulei&seen=running-0-2", headers=HTMX
+        "/tournaments/spring/?ladder=dogon-kulei&seen=running-0-2", headers=PART
     ).content.decode()
     assert 'id="live"' in fragment
     assert "<html" not in fragment
-    assert 'hx-get="/tournaments/spring/?ladder=dogon-kulei&amp;seen=running-1-2-0"' in fragment
+    assert followed_address(fragment) == "/tournaments/spring/?ladder=dogon-kulei&seen=running-1-2-0"
 
 
 def test_a_tournament_that_ended_is_loaded_anew_and_polls_no_more(site: Site, client: Client) -> None:
     Tournament.objects.filter(slug="spring").update(state="finished")
-    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=HTMX)["HX-Refresh"] == "true"
-    assert 'hx-trigger="every 3s"' not in client.get("/tournaments/spring/").content.decode()
+    assert client.get("/tournaments/spring/?seen=running-1-2-0", headers=PART)["X-Reload"] == "true"
+    assert followed_address(client.get("/tournaments/spring/").content.decode()) == ""
 
 
 def test_the_records_of_a_tournament_are_streamed_and_can_be_read(site: Site, client: Client) -> None:
@@ -173,10 +172,10 @@ def test_a_large_tournament_shows_its_meetings_only_when_asked(
     standings = client.get("/tournaments/spring/")
     assert [row.cells for row in standings.context["crosses"][0].rows] == [[], []]
     assert 'href="/tournaments/spring/?table=full"' in standings.content.decode()
-    assert standings.context["polls"]
+    assert standings.context["follow"]
     full = client.get("/tournaments/spring/?table=full")
     assert [len(row.cells) for row in full.context["crosses"][0].rows] == [2, 2]
-    assert not full.context["polls"]
+    assert not full.context["follow"]
 
 
 def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
@@ -268,13 +267,13 @@ def test_too_many_games_are_refused_beside_the_pairs(site: Site, as_user: LogIn)
 
 
 def test_the_estimate_shows_games_and_duration(site: Site, as_user: LogIn) -> None:
-    page = as_user(site.owner).post("/tournaments/new/", form(site), headers=HTMX).content.decode()
+    page = as_user(site.owner).post("/tournaments/new/", form(site), headers=PART).content.decode()
     assert "4 games</b>, about" in page
     assert Tournament.objects.filter(name="Autumn").count() == 0
 
 
 def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: LogIn) -> None:
-    page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=HTMX).content.decode()
+    page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=PART).content.decode()
     assert "Once the form is complete" in page
 
 

@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
+from tests.support.parts import PART, followed_address
 from tests.support.schedule import Deal, make_test, make_worker, open_door, play_short
 from tournament.models import CountedPair, Tournament, VersionTest
 from tournament.services.results import keeper
@@ -21,7 +22,6 @@ from workers.jobs import GameJob, JobGame
 from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_the_end_is_stated_in_a_sentence(
     }
     page = page_of(client, tested)
     assert sentences[verdict].replace("'", "&#x27;") in page
-    assert "hx-trigger" not in page
+    assert "data-follow" not in page
 
 
 def test_each_number_of_a_test_leads_to_its_games_and_no_others(
@@ -175,16 +175,15 @@ def test_the_list_as_files_has_the_tests_of_the_page(
 
 
 def test_a_poll_brings_only_news(client: Client, tested: Tournament, deal: Deal) -> None:
-    address = re.search(r'hx-get="([^"]*)"', page_of(client, tested))
-    assert address
-    assert client.get(address[1], headers=HTMX).status_code == 204
+    address = followed_address(page_of(client, tested))
+    assert client.get(address, headers=PART).status_code == 204
     play(deal, 1)
-    news = client.get(address[1], headers=HTMX)
+    news = client.get(address, headers=PART)
     assert news.status_code == 200
     assert "<html" not in news.content.decode()
     assert 'data-counted="1"' in news.content.decode()
     stop_test(tested, "its owner stopped it")
-    assert client.get(address[1], headers=HTMX)["HX-Refresh"] == "true"
+    assert client.get(address, headers=PART)["X-Reload"] == "true"
 
 
 def test_the_bar_starts_at_zero_and_ends_at_the_ratio() -> None:
@@ -224,7 +223,7 @@ def test_the_page_costs_the_same_queries_at_any_number_of_games(
         with django_assert_num_queries(3):
             client.get(tested.get_absolute_url())
         with django_assert_num_queries(3):
-            client.get(f"{tested.get_absolute_url()}?seen=running", headers=HTMX)
+            client.get(f"{tested.get_absolute_url()}?seen=running", headers=PART)
         with django_assert_num_queries(4):
             client.get(f"{tested.get_absolute_url()}ratios.json")
 

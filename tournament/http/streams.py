@@ -1,0 +1,232 @@
+"""Streams of server-sent events: the server polls a part of a page for all who show it in the same state.
+
+Asked for ``text/event-stream``, the address of such a part (``tournament.views.polling``) gives a stream. An
+event has the part as the same view makes it for a poll; its id is the query of the next poll, so a client
+that comes back is sent what it missed. A view is called once for all streams of the process with the same
+address, and for each logged-in user.
+
+A stream keeps nothing that its client has not taken: a slow client gets fewer events, each with all that is
+new to it. The system closes a connection of which nothing is taken for ``limits.UNREAD_S``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.http.response import HttpResponseBase
+
+from tournament.http.changes import Changes
+from tournament.http.limits import KEPT_S, STREAMS, STREAMS_PER_ADDRESS
+from tournament.views.polling import PART, RELOAD, Follow
+
+EVENTS = b"text/event-stream"
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+"""The last two keep proxies from compressing and from holding events back."""
+HELLO = b"event: hello\ndata:\n\n"
+"""Shows the page that events reach it."""
+BEAT = b"event: beat\ndata:\n\n"
+"""Shows that the stream is alive, also to proxies."""
+RELOAD_PAGE = b"event: reload\ndata:\n\n"
+RETRY_MS = (1000, 3000)
+"""A client comes back after so long."""
+STOPPED_EARLY = 503
+
+Scope = Mapping[str, Any]
+Key = tuple[bytes, ...]
+Ask = Callable[[Scope], Awaitable[HttpResponseBase]]
+
+
+class TooManyStreams(Exception):
+    """The status and the text of the response."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(status, text)
+        self.status, self.text = status, text
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page as a view made it after the change ``since``; without an event if it is as before."""
+
+    response: HttpResponseBase
+    event: bytes
+    follow: Follow | None
+    since: int
+    made: float
+
+
+@dataclass(slots=True, eq=False)
+class Stream:
+    """One client."""
+
+    address: str
+    task: asyncio.Future[None] | None = None
+    topics: tuple[str, ...] = field(default=())
+
+
+class Streams:
+    """The streams of one process. ``ask`` calls Django."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._changes = Changes(self._watched)
+        self._open = set[Stream]()
+        self._of_address = Counter[str]()
+        self._parts: dict[Key, asyncio.Task[Part]] = {}
+        self._listener: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    def note(self, *topics: str) -> None:
+        """These have changed, as if Redis had said so."""
+        self._changes.note(topics)
+
+    def stop(self) -> None:
+        """End all streams: their clients come back and get another process."""
+        self._is_stopping = True
+        for stream in self._open:
+            if stream.task is not None:
+                stream.task.cancel()
+
+    async def serve(self, scope: Scope, address: str, receive: Any, send: Any) -> HttpResponseBase | None:
+        """Answer with a stream until its client is gone, or return what the view says instead of one.
+
+        Raises ``TooManyStreams``.
+        """
+        with self._counted(address) as stream:
+            query = dict(scope["headers"]).get(b"last-event-id") or scope["query_string"]
+            part = await self._part(scope, query)
+            if part.follow is None or not part.follow.topics:
+                return part.response
+            self._listen()
+            stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, query, send))
+            gone = asyncio.ensure_future(_until_gone(receive))
+            try:
+                await asyncio.wait({stream.task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                gone.cancel()
+                stream.task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await stream.task
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return None
+
+    async def _send_all(self, scope: Scope, stream: Stream, part: Part, query: bytes, send: Any) -> None:
+        async def write(data: bytes) -> None:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        await write(b"retry: %d\n\n" % random.randint(*RETRY_MS) + HELLO)
+        while True:
+            if part.response.headers.get(RELOAD):
+                await write(RELOAD_PAGE)
+                return
+            if (follow := part.follow) is None:
+                return  # no longer for this client: it gets the reason when it comes back
+            await write(part.event or BEAT)
+            if not follow.topics:
+                return
+            query, stream.topics = follow.query.encode("latin-1"), follow.topics
+            if part.event:
+                await asyncio.sleep(follow.pause_s)
+            await self._changes.wait(follow.topics, part.since, follow.again_s)
+            part = await self._part(scope, query)
+
+    async def _part(self, scope: Scope, query: bytes) -> Part:
+        """The part of the page at the stream's address; made once for all streams in the same state."""
+        key = _key_of(scope, query)
+        task = self._parts.get(key)
+        if task is None or (task.done() and self._is_old(task)):
+            self._forget()
+            task = self._parts[key] = asyncio.create_task(self._make(scope, query))
+        return await asyncio.shield(task)
+
+    async def _make(self, scope: Scope, query: bytes) -> Part:
+        since = self._changes.count
+        response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)})
+        follow: Follow | None = getattr(response, "follow", None)
+        event = b""
+        if response.status_code == 200 and follow is not None:
+            lines = b"".join(b"data: %b\n" % line for line in response.content.splitlines())  # type: ignore[attr-defined]
+            event = b"id: %b\n%b\n" % (follow.query.encode("latin-1"), lines)
+        return Part(response, event, follow, since, time.monotonic())
+
+    def _is_old(self, task: asyncio.Task[Part]) -> bool:
+        if task.cancelled() or task.exception() is not None:
+            return True
+        part = task.result()
+        topics = part.follow.topics if part.follow else ()
+        is_kept = time.monotonic() - part.made < KEPT_S
+        return not is_kept or self._changes.has_changed(topics, part.since)
+
+    def _forget(self) -> None:
+        """Forget parts that are old."""
+        for key in [key for key, task in self._parts.items() if task.done() and self._is_old(task)]:
+            del self._parts[key]
+
+    def _listen(self) -> None:
+        if self._listener is None or self._listener.done():
+            self._listener = asyncio.create_task(self._changes.listen())
+
+    def _watched(self) -> set[str]:
+        return {topic for stream in self._open for topic in stream.topics}
+
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[Stream]:
+        if self._is_stopping:
+            raise TooManyStreams(STOPPED_EARLY, "The server is being restarted.")
+        if len(self._open) >= STREAMS:
+            raise TooManyStreams(503, "Too many pages are followed at once.")
+        if self._of_address[address] >= STREAMS_PER_ADDRESS:
+            raise TooManyStreams(429, "Your address follows too many pages at once.")
+        stream = Stream(address)
+        self._open.add(stream)
+        self._of_address[address] += 1
+        try:
+            yield stream
+        finally:
+            self._open.remove(stream)
+            self._of_address -= Counter({address: 1})
+
+
+def is_stream(scope: Scope) -> bool:
+    """Whether a client asks for a stream."""
+    return scope["method"] == "GET" and dict(scope["headers"]).get(b"accept") == EVENTS
+
+
+def _is_logged_in(cookies: bytes) -> bool:
+    return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookies
+
+
+def _key_of(scope: Scope, query: bytes) -> Key:
+    """What decides about the part: a visitor's cookies do not."""
+    headers = dict(scope["headers"])
+    cookies = headers.get(b"cookie", b"")
+    is_known = _is_logged_in(cookies)
+    return scope["path"].encode(), query, headers.get(b"host", b""), cookies if is_known else b""
+
+
+def _headers_of(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """The headers with which a view is asked for a part: as in a poll, not compressed."""
+    cookies = dict(scope["headers"]).get(b"cookie", b"")
+    kept = {b"host", b"user-agent", *([b"cookie"] if _is_logged_in(cookies) else [])}
+    return [
+        *((name, value) for name, value in scope["headers"] if name in kept),
+        (PART.lower().encode(), b"true"),
+    ]
+
+
+async def _until_gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
