@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Any
 
 from django.core.cache import cache
+from django.db.models import UUIDField
+from django.db.models.functions import Coalesce
 from django.test import Client
 from django.utils import timezone
 
@@ -207,8 +209,8 @@ def go_live(game: Game, plies: int = 5, chance: random.Random | None = None) -> 
     """Let a worker be playing it; with ``chance`` moves and what the engines say of them differ."""
     _, moves = played_moves(game, plies, chance)
     pairs = [[move.token, _comment(move, chance)] for move in moves]
-    Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED)
-    Game.objects.filter(pk=game.pk, attempt=None).update(attempt=uuid.uuid4())
+    attempt = Coalesce("attempt", uuid.uuid4(), output_field=UUIDField())
+    Game.objects.filter(pk=game.pk).update(state=Game.State.CLAIMED, attempt=attempt)
     LiveGame.objects.update_or_create(game=game, defaults={"moves": pairs, "updated_at": timezone.now()})
 
 
