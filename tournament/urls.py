@@ -18,7 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.bots import bots, comparison, history, versions
-from tournament.views.games import board, games, problems, search
+from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, digests, profiles, tokens
 from tournament.views.requests import own_page
@@ -116,6 +116,8 @@ urlpatterns = [
     path("people/<str:name>/feed.atom", feeds.person_feed, name="person-feed"),
     path("people/<str:name>/follow/", follows.person, name="person-follow"),
     path("queue/", queue.queue, name="queue"),
+    path("tv/", broadcast.broadcast, name="broadcast"),
+    path("tv/<slug:code>/", broadcast.broadcast, name="broadcast-ladder"),
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("games/", search.games, name="games"),
     path("games/suggestions/", search.suggestions, name="games-suggestions"),

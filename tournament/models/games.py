@@ -79,6 +79,10 @@ LISTED = (
 """Columns that lists of games show: all columns of a game with its players take twice the time of a page."""
 
 
+MOST_AT_ONCE = 30
+"""Games of a tournament that may be played at a time, so that a later one is recorded first."""
+
+
 class GameQuerySet(models.QuerySet["Game"]):
     def done(self) -> GameQuerySet:
         return self.filter(state=Game.State.DONE)
@@ -90,6 +94,14 @@ class GameQuerySet(models.QuerySet["Game"]):
     def by_completion(self, ladder: str) -> GameQuerySet:
         """A ladder's recorded games in the order in which they were rated."""
         return self.filter(ladder_id=ladder, sequence__isnull=False).order_by("sequence")
+
+    def latest_result(self) -> Game | None:
+        """The game that was recorded last, of those that were scheduled last and are done."""
+
+        def ended(game: Game) -> float:
+            return game.finished_at.timestamp() if game.finished_at else 0.0
+
+        return max(self.done().with_players().order_by("-pk")[:MOST_AT_ONCE], key=ended, default=None)
 
     def with_players(self) -> GameQuerySet:
         return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")

@@ -4,12 +4,19 @@
 // unless the system asks for less motion. Events on document: "part:shown" after each.
 
 import { follow } from "./follow.js";
+import { animateMove, still } from "./motion.js";
 
 const MOVE_MS = 600;
-const MARK_MS = 2000;
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const MARK_MS = 2500;
 
-const rows = (part) => new Map([...part.querySelectorAll("[data-key]")].map((row) => [row.dataset.key, row]));
+const named = (part, name) => new Map([...part.querySelectorAll(`[data-${name}]`)].map((one) => [one.dataset[name], one]));
+
+// The texts of a row by column: opponents change their columns with their places.
+function texts(row) {
+  const heads = [...(row.closest("table")?.tHead?.rows[0]?.cells ?? [])];
+  const name = (index) => heads[index]?.querySelector("abbr")?.title ?? heads[index]?.textContent.trim() ?? index;
+  return new Map([...row.cells].map((cell, index) => [name(index), cell]));
+}
 
 function swap(html) {
   const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
@@ -26,13 +33,15 @@ function swap(html) {
 function show(old, fresh) {
   if (!old.isConnected) return; // a newer one is shown
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const before = rows(old);
+  const before = named(old, "key");
   const places = new Map([...before].map(([key, row]) => [key, row.getBoundingClientRect().top]));
+  const cells = new Map([...before].map(([key, row]) => [key, texts(row)]));
+  const boards = named(old, "game");
   const scrolled = [...old.querySelectorAll(".tablebox")].map((box) => box.scrollLeft);
   old.replaceWith(fresh);
   fresh.querySelectorAll(".tablebox").forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
   again(fresh, focused)?.focus({ preventScroll: true });
-  if (!still.matches) animate(fresh, before, places);
+  if (!still.matches) animate(fresh, places, cells, boards);
   document.dispatchEvent(new CustomEvent("part:shown"));
 }
 
@@ -43,22 +52,27 @@ function again(part, focused) {
   return [...part.querySelectorAll("a[href]")].find((link) => link.href === focused.href);
 }
 
-function animate(part, before, places) {
-  for (const [key, row] of rows(part)) {
-    const old = before.get(key);
-    if (!old) continue;
+function animate(part, places, cells, boards) {
+  for (const [key, row] of named(part, "key")) {
+    if (!cells.has(key)) {
+      if (cells.size) [...row.cells].forEach(mark);
+      continue;
+    }
     const way = places.get(key) - row.getBoundingClientRect().top;
     const slide = [{ transform: `translateY(${way}px)` }, { transform: "none" }];
     if (way) row.animate(slide, { duration: MOVE_MS, easing: "ease-in-out" });
-    [...row.children].forEach((cell, index) => {
-      if (cell.textContent.trim() !== old.children[index]?.textContent.trim()) mark(cell);
-    });
+    for (const [name, cell] of texts(row)) {
+      if (cell.textContent.trim() !== cells.get(key).get(name)?.textContent.trim()) mark(cell);
+    }
+  }
+  for (const [game, board] of named(part, "game")) {
+    if (Number(board.dataset.plies) === Number(boards.get(game)?.dataset.plies) + 1) animateMove(board);
   }
 }
 
 function mark(cell) {
-  const colour = getComputedStyle(cell).getPropertyValue("--marked");
-  cell.animate([{ backgroundColor: colour }, { backgroundColor: "transparent" }], MARK_MS);
+  const colour = getComputedStyle(cell).getPropertyValue("--accent-soft");
+  cell.animate([{ backgroundColor: colour }, {}], MARK_MS);
 }
 
 for (const part of document.querySelectorAll("[data-follow]:not([data-own])")) {

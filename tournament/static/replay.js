@@ -4,6 +4,7 @@
 // fragment, neighbouring positions are fetched in advance, and the address is replaced, so that Back leaves the game.
 
 import "./clock.js";
+import { animateMove } from "./motion.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const POINT_KEYS = { n: 1, p: -1 };
@@ -102,7 +103,7 @@ async function show(ply, flip = flipped(), line = 0) {
     if (wanted !== url) return;
     panel().outerHTML = html;
     showControls();
-    if (line ? steps[1] === line - 1 : to === steps[0] + 1) animate();
+    if (line ? steps[1] === line - 1 : to === steps[0] + 1) animateMove(panel(), timer ? 0.6 * pause : Infinity);
   } catch {
     location.assign(url); // the server's answer shows the error
     return;
@@ -134,29 +135,6 @@ const hasPoint = (step) => turningPoint(step) !== undefined;
 function requestedPly() {
   const ply = new URLSearchParams(wanted.split("?")[1]).get("ply");
   return ply === null ? shown() : Number(ply);
-}
-
-// Animated moves: a piece slides from its former place, changed holes appear in the order of sowing.
-const still = matchMedia("(prefers-reduced-motion: reduce)");
-const SLIDE_MS = 300;
-const SOW_MS = 600; // a whole sowing, however many stones
-const within = (duration) => (timer ? Math.min(duration, 0.6 * pause) : duration); // before the next move of autoplay
-
-function animate() {
-  if (still.matches) return;
-  const appear = [{ opacity: 0 }, { opacity: 1 }];
-  for (const piece of panel().querySelectorAll("[data-from]")) {
-    const [x, y] = piece.dataset.from.split(" ");
-    const slide = [{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }];
-    piece.animate(slide, { duration: within(SLIDE_MS), easing: "ease-in-out" });
-  }
-  panel().querySelectorAll("[data-new]").forEach((piece) => piece.animate(appear, within(SLIDE_MS)));
-  const changes = [...panel().querySelectorAll("[data-order]")];
-  const most = Math.max(1, ...changes.map((change) => Number(change.dataset.order)));
-  for (const change of changes) {
-    const delay = (Number(change.dataset.order) / most) * within(SOW_MS);
-    change.animate(appear, { duration: 120, delay, fill: "backwards" });
-  }
 }
 
 // Autoplay: one move at a time until the end, or until the newest move of a live game.

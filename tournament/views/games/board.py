@@ -45,6 +45,8 @@ class PlayerPanel:
     """The time left on a running clock; None if it is stopped."""
     rating: float | None
     """The published rating, where it is shown."""
+    report: str = ""
+    """What its engine reported with its latest move."""
 
 
 def find_game_for(request: HttpRequest, pk: int) -> Game:
@@ -114,7 +116,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     tells_end = is_last and game.result is not None and not shown.after.outcome().decided
     end = f" {ending_sentence(game)}" if tells_end else ""
     clocks = replay.clocks(ply, parse_time_control(game.tournament.time_control))
-    panels = player_panels(game, clocks, to_move, live if is_last else None)
+    panels = player_panels(game, clocks, to_move, live if is_last else None, reports=replay.reports(ply))
     return {
         "replay": replay,
         "ply": ply,
@@ -163,6 +165,7 @@ def player_panels(
     to_move: Side | None,
     live: LiveGame | None,
     ratings: Mapping[tuple[str, int], float] | None = None,
+    reports: Mapping[Side, str] | None = None,
 ) -> dict[Side, PlayerPanel]:
     """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values.
 
@@ -181,6 +184,7 @@ def player_panels(
             to_move=side is to_move,
             tick_ms=left,
             rating=(ratings or {}).get((game.ladder_id, version.pk)),
+            report=(reports or {}).get(side, ""),
         )
     return panels
 

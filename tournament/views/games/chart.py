@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from django.utils.safestring import SafeString, mark_safe
+
 from engines.protocol import Score
 from engines.rules.base import Side
+from engines.svg.elements import polyline
 from tournament.views.games.replay import Replay
 
 STEEPNESS: Final = 0.4
 """Of the logistic function, per unit of score: a lead of 5 units is drawn at three quarters of the height."""
 
+WIDTH, HEIGHT = 600, 120
+"""Of the drawing of the scores alone."""
 DIGITS: Final = 2
 """Of times and node counts: more could not be seen in a chart, and long games have hundreds of them."""
 
@@ -41,6 +46,24 @@ def squeeze(score: Score | None, side: Side) -> int | None:
     else:
         height = math.tanh(STEEPNESS / 2 * (score.centipawns or 0) / 100)
     return round(100 * height if side is Side.WHITE else -100 * height)
+
+
+def draw_scores(replay: Replay) -> SafeString:
+    """Both engines' scores as an SVG; empty without any."""
+    most = max(1, replay.plies)
+    lines = ""
+    for side in Side:
+        made = ((move.ply, squeeze(move.note.score, side)) for move in replay.moves if move.side is side)
+        spots = [(WIDTH * ply / most, HEIGHT * (100 - at) / 200) for ply, at in made if at is not None]
+        if spots:
+            lines += f'<path class="{side.name.lower()}" d="{polyline(spots)}"/>'
+    if not lines:
+        return SafeString()
+    # Safe: numbers and names of sides.
+    return mark_safe(
+        f'<svg class="scores" viewBox="-4 -4 {WIDTH + 8} {HEIGHT + 8}" role="img" aria-label="Scores by ply">'
+        f'<path class="even" d="M0 {HEIGHT / 2:g}H{WIDTH}"/>{lines}</svg>'
+    )
 
 
 def _rounded(number: float) -> float:

@@ -30,11 +30,30 @@ class ShownMove:
     book: bool
 
     @property
+    def assessed(self) -> str:
+        """The score alone."""
+        return format_note(MoveNote(score=self.note.score))
+
+    @property
+    def counted(self) -> str:
+        """The number of nodes."""
+        return "" if self.note.nodes is None else f"{self.note.nodes:,}"
+
+    @property
+    def timed(self) -> str:
+        """The time of the move."""
+        return "" if self.note.ms is None else f"{format_seconds(self.note.ms)} s"
+
+    @property
+    def assessment(self) -> str:
+        """Score and depth, as ``+0.42/12``."""
+        return format_note(MoveNote(score=self.note.score, depth=self.note.depth))
+
+    @property
     def brief(self) -> str:
         """Score, depth and time, as shown beside a move in the list."""
-        score = format_note(MoveNote(score=self.note.score, depth=self.note.depth))
-        time = "" if self.note.ms is None else f"{format_seconds(self.note.ms)} s"
-        return " ".join(part for part in (score, time) if part)
+        score = self.assessment
+        return " ".join(part for part in (score, self.timed) if part)
 
     @property
     def details(self) -> str:
@@ -128,8 +147,17 @@ class Replay:
                 left[move.side] = max(0, left[move.side] - move.note.ms) + control.increment_ms
         return {side: format_clock(ms) for side, ms in left.items()}
 
+    def last_move(self, side: Side, ply: int) -> ShownMove | None:
+        """The latest of the first ``ply`` moves that ``side`` made; None if there is none."""
+        return next((move for move in reversed(self.moves[:ply]) if move.side is side), None)
+
+    def reports(self, ply: int) -> dict[Side, str]:
+        """Score and depth of each engine's latest move as of ``ply``; empty for one that reported none."""
+        moves = {side: self.last_move(side, ply) for side in Side}
+        return {side: move.assessment if move else "" for side, move in moves.items()}
+
     def _last_time(self, side: Side, ply: int) -> str:
-        last = next((move for move in reversed(self.moves[:ply]) if move.side is side), None)
+        last = self.last_move(side, ply)
         return "" if last is None or last.note.ms is None else f"{format_seconds(last.note.ms)} s"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Sum
@@ -11,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
@@ -18,7 +20,8 @@ from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
-from tournament.models import BotVersion, Ladder, LadderRating, Matchmaking
+from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmaking
+from tournament.queues import ladder_topic
 from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table
@@ -30,9 +33,21 @@ from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
+from tournament.views.polling import (
+    PART,
+    Follow,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    unchanged,
+)
 from tournament.views.requests import fresh_buttons
 
 PAGE_SIZE = 100
+PAUSE_S = 2.0
+"""The shortest time between two new tables of a page."""
 TOP = 5
 EXPORTED = (
     "place", "bot", "version", "owner", "rating", "mu", "sigma", "games", "wins", "draws", "losses",
@@ -62,26 +77,38 @@ def ladders(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @fresh_buttons
+@vary_on_headers(PART)
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
-    """The rating table of one ladder, with pages."""
+    """The rating table of one ladder, with pages; a script gets the table, or 204."""
     game = _find(code)
+    state = get_object_or_404(Ladder, pk=code)
+    seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
+    follow = Follow(next_query(request, seen=seen), (ladder_topic(code),), pause_s=PAUSE_S)
+    if unchanged(request, seen):
+        return followed(request, nothing_new(), follow)
     page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)
     page = replace(page, rows=LadderRating.objects.placed(page.rows))
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
+    context: dict[str, Any] = {
+        "follow": here(request, seen=seen),
+        "latest": Game.objects.by_completion(code).with_players().last(),
+        "ranked": ranked,
+        "recent": RECENT,
+        "provisional_width": 6 * SETTLED_SIGMA,
+        "settled_games": SETTLED_GAMES,
+    }
+    if is_part(request):
+        return followed(request, render(request, "pieces/ladder_live.html", context), follow)
     (matchmaker,) = Matchmaking.objects.of_ladders([code])
-    context = {
+    context |= {
         "game": game,
         "page": page,
-        "ranked": ranked,
         "choices": [FilterChoice(one.version_id, isolated(one.version)) for one in page.rows],
         "rival": _best_rival(page.rows),
         "outdated": Ladder.objects.outdated().filter(pk=code),
         "estimate": estimate,
         "first_advantage": estimate and first_advantage(game, estimate),
-        "provisional_width": 6 * SETTLED_SIGMA,
-        "settled_games": SETTLED_GAMES,
-        "recent": RECENT,
         "matchmaking": matchmaker.description,
         "tournament": matchmaker.tournament,
         "feed": feed_link(Ladder(code=code), request.user),

@@ -61,7 +61,7 @@ def feature(running: Sequence[Game], shown: Sequence[int]) -> list[FeaturedGame]
     """
     if not running:
         return []
-    ratings = _ratings(running)
+    ratings = ratings_of(running)
     chosen = choose(running, shown, ratings)
     live = LiveGame.objects.filter(game__in=chosen).in_bulk()
     games = Game.objects.with_players().select_related("pairing").in_bulk(chosen)
@@ -96,10 +96,10 @@ def choose(
 
 def feature_finished(game: Game) -> FeaturedGame:
     """A finished game with its final board; ``game`` has its players and its pairing loaded."""
-    return _featured(game, None, _ratings([game]))
+    return _featured(game, None, ratings_of([game]))
 
 
-def _ratings(games: Iterable[Game]) -> dict[tuple[str, int], float]:
+def ratings_of(games: Iterable[Game]) -> dict[tuple[str, int], float]:
     """Published ratings by ladder and version."""
     versions = {version for game in games for version in (game.white_id, game.black_id)}
     rows = LadderRating.objects.filter(version__in=versions).values_list("ladder", "version", "conservative")

@@ -125,6 +125,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "follow": here(request, seen=seen) if polls else "",
+        "latest": tournament.games.latest_result() if polls else None,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
         "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),

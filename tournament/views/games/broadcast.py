@@ -1,0 +1,195 @@
+"""The broadcast: of each ladder the game most worth watching, for a wall or a projector.
+
+The page has two parts that follow what they show: the game with both engines, and the event that it belongs
+to. Some seconds after the end of a game the page goes on to the next.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines import svg
+from engines.rules.base import Side
+from engines.rules.registry import GAMES
+from tournament import access
+from tournament.models import Game, LadderRating, Tournament
+from tournament.queues import ANY_GAME, game_topic, tournament_topic
+from tournament.services.schedule.stored_tables import shown_tables
+from tournament.views.games.board import PlayerPanel, board_context, find_game_for, load_replay
+from tournament.views.games.chart import draw_scores
+from tournament.views.games.endings import ending_sentence
+from tournament.views.games.replay import Replay, ShownMove
+from tournament.views.paging import LAST_ID, whole_number
+from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.site.featured import list_running, ratings_of
+from tournament.views.tournaments.standings import Cross, crosses
+from tournament.views.tournaments.tournaments import players_of
+
+END_S = 12.0
+"""How long the end of a game stays on the page."""
+TURN_S = 120
+"""The page of all ladders begins with another ladder after so long."""
+GAME_PAUSE_S, EVENT_PAUSE_S, AGAIN_S = 0.4, 3.0, 3.0
+TOP, MOST_CROSSED, COMING = 10, 16, 4
+"""Rows of a ladder, most bots with all their meetings, and games that come next."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReport:
+    """One engine: its latest move, and the line that it expected then with the board at the end of it."""
+
+    panel: PlayerPanel
+    move: ShownMove | None
+    line: str
+    board: SafeString
+
+
+@require_safe
+@vary_on_headers(PART)
+def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
+    """The game most worth watching, on one ladder or on any; a script gets ``?part=game`` or ``?part=event``.
+
+    There ``game`` is the one on the page.
+    """
+    if code and code not in GAMES:
+        raise Http404(f"no ladder {code!r}")
+    game = _shown(request, code)
+    if is_part(request) and game is None:
+        return reload() if request.GET.get("game") else nothing_new()
+    if game is None:
+        return render(request, "broadcast.html", {"code": code, "channels": _channels()})
+    if is_part(request):
+        return _part(request, game, is_event=request.GET.get("part") == "event")
+    context = {"code": code, "channels": _channels()}
+    return render(
+        request, "broadcast.html", context | _game_context(request, game) | _event_context(request, game)
+    )
+
+
+def _part(request: HttpRequest, game: Game, *, is_event: bool) -> HttpResponse:
+    seen, topic = (
+        (_event_seen(game), tournament_topic(game.tournament_id))
+        if is_event
+        else (_game_seen(game), game_topic(game.pk))
+    )
+    pause_s = EVENT_PAUSE_S if is_event else GAME_PAUSE_S
+    query = _query("event" if is_event else "game", game, seen)
+    follow = Follow(query, (topic, ANY_GAME), pause_s, AGAIN_S)
+    if unchanged(request, seen):
+        return followed(request, nothing_new(), follow)
+    if is_event:
+        response = render(request, "pieces/broadcast_event.html", _event_context(request, game))
+    else:
+        response = render(request, "pieces/broadcast_game.html", _game_context(request, game))
+    return followed(request, response, follow)
+
+
+def _query(part: str, game: Game, seen: str) -> str:
+    return urlencode({"part": part, "game": game.pk, "seen": seen})
+
+
+def _game_seen(game: Game) -> str:
+    live = getattr(game, "live", None)
+    return f"{game.state}-{game.attempt}-{len(live.moves) if live else game.plies}"
+
+
+def _event_seen(game: Game) -> str:
+    event = game.tournament
+    return f"{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
+
+
+def _shown(request: HttpRequest, code: str) -> Game | None:
+    """The game to show; None if the page must go on to another, or there is none at all."""
+    now = timezone.now()
+    running = [game for game in list_running() if code in {"", game.ladder_id}]
+    if is_part(request) and (known := whole_number(request, "game", 0, most=LAST_ID)):
+        game = find_game_for(request, known)
+        is_over = game.finished_at is not None and (now - game.finished_at).total_seconds() > END_S
+        goes_on = hasattr(game, "live") or not running or (game.finished_at is not None and not is_over)
+        return game if goes_on else None
+    if running:
+        return find_game_for(request, choose(running, now).pk)
+    ended = Game.objects.filter(finished_at__isnull=False, **({"ladder": code} if code else {}))
+    last = access.visible_games(access.PUBLIC, ended).order_by("-finished_at", "-pk").only("pk").first()
+    return find_game_for(request, last.pk) if last else None
+
+
+def choose(running: Sequence[Game], now: datetime.datetime) -> Game:
+    """The game most worth watching of the ladder whose turn it is.
+
+    Those of tournaments come before those of ladders; then the strongest players, the closer the better.
+    """
+    ladders = sorted({game.ladder_id for game in running})
+    ladder = ladders[int(now.timestamp()) // TURN_S % len(ladders)]
+    games = [game for game in running if game.ladder_id == ladder]
+    ratings = ratings_of(games)
+    events = Tournament.objects.in_bulk({game.tournament_id for game in games})
+
+    def value(game: Game) -> tuple[bool, float, int]:
+        one, other = (ratings.get((ladder, version), 0.0) for version in (game.white_id, game.black_id))
+        return not events[game.tournament_id].format.is_endless, min(one, other), -game.pk
+
+    return max(games, key=value)
+
+
+def _channels() -> list[tuple[str, str, int]]:
+    """Each ladder with its name and the number of its games that are being played."""
+    count = Counter(game.ladder_id for game in list_running())
+    return [(code, rules.name, count[code]) for code, rules in GAMES.items()]
+
+
+def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:
+    replay, live, _ = load_replay(game)
+    context = board_context(request, game, replay, live)
+    panels = {context[place].side: context[place] for place in ("top", "bottom")}
+    return {
+        **context,
+        "game": game,
+        "ending": "" if live else ending_sentence(game),
+        "engines": [_report(replay, side, panels[side.name.lower()]) for side in Side],
+        "scores": draw_scores(replay),
+        "follow_game": f"{request.path}?{_query('game', game, _game_seen(game))}",
+    }
+
+
+def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
+    move = replay.last_move(side, replay.plies)
+    steps = replay.line(move.ply) if move else ()
+    board = svg.draw_small(steps[-1].after, last_move=steps[-1].token) if len(steps) > 1 else ""
+    return EngineReport(panel, move, " ".join(step.token for step in steps), mark_safe(board))  # safe: drawn
+
+
+def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
+    event = game.tournament
+    table: Cross | None = None
+    leaders: list[LadderRating] = []
+    if event.format.is_endless:
+        leaders = LadderRating.objects.placed(LadderRating.objects.places(game.ladder_id)[:TOP])
+    else:
+        versions = players_of(event)
+        with_meetings = len(versions) <= MOST_CROSSED
+        tables = shown_tables(event, versions, with_meetings=with_meetings and not event.format.is_staged)
+        tables = [one for one in tables if one.ladder == game.ladder_id]
+        table = next(iter(crosses(event, tables, with_meetings=with_meetings)), None)
+    waiting = event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id).with_players().select_related("pairing")
+    return {
+        "event": event,
+        "tournament": event,
+        "cross": table,
+        "leaders": leaders,
+        "coming": waiting.order_by("pk")[:COMING],
+        "latest": event.games.latest_result(),
+        "follow_event": f"{request.path}?{_query('event', game, _event_seen(game))}",
+    }
