@@ -57,6 +57,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "start": ("/start/", PUBLIC),
     "upload": ("/upload/", LOG_IN),
     "queue": ("/queue/", PUBLIC),
+    "broadcast": ("/tv/", PUBLIC),
+    "broadcast-ladder": ("/tv/dogon-kulei/", PUBLIC),
     "queue-files": ("/queue/bots.csv", PUBLIC),
     "tournaments": ("/tournaments/", PUBLIC),
     "tournaments-files": ("/tournaments/tournaments.csv", PUBLIC),

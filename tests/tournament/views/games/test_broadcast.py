@@ -1,0 +1,111 @@
+"""The broadcast: which game it shows, what follows the game and its event, and when it goes on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
+from tests.support.parts import PART, followed_address
+from tournament.models import Game, LadderRating, LiveGame, Tournament
+from tournament.services.schedule.tournaments import start
+from tournament.views.games.broadcast import END_S, TURN_S, choose
+
+
+def followed(page: str, part: str) -> str:
+    """The address that a part of the page follows."""
+    return followed_address(page.partition(f'id="broadcast-{part}"')[2])
+
+
+@pytest.fixture
+def other(site: Site) -> Game:
+    """A second running game, of a tournament with a bot of its own."""
+    versions = [add_version(site.owner, "Third"), add_version(site.rival, "Fourth")]
+    event = round_robin(site.owner, "Autumn", versions, pairs=2)
+    start(event)
+    game = event.games.filter(ladder=LADDER).earliest("pk")
+    go_live(game, plies=6)
+    return game
+
+
+def rate(game: Game, rating: float) -> None:
+    for version in (game.white_id, game.black_id):
+        LadderRating.objects.update_or_create(
+            ladder_id=game.ladder_id,
+            version_id=version,
+            defaults={"mu": rating, "sigma": 1.0, "conservative": rating},
+        )
+
+
+def test_the_strongest_players_of_the_ladder_are_shown(site: Site, other: Game) -> None:
+    now = timezone.now()
+    for strong, weak in ((site.live, other), (other, site.live)):
+        rate(strong, 40.0)
+        rate(weak, 30.0)
+        assert choose([strong, weak], now) == choose([weak, strong], now) == strong
+
+
+def test_a_game_of_a_tournament_comes_before_one_of_a_ladder(site: Site, other: Game) -> None:
+    rate(site.live, 40.0)
+    Tournament.objects.filter(pk=site.live.tournament_id).update(kind="ladder")
+    assert choose([site.live, other], timezone.now()) == other
+
+
+def test_the_ladders_take_turns(site: Site, other: Game) -> None:
+    other.ladder_id = "dualma"
+    now = timezone.now()
+    shown = [choose([site.live, other], now + timedelta(seconds=turn * TURN_S)) for turn in range(2)]
+    assert {game.pk for game in shown} == {site.live.pk, other.pk}
+
+
+def test_the_board_the_engines_and_the_event_are_shown(site: Site, client: Client) -> None:
+    page = client.get("/tv/").content.decode()
+    assert f'data-game="{site.live.pk}" data-plies="5"' in page
+    assert page.count("<dt>Depth</dt><dd>12</dd>") == 2
+    assert 'class="scores"' in page
+    assert site.live.tournament.name in page.partition('id="broadcast-event"')[2]
+    assert client.get(f"/tv/{LADDER}/").status_code == 200
+    assert client.get("/tv/chess/").status_code == 404
+
+
+def test_each_part_follows_what_it_shows(site: Site, client: Client) -> None:
+    page = client.get("/tv/").content.decode()
+    game, event = followed(page, "game"), followed(page, "event")
+    assert [client.get(part, headers=PART).status_code for part in (game, event)] == [204, 204]
+    go_live(site.live, plies=8)
+    fragment = client.get(game, headers=PART).content.decode()
+    assert 'data-plies="8"' in fragment
+    assert "<html" not in fragment
+    assert client.get(event, headers=PART).status_code == 204
+    Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2)
+    assert "2 of" in client.get(event, headers=PART).content.decode()
+
+
+def test_the_end_of_a_game_stays_for_some_seconds_and_then_the_next_is_shown(
+    site: Site, other: Game, client: Client
+) -> None:
+    page = client.get(f"/tv/{LADDER}/").content.decode()
+    first, second = (site.live, other) if f'data-game="{site.live.pk}"' in page else (other, site.live)
+    address = followed(page, "game")
+    LiveGame.objects.filter(game=first).delete()
+    finish(first, sequence=2)
+    Game.objects.filter(pk=first.pk).update(finished_at=timezone.now())
+    fragment = client.get(address, headers=PART)
+    assert "wins" in fragment.content.decode()
+    Game.objects.filter(pk=first.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S + 1))
+    assert client.get(address, headers=PART)["X-Reload"] == "true"
+    assert f'data-game="{second.pk}"' in client.get(f"/tv/{LADDER}/").content.decode()
+
+
+def test_without_a_running_game_the_last_one_is_shown_and_private_ones_never(
+    site: Site, client: Client
+) -> None:
+    LiveGame.objects.all().delete()
+    assert f'data-game="{site.played.pk}"' in client.get("/tv/").content.decode()
+    Tournament.objects.filter(pk=site.played.tournament_id).update(state="draft")
+    address = f"/tv/?part=game&game={site.played.pk}&seen=x"
+    assert client.get(address, headers=PART).status_code == 404
+    assert "No game has been played here yet." in client.get("/tv/dualma/").content.decode()
