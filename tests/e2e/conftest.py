@@ -15,7 +15,6 @@ from tests.e2e.pages import DESK, PHONE, Visit
 from tests.support.browsers import find_chromium, started_browser
 from tests.support.filled_site import Site, fill_site
 
-
 NO_STREAMS = "delete window.EventSource;"
 """Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
 
