@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.support.brokers import running_worker, without_django
+from tests.support.brokers import kill_redis, running_worker, without_django
 from tests.support.fake_door import PATIENCE_SECONDS
 from tests.support.jobs import job_of, wait_until
 from tests.support.malformed import MALFORMED, raw_message
@@ -131,8 +129,7 @@ def test_whoever_takes_every_turn_delays_play_and_records_by_five_seconds_at_mos
 def test_play_goes_on_while_redis_is_gone(site: LonelySite, tmp_path: Path) -> None:
     with worker_of(site, tmp_path):
         with client_of(site) as client:
-            server = int(client.info("server")["process_id"])
-        os.kill(server, signal.SIGKILL)
+            kill_redis(client)
         site.schedule("Without", "dogon-kulei", "dualma")
         assert wait_until(lambda: is_over(site), 3 * PATIENCE_SECONDS)
     check_once(site, GAMES)

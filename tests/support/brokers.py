@@ -12,10 +12,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import redis
 
 from tests.support.fake_door import TOKEN
 from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import broker_url, find_redis_server, find_trouble
+from tournament.queues import CHANGES
 from workers.sandbox.policy import TRUST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,6 +40,29 @@ def running_redis(binary: Path | None = None, *more: str) -> Iterator[Path]:
         server.terminate()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill_redis(client: redis.Redis) -> None:
+    """Kill the Redis of this client."""
+    told: Any = client.info("server")
+    os.kill(told["process_id"], signal.SIGKILL)
+
+
+@contextmanager
+def announced(client: redis.Redis) -> Iterator[set[str]]:
+    """The topics that are announced within the block; complete after it."""
+    topics: set[str] = set()
+    with client.pubsub(  # type: ignore[no-untyped-call]
+        ignore_subscribe_messages=True
+    ) as messages:
+        messages.subscribe(CHANGES)
+        messages.get_message(timeout=1)
+        yield topics
+        client.publish(CHANGES, "end")
+        while "end" not in topics:
+            message = messages.get_message(timeout=1)
+            topics.update(message["data"].decode().split() if message else ())
+    topics.remove("end")
 
 
 NO_DJANGO = """

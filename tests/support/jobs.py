@@ -95,11 +95,12 @@ def play_job(
     job: GameJob,
     *,
     is_stopping: Callable[[], bool] = lambda: False,
+    is_watched: Callable[[], bool] = lambda: False,
     folder: Path = Path("/nowhere"),
     policy: Policy = NO_SANDBOX,
 ) -> Played:
     played = Played()
-    line = Callbacks(played.reports.append, played.progress.append, is_stopping)
+    line = Callbacks(played.reports.append, played.progress.append, is_stopping, is_watched=is_watched)
     played.returned = play_batch(
         [job], WorkerContext("tester", folder / "store", folder / "cache", policy), line
     )

@@ -19,4 +19,4 @@ def followed_address(page: str) -> str:
 
 def seen_of(response: Any) -> str:
     """The state that a page shows."""
-    return parse_qs(urlsplit(response.context["follow"]).query)["seen"][0]
+    return str(parse_qs(urlsplit(response.context["follow"]).query)["seen"][0])

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+import redis
 from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from tests.support.brokers import running_redis
 from tests.support.schedule import Deal, OnCommit, make_workers, take_jobs
+from tournament import queues
+from tournament.embedded.processes.redis_server import broker_url
 from tournament.queues import BrokerState
 from workers.jobs import GameJob
+from workers.service.turns import open_redis
 
 
 class FakeRedis:
@@ -33,13 +39,29 @@ class FakeRedis:
             return BrokerState({}, None, "does not answer")
         return BrokerState({name: self.lengths.get(name, 0) for name in names}, None)
 
+    def try_to(self, act: Callable[[redis.Redis], object]) -> None:
+        """Nothing is watched, and nobody hears of changes; for tests of that see ``real_redis``."""
+
 
 @pytest.fixture(autouse=True)
 def turns(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
     fake = FakeRedis()
     for name in ("push_turns", "waiting_turns", "look_at_broker"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
+    monkeypatch.setattr(queues, "_PAGES", fake)
     return fake
+
+
+@pytest.fixture
+def real_redis(turns: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
+    """A client of a Redis that has what is watched, and the messages that pages have changed."""
+    queues._client.cache_clear()
+    monkeypatch.setattr(queues, "_PAGES", queues._Patience())
+    with running_redis() as socket:
+        monkeypatch.setenv("REDIS_URL", broker_url(socket))
+        with open_redis(broker_url(socket)) as client:
+            yield client
+    queues._client.cache_clear()
 
 
 @pytest.fixture(autouse=True)

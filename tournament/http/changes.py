@@ -20,6 +20,8 @@ AWAY_S = 2.0
 TELL_S = 1.0
 MOST_TOPICS = 10_000
 """Changes that are remembered."""
+MESSAGE_BYTES, TOPIC_CHARACTERS = 64 * 1024, 100
+"""What is more in a message or a topic is not one of ours."""
 
 log = logging.getLogger("tournament.http")
 
@@ -107,4 +109,5 @@ class Changes:
                 told = loop.time()
             message = await messages.get_message(ignore_subscribe_messages=True, timeout=TELL_S)
             if message is not None:
-                self.note(message["data"].decode(errors="replace").split())
+                topics = message["data"][:MESSAGE_BYTES].decode(errors="replace").split()
+                self.note([topic for topic in topics if len(topic) <= TOPIC_CHARACTERS])

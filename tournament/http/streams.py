@@ -42,6 +42,7 @@ RELOAD_PAGE = b"event: reload\ndata:\n\n"
 RETRY_MS = (1000, 3000)
 """A client comes back after so long."""
 STOPPED_EARLY = 503
+STOPS = "The server is being restarted."
 
 Scope = Mapping[str, Any]
 Key = tuple[bytes, ...]
@@ -109,6 +110,8 @@ class Streams:
             part = await self._part(scope, query)
             if part.follow is None or not part.follow.topics:
                 return part.response
+            if self._is_stopping:
+                raise TooManyStreams(STOPPED_EARLY, STOPS)
             self._listen()
             stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, query, send))
             gone = asyncio.ensure_future(_until_gone(receive))
@@ -185,7 +188,7 @@ class Streams:
     @contextmanager
     def _counted(self, address: str) -> Iterator[Stream]:
         if self._is_stopping:
-            raise TooManyStreams(STOPPED_EARLY, "The server is being restarted.")
+            raise TooManyStreams(STOPPED_EARLY, STOPS)
         if len(self._open) >= STREAMS:
             raise TooManyStreams(503, "Too many pages are followed at once.")
         if self._of_address[address] >= STREAMS_PER_ADDRESS:

@@ -414,9 +414,9 @@ class Sender:
         answer = self._door.post(job, post)
         self._last_post = self._clock()
         self._stopped.update(answer.stop)
-        self._gather_s = WATCHED_SECONDS if answer.watched else GATHER_SECONDS
         if post.progress is not None:
             self._known = (post.progress.attempt, answer.known)
+            self._gather_s = WATCHED_SECONDS if answer.watched else GATHER_SECONDS
 
     def _note(self, trouble: str) -> None:
         """Set the time of the next try, and log when the site ceases or begins to answer."""

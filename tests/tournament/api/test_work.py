@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 import uuid
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+import redis
 from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from tests.support.brokers import announced, kill_redis
 from tests.support.door import DoorWorker, make_token
 from tests.support.schedule import OnCommit, make_tournament, make_user, play_short
 from tests.tournament.conftest import FakeRedis
@@ -20,12 +23,13 @@ from tournament.api import work as work_views
 from tournament.api import workers as worker_views
 from tournament.api.workers import TokenBuckets
 from tournament.models import Attempt, Game, Ignored, InboxReport, LiveGame, Token, Worker
+from tournament.queues import ANY_GAME, WATCHED, game_topic
 from tournament.services.accounts.tokens import find_token, revoke
 from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule import tournaments
 from tournament.services.work.workers import LOST_AFTER, quarantine
-from workers.jobs import PROTOCOL, Batch, GameReport, Work
+from workers.jobs import PROTOCOL, Batch, GameReport, JobGame, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -213,6 +217,56 @@ def test_a_live_game_is_written_at_most_once_a_second(worker: DoorWorker, batch:
     assert live() == ("a",)
     age_live()
     assert worker.post(batch.job, progress=worker.progress(game, "b", "c", from_ply=1)).known == 3
+
+
+def watch(client: redis.Redis, *games: JobGame) -> None:
+    """Let a process of the server say that it shows these games."""
+    topics = [game_topic(Attempt.objects.get(pk=game.attempt).game_id) for game in games]
+    client.zadd(WATCHED, dict.fromkeys(topics, time.time()))
+
+
+def test_a_watched_game_is_written_several_times_a_second_and_its_slot_is_told(
+    worker: DoorWorker, batch: Batch, real_redis: redis.Redis
+) -> None:
+    game, other = batch.jobs[0].games
+    watch(real_redis, other)
+    assert not worker.post(batch.job, progress=worker.progress(game, "a")).watched
+    watch(real_redis, game)
+    LiveGame.objects.update(updated_at=timezone.now())
+    answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
+    assert (answer.known, answer.watched) == (1, True)
+    LiveGame.objects.update(updated_at=timezone.now() - inbox.SHOWN_EVERY_WATCHED)
+    answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
+    assert (answer.known, answer.watched) == (2, True)
+
+
+def test_without_redis_a_game_is_written_once_a_second(
+    worker: DoorWorker, batch: Batch, real_redis: redis.Redis
+) -> None:
+    game = batch.jobs[0].games[0]
+    watch(real_redis, game)
+    assert worker.post(batch.job, progress=worker.progress(game, "a")).watched
+    kill_redis(real_redis)
+    LiveGame.objects.update(updated_at=timezone.now() - inbox.SHOWN_EVERY / 2)
+    answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
+    assert (answer.known, answer.watched) == (1, False)
+    age_live()
+    assert worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1)).known == 2
+
+
+def test_a_game_is_announced_when_its_page_changes_and_to_lists_when_it_begins(
+    worker: DoorWorker, batch: Batch, real_redis: redis.Redis
+) -> None:
+    game = batch.jobs[0].games[0]
+    topic = game_topic(Attempt.objects.get(pk=game.attempt).game_id)
+    with announced(real_redis) as begun:
+        worker.post(batch.job, progress=worker.progress(game, "a"))
+    with announced(real_redis) as too_soon:
+        worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
+    age_live()
+    with announced(real_redis) as later:
+        worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
+    assert (begun, too_soon, later) == ({topic, ANY_GAME}, set(), {topic})
 
 
 def test_progress_of_an_ended_or_reported_game_is_not_shown(worker: DoorWorker, batch: Batch) -> None:

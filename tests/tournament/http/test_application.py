@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path, re_path, reverse
 from pytest_django import Settings
 
+from tests.support.exchanges import Exchange, get, in_loop, run, until
 from tournament.http import application as module
 from tournament.http.addresses import counted_address, plain_address
 from tournament.http.application import Application
@@ -60,94 +61,10 @@ def application(settings: Settings) -> Iterator[Application]:
     may_end.set()
 
 
-class Exchange:
-    """A request whose body arrives as the test says, and what is sent back."""
-
-    def __init__(self, line: str, *, address: str = "127.0.0.1", **headers: str) -> None:
-        method, _, target = line.partition(" ")
-        where, _, query = target.partition("?")
-        named = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
-        self.scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": method,
-            "path": where,
-            "raw_path": where.encode(),
-            "query_string": query.encode(),
-            "root_path": "",
-            "scheme": "http",
-            "headers": list(named.items()),
-            "client": (address, 4711),
-            "server": ("127.0.0.1", 8000),
-        }
-        self.arrives = asyncio.Queue[dict[str, Any]]()
-        self.may_send = asyncio.Event()
-        self.may_send.set()
-        self.status = 0
-        self.headers: dict[bytes, bytes] = {}
-        self.sent = b""
-
-    def body(self, *chunks: bytes, more: bool = False) -> Exchange:
-        for number, chunk in enumerate(chunks, 1):
-            is_last = number == len(chunks) and not more
-            self.arrives.put_nowait({"type": "http.request", "body": chunk, "more_body": not is_last})
-        return self
-
-    def leave(self) -> None:
-        self.arrives.put_nowait({"type": "http.disconnect"})
-
-    async def _send(self, message: Any) -> None:
-        await self.may_send.wait()
-        if message["type"] == "http.response.start":
-            self.status, self.headers = message["status"], dict(message["headers"])
-        else:
-            self.sent += message.get("body", b"")
-
-    def begin(self, application: Application) -> asyncio.Task[None]:
-        call: Coroutine[Any, Any, None] = application(self.scope, self.arrives.get, self._send)
-        return asyncio.create_task(call)
-
-
-def get(target: str, **named: str) -> Exchange:
-    return Exchange(f"GET {target}", **named).body(b"")
-
-
 def upload(address: str = "127.0.0.1") -> Exchange:
     """Half an upload that is large."""
     size = str(2 * LARGE_BYTES)
     return Exchange("POST /upload/", address=address, content_length=size).body(b"x", more=True)
-
-
-def run(application: Application, *exchanges: Exchange) -> list[str]:
-    """What the exchanges, at the same time, get back."""
-
-    async def answer() -> None:
-        await asyncio.wait_for(asyncio.gather(*(one.begin(application) for one in exchanges)), 60)
-
-    asyncio.run(answer())
-    return [one.sent.decode() for one in exchanges]
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.001)
-
-
-def in_loop(test: Callable[[Application], Coroutine[Any, Any, None]]) -> Callable[[Application], None]:
-    """Run a test in an event loop."""
-
-    def run_it(application: Application) -> None:
-        async def limited() -> None:
-            await asyncio.wait_for(test(application), 120)
-
-        try:
-            asyncio.run(limited())
-        finally:
-            may_end.set()
-
-    run_it.__name__ = test.__name__
-    return run_it
 
 
 def test_a_body_arrives_whole_and_in_any_number_of_pieces(application: Application) -> None:

@@ -84,6 +84,15 @@ def test_heartbeats_continue_while_an_engine_thinks(
     assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", 0, (), None, None)
 
 
+def test_progress_of_a_watched_game_comes_with_each_new_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "PROGRESS_SECONDS", 3600.0)
+    monkeypatch.setattr(process, "WAIT_NS", 20_000_000)
+    late = bad_engine("go:1", "late", "0.1", "go:2", "late", "0.1", "go:3", "late", "0.1")
+    watched = iter([False, True])
+    played = play_job(job_of(late, late), is_watched=lambda: next(watched, True))
+    assert [len(sent.moves) for sent in played.progress] == [0, 1, 2, 3, 4, 5]
+
+
 def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(process, "WAIT_NS", 0)

@@ -9,6 +9,7 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -290,6 +291,37 @@ def test_a_job_without_news_is_posted_every_two_seconds(answers: Answers, sender
         sender._send()
         answers.now += site.RENEW_SECONDS / 2
     assert len(answers.posts) == 3
+
+
+def test_moves_are_posted_five_times_a_second_while_watched_and_else_once(
+    answers: Answers, sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pass_time(seconds: float) -> None:
+        answers.now += seconds
+
+    monkeypatch.setattr(site, "time", SimpleNamespace(sleep=pass_time))
+    sender.begin(JOBS[0], 30)
+    sender.start()
+    posted = []
+    assert wait_until(lambda: answers.posts)
+    for number, watched in enumerate([True, True, True, False, False, True], 1):
+        answers.answer = PostAnswer(known=number, watched=watched)
+        sender.show(Progress("key", "one", 0, (("a1", ""),) * number, 1, 1))
+        assert wait_until(lambda number=number: len(answers.posts) > number)  # type: ignore[misc]
+        assert wait_until(lambda watched=watched: sender.is_watched() is watched)  # type: ignore[misc]
+        posted.append(round(answers.now, 3))
+    assert posted == [1.0, 1.2, 1.4, 1.6, 2.6, 3.6]
+
+
+def test_a_game_stays_watched_when_there_is_no_news_of_it(answers: Answers, sender: Sender) -> None:
+    answers.answer = PostAnswer(watched=True)
+    sender.begin(JOBS[0], 30)
+    sender.show(Progress("key", "one", 0, (), 1, 1))
+    sender._send()
+    answers.answer, answers.now = PostAnswer(), site.RENEW_SECONDS
+    sender._send()
+    assert len(answers.posts) == 2
+    assert sender.is_watched()
 
 
 def test_returned_attempts_are_posted_for_their_job_also_after_it(answers: Answers, sender: Sender) -> None:

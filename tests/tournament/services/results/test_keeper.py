@@ -9,11 +9,13 @@ from io import StringIO
 from typing import Any
 
 import pytest
+import redis
 from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from engines.records import Record, read_records, verify_record
 from engines.rules.base import Result
+from tests.support.brokers import announced
 from tests.support.schedule import (
     Deal,
     foreign,
@@ -40,6 +42,7 @@ from tournament.models import (
     RatingEvent,
     Tournament,
 )
+from tournament.queues import ANY_GAME, game_topic, ladder_topic, tournament_topic
 from tournament.services.results import keeper, storing
 from tournament.services.results.effects import Arrival
 from tournament.services.results.rebuilding import rebuild
@@ -75,6 +78,21 @@ def test_a_report_becomes_a_result_a_record_logs_and_ratings(deal: Deal) -> None
         "white": "white says\\x00 hi",
         "black": "black says hi",
     }
+
+
+def test_a_result_is_announced_to_the_pages_of_its_game_tournament_and_ladder(
+    deal: Deal, real_redis: redis.Redis
+) -> None:
+    tournament = make_tournament()
+    (job,) = deal()
+    reports = [play(job, job.games[0]), void(play(job, job.games[1]), "no sandbox")]
+    with announced(real_redis) as topics:
+        keeper.record_all(reports)
+    games = {game_topic(game_of(report).pk) for report in reports}
+    assert topics == {ANY_GAME, tournament_topic(tournament.pk), ladder_topic("duploline"), *games}
+    with announced(real_redis) as topics:
+        keeper.record_all([foreign(reports[0])])
+    assert topics == set()
 
 
 def test_the_published_record_is_true_and_complete(deal: Deal) -> None:

@@ -1,0 +1,83 @@
+"""What Redis has of pages: messages that they have changed, and which games are watched."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+import redis
+
+from tests.support.brokers import kill_redis
+from tournament import queues
+from tournament.queues import (
+    MOST_CLOSELY,
+    WATCHED,
+    WATCHED_S,
+    announce,
+    game_topic,
+    is_watched_closely,
+    ladder_topic,
+    tell_watched,
+)
+
+GAME = game_topic(1)
+
+
+def tell(*topics: str) -> None:
+    """Let a process of the server say what it shows."""
+
+    async def tell_once() -> None:
+        async with queues.open_async() as client:
+            await tell_watched(client, topics)
+
+    asyncio.run(tell_once())
+
+
+def test_games_are_watched_until_nobody_says_so(real_redis: redis.Redis) -> None:
+    assert not is_watched_closely(GAME)
+    tell(GAME, ladder_topic("dualma"))
+    assert [is_watched_closely(topic) for topic in (GAME, game_topic(2), ladder_topic("dualma"))] == [
+        True,
+        False,
+        False,
+    ]
+    real_redis.zadd(WATCHED, {GAME: time.time() - WATCHED_S})
+    assert not is_watched_closely(GAME)
+    tell(game_topic(2))
+    assert real_redis.zrange(WATCHED, 0, -1) == [game_topic(2).encode()]
+
+
+def test_no_game_is_watched_closely_while_many_are_watched(real_redis: redis.Redis) -> None:
+    tell(*map(game_topic, range(MOST_CLOSELY)))
+    assert is_watched_closely(GAME)
+    tell(game_topic(MOST_CLOSELY))
+    assert not is_watched_closely(GAME)
+    real_redis.zadd(WATCHED, {game_topic(2): time.time() - WATCHED_S})
+    assert is_watched_closely(GAME)
+
+
+@pytest.mark.parametrize("content", [b"text", b"\xff\x00"])
+def test_a_key_of_another_type_is_not_watched_and_is_replaced(
+    real_redis: redis.Redis, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_redis.set(WATCHED, content)
+    assert not is_watched_closely(GAME)
+    tell(GAME)
+    tell(GAME)
+    monkeypatch.setattr(queues, "REST_S", 0.0)
+    monkeypatch.setattr(queues, "_PAGES", queues._Patience())
+    assert is_watched_closely(GAME)
+
+
+def test_without_redis_nothing_is_watched_and_a_change_is_not_announced(
+    real_redis: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    tell(GAME)
+    kill_redis(real_redis)
+    for _ in range(2):
+        announce(GAME)
+        assert not is_watched_closely(GAME)
+    assert [record.message for record in caplog.records if "Redis" in record.message] == [
+        "Redis does not answer"
+    ]
