@@ -25,7 +25,7 @@ from django.http.response import HttpResponseBase
 
 from tournament.http.changes import Changes
 from tournament.http.limits import KEPT_S, STREAMS, STREAMS_PER_ADDRESS
-from tournament.views.polling import PART, RELOAD, Follow
+from tournament.views.polling import PART, RELOAD, NextPoll
 
 EVENTS = b"text/event-stream"
 HEADERS = [
@@ -63,7 +63,7 @@ class Part:
 
     response: HttpResponseBase
     event: bytes
-    follow: Follow | None
+    follow: NextPoll | None
     since: int
     made: float
 
@@ -158,7 +158,7 @@ class Streams:
     async def _make(self, scope: Scope, query: bytes) -> Part:
         since = self._changes.count
         response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)})
-        follow: Follow | None = getattr(response, "follow", None)
+        follow: NextPoll | None = getattr(response, "follow", None)
         event = b""
         if response.status_code == 200 and follow is not None:
             lines = b"".join(b"data: %b\n" % line for line in response.content.splitlines())  # type: ignore[attr-defined]

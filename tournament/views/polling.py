@@ -21,7 +21,7 @@ Response = TypeVar("Response", bound=HttpResponse)
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class NextPoll:
     """When to ask again for a part of a page, and with which parameters.
 
     ``topics`` are those of ``tournament.queues``: what the part shows. Without any it never changes again.
@@ -45,7 +45,7 @@ def unchanged(request: HttpRequest, seen: str) -> bool:
     return is_part(request) and request.GET.get("seen") == seen
 
 
-def followed(request: HttpRequest, response: Response, follow: Follow) -> Response:
+def followed(request: HttpRequest, response: Response, follow: NextPoll) -> Response:
     """The response with what a stream needs to know."""
     if is_part(request):
         response.follow = follow  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from tests.support.exchanges import Exchange, get, in_loop, run, until
 from tournament.http import streams as module
 from tournament.http.application import Application
 from tournament.http.changes import Changes
-from tournament.views.polling import Follow, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.polling import NextPoll, followed, is_part, nothing_new, reload, unchanged
 
 
 @dataclass
@@ -42,7 +42,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     state = one.state
     if (instead := one.does()) is not None:
         return instead
-    follow = Follow(f"seen={state}", (name,) if one.follows else (), one.pause_s, one.again_s)
+    follow = NextPoll(f"seen={state}", (name,) if one.follows else (), one.pause_s, one.again_s)
     if unchanged(request, str(state)):
         return followed(request, nothing_new(), follow)
     return followed(request, HttpResponse(f"{name}\n{state} {request.COOKIES.get('sessionid', '')}"), follow)

@@ -29,7 +29,7 @@ from tournament.views.games.filters import games_address
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import (
     PART,
-    Follow,
+    NextPoll,
     followed,
     here,
     is_part,
@@ -62,7 +62,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     exam = version.exams.order_by("-sent_at").first() if manages else None
     seen = _seen(version, exam)
     polls = version.state == State.VALIDATING
-    follow = Follow(next_query(request, seen=seen), (ANY_GAME,) if polls else (), again_s=2.0)
+    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,) if polls else (), again_s=2.0)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     is_fragment = is_part(request)

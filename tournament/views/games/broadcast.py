@@ -32,7 +32,7 @@ from tournament.views.games.chart import draw_scores
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import Replay, ShownMove
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, reload, unchanged
 from tournament.views.site.featured import list_running, ratings_of
 from tournament.views.tournaments.standings import Cross, crosses
 from tournament.views.tournaments.tournaments import players_of
@@ -86,7 +86,7 @@ def _part(request: HttpRequest, game: Game, *, is_event: bool) -> HttpResponse:
     )
     pause_s = EVENT_PAUSE_S if is_event else GAME_PAUSE_S
     query = _query("event" if is_event else "game", game, seen)
-    follow = Follow(query, (topic, ANY_GAME), pause_s, AGAIN_S)
+    follow = NextPoll(query, (topic, ANY_GAME), pause_s, AGAIN_S)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     if is_event:
@@ -183,7 +183,11 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         tables = shown_tables(event, versions, with_meetings=with_meetings and not event.format.is_staged)
         tables = [one for one in tables if one.ladder == game.ladder_id]
         table = next(iter(crosses(event, tables, with_meetings=with_meetings)), None)
-    waiting = event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id).with_players().select_related("pairing")
+    waiting = (
+        event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id)
+        .with_players()
+        .select_related("pairing")
+    )
     return {
         "event": event,
         "tournament": event,

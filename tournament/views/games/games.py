@@ -35,7 +35,7 @@ from tournament.views.games.endings import ended_by_rules, ending_sentence, faul
 from tournament.views.games.replay import Replay
 from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, reload, unchanged
 
 GAME_PAUSE_S = 0.2
 """The shortest time between two events of a live game."""
@@ -60,7 +60,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     seen = f"{game.state}-{attempt}-{replay.plies}"
     query = urlencode({"seen": seen, "since": replay.plies, "flip": int(is_flipped(request))})
     is_running = _is_running(game)
-    follow = Follow(query, (game_topic(pk),) if is_running else (), pause_s=GAME_PAUSE_S)
+    follow = NextPoll(query, (game_topic(pk),) if is_running else (), pause_s=GAME_PAUSE_S)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     is_fragment, polls = is_part(request), "seen" in request.GET

@@ -35,7 +35,7 @@ from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 from tournament.views.polling import (
     PART,
-    Follow,
+    NextPoll,
     followed,
     here,
     is_part,
@@ -83,7 +83,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     game = _find(code)
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
-    follow = Follow(next_query(request, seen=seen), (ladder_topic(code),), pause_s=PAUSE_S)
+    follow = NextPoll(next_query(request, seen=seen), (ladder_topic(code),), pause_s=PAUSE_S)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)

@@ -17,7 +17,16 @@ from tournament.models import BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
 from tournament.views.exports import MOST_EXPORTED, served_table, table_links
-from tournament.views.polling import PART, Follow, followed, here, is_part, next_query, nothing_new, unchanged
+from tournament.views.polling import (
+    PART,
+    NextPoll,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    unchanged,
+)
 
 MOST_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
@@ -45,7 +54,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         "files": [table_links(title, "queue-files", name) for name, (title, *_) in TABLES.items()],
     }
     seen = hashlib.sha256(repr(context).encode()).hexdigest()[:16]
-    follow = Follow(next_query(request, seen=seen), (ANY_GAME,), pause_s=5.0)
+    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,), pause_s=5.0)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     whole = "pieces/queue_live.html" if is_part(request) else "queue.html"

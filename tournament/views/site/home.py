@@ -33,7 +33,7 @@ from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
 from tournament.views.games.scores import ScoreRow
 from tournament.views.ladders.drawings import draw_line
-from tournament.views.polling import PART, Follow, followed, is_part, nothing_new, unchanged
+from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, unchanged
 from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
 
@@ -98,9 +98,9 @@ def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
     return followed(request, render(request, "pieces/playing.html", {"playing": playing}), follow)
 
 
-def _follow(shown: str, seen: str) -> Follow:
+def _follow(shown: str, seen: str) -> NextPoll:
     topics = (ANY_GAME, *(game_topic(game) for game in shown_boards(shown)))
-    return Follow(urlencode({"boards": shown, "seen": seen}), topics, again_s=3.0)
+    return NextPoll(urlencode({"boards": shown, "seen": seen}), topics, again_s=3.0)
 
 
 def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:

@@ -24,7 +24,16 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
-from tournament.views.polling import PART, Follow, followed, here, is_part, next_query, nothing_new, unchanged
+from tournament.views.polling import (
+    PART,
+    NextPoll,
+    followed,
+    here,
+    is_part,
+    next_query,
+    nothing_new,
+    unchanged,
+)
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
 MOST_SHOWN = 200
@@ -50,7 +59,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     keeper = Keeper.objects.first()
     is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
-    follow = Follow(next_query(request, seen=seen), (ANY_GAME,), pause_s=3.0, again_s=3.0)
+    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,), pause_s=3.0, again_s=3.0)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     counts = Counter(row.condition for row in rows)

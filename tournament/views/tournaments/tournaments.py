@@ -33,7 +33,7 @@ from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import (
     PART,
-    Follow,
+    NextPoll,
     followed,
     here,
     is_part,
@@ -99,7 +99,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(tournament)
     seen = _seen(tournament)
     topics = () if tournament.is_over else (tournament_topic(tournament.pk),)
-    follow = Follow(next_query(request, seen=seen), topics)
+    follow = NextPoll(next_query(request, seen=seen), topics)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     if is_part(request) and not request.GET.get("seen", "").startswith(tournament.state):

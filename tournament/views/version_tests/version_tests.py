@@ -23,7 +23,7 @@ from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import (
     PART,
-    Follow,
+    NextPoll,
     followed,
     here,
     is_part,
@@ -115,7 +115,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     test = tournament.version_test
     seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
     topics = () if test.is_over else (tournament_topic(tournament.pk),)
-    follow = Follow(next_query(request, seen=seen), topics)
+    follow = NextPoll(next_query(request, seen=seen), topics)
     if unchanged(request, seen):
         return followed(request, nothing_new(), follow)
     is_fragment = is_part(request)
