@@ -116,7 +116,7 @@ def test_ladders_cost_the_same_queries_at_any_size(
 ) -> None:
     rate(30)
     page_of(client, "/ladders/dualma/")  # computes the estimate, which is kept
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page_of(client, "/ladders/dualma/")
     with django_assert_max_num_queries(2):
         page_of(client, "/ladders/overall/")

@@ -193,7 +193,7 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "tournament": event,
         "cross": table,
         "leaders": leaders,
-        "coming": waiting.order_by("pk")[:COMING],
+        "coming": waiting.with_players().select_related("pairing")[:COMING],
         "latest": event.games.latest_result(),
         "follow_event": f"{request.path}?{_query('event', game, _event_seen(game))}",
     }

@@ -106,7 +106,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "page": page,
         "choices": [FilterChoice(one.version_id, isolated(one.version)) for one in page.rows],
         "rival": _best_rival(page.rows),
-        "outdated": Ladder.objects.outdated().filter(pk=code),
+        "outdated": [state] if state.is_outdated else [],
         "estimate": estimate,
         "first_advantage": estimate and first_advantage(game, estimate),
         "matchmaking": matchmaker.description,

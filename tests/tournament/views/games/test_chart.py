@@ -32,6 +32,7 @@ def some_replay() -> Replay:
 
 def test_each_ply_has_what_its_engine_reported_and_gaps_elsewhere() -> None:
     assert chart_values(some_replay()) == {
+        "since": 0,
         "first": "white",
         "score": [None, 0, 100, None],
         "time": [None, 0.25, None, 1.5],
@@ -53,7 +54,7 @@ def test_times_and_nodes_have_two_digits() -> None:
 
 def test_a_live_game_gets_the_values_after_the_ply_it_has() -> None:
     values = chart_values(some_replay(), since=3)
-    assert values == {"first": "white", "score": [None], "time": [1.5], "nodes": [None]}
+    assert values == {"since": 3, "first": "white", "score": [None], "time": [1.5], "nodes": [None]}
 
 
 @pytest.mark.parametrize(

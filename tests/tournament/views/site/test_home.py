@@ -153,6 +153,7 @@ def test_only_the_polls_of_real_pages_are_remembered(site: Site, client: Client)
 def test_a_game_that_is_begun_again_is_drawn_again(site: Site, client: Client) -> None:
     before = page_of(client)
     moves = LiveGame.objects.get(game=site.live).moves
+    Game.objects.filter(pk=site.live.pk).update(attempt=None, state="waiting")
     go_live(site.live, plies=len(moves))  # another attempt with as many moves
     seen = re.findall(r"seen=(\w+)", before)[0]
     cache.clear()
