@@ -1,4 +1,4 @@
-// The search and the buttons of a field with many choices, and the estimate below. Without this script they are hidden.
+// The search and the buttons of a field with many choices. Without this script they are hidden.
 
 import { localText, zoneName } from "./times.js";
 
@@ -52,22 +52,3 @@ function explainField(field) {
 }
 
 document.querySelectorAll("input[data-utc]").forEach(explainField);
-
-// The estimate of a tournament follows its form.
-const WAIT_MS = 300;
-for (const estimate of document.querySelectorAll("[data-estimate]")) {
-  const form = estimate.closest("form");
-  let timer = 0;
-  let asked = 0;
-  const ask = async () => {
-    const number = (asked += 1);
-    const options = { method: "POST", body: new FormData(form), headers: { "X-Part": "true" } };
-    const answer = await fetch(estimate.dataset.estimate, options).catch(() => null);
-    if (answer?.ok && number === asked) estimate.innerHTML = await answer.text(); // of our own server
-  };
-  form.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, WAIT_MS);
-  });
-  ask();
-}

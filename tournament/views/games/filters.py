@@ -58,8 +58,7 @@ DISPLAY = {"sort", "boards"}
 
 def _suggesting() -> forms.TextInput:
     """A text with suggestions while it is entered; see ``search.suggestions``."""
-    asked = {"hx-get": reverse_lazy("games-suggestions"), "hx-target": "#suggested", "hx-swap": "innerHTML"}
-    return forms.TextInput({**asked, "hx-trigger": "input changed delay:150ms", "list": "suggested"})
+    return forms.TextInput({"data-suggest": reverse_lazy("games-suggestions"), "list": "suggested"})
 
 
 class GameSearchForm(forms.Form):
