@@ -269,8 +269,11 @@ def pack_bot(
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": b"print('hello')\n"})
 
 
-def play(job: GameJob, game: JobGame, seed: int = 0) -> GameReport:
-    """A random game as an honest worker reports it; the same seed gives the same game."""
+def play(job: GameJob, game: JobGame, seed: int = 0, slot: str = "") -> GameReport:
+    """A random game as an honest worker reports it; the same seed gives the same game.
+
+    Without ``slot`` the one that took it reports it.
+    """
     rules = find_game(job.game)
     start_position = rules.position.parse(job.fen) if job.fen else None
     history = History(rules, start_position, job.ply_limit)
@@ -294,6 +297,7 @@ def play(job: GameJob, game: JobGame, seed: int = 0) -> GameReport:
         black_score=outcome.black_score,
         white=SideLog("white says\0 hi", "> go"),
         black=SideLog("black says hi", "> go"),
+        worker=slot or slot_of(game),
     )
 
 
@@ -303,7 +307,12 @@ def report_of(
     """A report without a fault; ``more`` are its other fields."""
     usual: dict[str, Any] = {"reason": Reason.NONE, "fault": Fault.NONE, "evidence": ""}
     usual |= {"white_score": None, "black_score": None, "white": SideLog(), "black": SideLog()}
-    usual |= {"worker": slot_of(game), "started": STARTED, "finished": FINISHED, "moves": tuple(moves)}
+    usual |= {
+        "worker": more.get("worker") or slot_of(game),
+        "started": STARTED,
+        "finished": FINISHED,
+        "moves": tuple(moves),
+    }
     return GameReport(game.key, game.attempt, result=result, termination=termination, **(usual | more))
 
 

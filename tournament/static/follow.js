@@ -48,10 +48,12 @@ export function follow(find, apply) {
 
   async function poll() {
     isPolling = true;
+    const asked = address();
     try {
-      const answer = await fetch(address(), { headers: { "X-Part": "true" } });
+      const answer = await fetch(asked, { headers: { "X-Part": "true" } });
+      const html = await answer.text();
       if (answer.headers.has("X-Reload")) location.reload();
-      else if (answer.status === 200) apply(await answer.text());
+      else if (answer.status === 200 && asked === address()) apply(html); // else a stream was faster
     } catch {
       // the next poll tries again
     }
