@@ -113,6 +113,7 @@ class Streams:
             if self._is_stopping:
                 raise TooManyStreams(STOPPED_EARLY, STOPS)
             self._listen()
+            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, query, send))
             gone = asyncio.ensure_future(_until_gone(receive))
             try:
@@ -129,7 +130,6 @@ class Streams:
         async def write(data: bytes) -> None:
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         await write(b"retry: %d\n\n" % random.randint(*RETRY_MS) + HELLO)
         while True:
             if part.response.headers.get(RELOAD):

@@ -31,7 +31,7 @@ from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
 
 MOST_WAITING = 10_000
 """Reports in the inbox; while there are more, no slot gets work."""
-SHOWN_EVERY, SHOWN_EVERY_WATCHED = datetime.timedelta(seconds=1), datetime.timedelta(milliseconds=150)
+SHOWN_EVERY, SHOWN_EVERY_WATCHED = datetime.timedelta(seconds=1), datetime.timedelta(milliseconds=100)
 """A live game is written no more often; the second one while somebody watches it."""
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Limits for the progress of a game, in characters and moves."""
