@@ -24,6 +24,7 @@ from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
+from tests.e2e.pages import NO_STREAMS
 from tests.support.addresses import EXPECTED, address_of, all_addresses
 from tests.support.browsers import DRAWN, wait_in
 from tests.support.filled_site import Site
@@ -121,7 +122,7 @@ class Probe:  # without slots: Playwright sets attributes
 
     def _weight(self, response: Response) -> int:
         kind = response.headers.get("content-type", "")
-        if kind.startswith("image/") or response.status in range(300, 400):
+        if kind.startswith("image/") or response.status in {204, *range(300, 400)}:
             return 0
         if "/static/" not in response.url:
             return weight(response.url, response.body())
@@ -222,6 +223,7 @@ def test_the_probe_finds_what_is_wrong_with_a_page(browser: Browser, live_server
 def examined(browser: Browser, address: str, client: Client) -> Iterator[Probe]:
     """A probe with the session of the client."""
     context = browser.new_context(base_url=address)
+    context.add_init_script(NO_STREAMS)
     if session := client.cookies.get(settings.SESSION_COOKIE_NAME):
         context.add_cookies([{"name": session.key, "value": session.value, "url": address}])
     yield Probe(context.new_page())

@@ -75,5 +75,5 @@ export function follow(find, apply) {
     tick();
   });
   addEventListener("pagehide", close);
-  tick();
+  if (window.EventSource) tick(); // the page is new, so that a poll would find nothing
 }
