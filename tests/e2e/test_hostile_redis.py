@@ -121,9 +121,9 @@ def test_whoever_takes_every_turn_delays_play_and_records_by_five_seconds_at_mos
         JOIN tournament_tournament t ON g.tournament_id = t.id GROUP BY t.id
     """)
     assert len(delays) == 2
-    for begun, recorded in delays:
-        assert 0 <= float(str(begun)) < DELAY_S + SLACK_S
-        assert 0 <= float(str(recorded)) < DELAY_S + SLACK_S
+    for begun, recorded in delays:  # a request's time is that before it waited for the database
+        assert -SLACK_S < float(str(begun)) < DELAY_S + SLACK_S
+        assert -SLACK_S < float(str(recorded)) < DELAY_S + SLACK_S
 
 
 def test_play_goes_on_while_redis_is_gone(site: LonelySite, tmp_path: Path) -> None:
