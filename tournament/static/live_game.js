@@ -10,7 +10,7 @@ const headline = () => document.getElementById("headline");
 function add(html) {
   const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
   const values = JSON.parse(content.querySelector("script").textContent);
-  for (const id of ["headline", "engines", "facts", "points"]) {
+  for (const id of ["headline", "facts", "points"]) {
     const fresh = content.getElementById(id);
     if (fresh) document.getElementById(id)?.replaceWith(fresh);
   }

@@ -183,11 +183,7 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         tables = shown_tables(event, versions, with_meetings=with_meetings and not event.format.is_staged)
         tables = [one for one in tables if one.ladder == game.ladder_id]
         table = next(iter(crosses(event, tables, with_meetings=with_meetings)), None)
-    waiting = (
-        event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id)
-        .with_players()
-        .select_related("pairing")
-    )
+    waiting = event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id).order_by("pk")
     return {
         "event": event,
         "tournament": event,
