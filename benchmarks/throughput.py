@@ -15,6 +15,7 @@ milliseconds a move.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import tempfile
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*describe_machine(), sep="\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        zips = pack_bots(GAMES[LADDER], folder, options.think)
+        zips = pack_bots(GAMES[LADDER], folder, think_ms=options.think)
         site = Options("up", folder / "site", workers=SLOTS, trust_uploads=options.no_sandbox)
         with running_instance(
             site, Console(sys.stderr), lambda: _prepare(zips, LADDER, options.games)
@@ -92,15 +93,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def pack_bots(game: Variant, folder: Path, think_ms: int = 0) -> list[bytes]:
+def pack_bots(
+    game: Variant, folder: Path, *, name: str = "Instant", think_ms: int = 0, pause_ms: int = 0
+) -> list[bytes]:
     """The bots' zips: the same program and lines, under different names."""
-    words = '"./engine", "lines"' + (f', "0", "{think_ms}"' if think_ms else "")
+    command = json.dumps(["./engine", "lines", "0", str(think_ms), str(pause_ms)])
     program = compile_engine(folder).read_bytes()
     lines = " line ".join(" ".join(moves) for moves in islice(draw_lines(game), LINES))
     zips = []
     for number in range(1, BOTS + 1):
         manifest = (
-            f'[bot]\nname = "Instant {number}"\nversion = "1"\ncommand = [{words}]\ngames = ["{game.code}"]\n'
+            f'[bot]\nname = "{name} {number}"\nversion = "1"\ncommand = {command}\ngames = ["{game.code}"]\n'
         )
         zips.append(pack_bundle({"bot.toml": manifest.encode(), "engine": program, "lines": lines.encode()}))
     return zips

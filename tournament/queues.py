@@ -34,8 +34,8 @@ WATCHED = "watched"
 """The sorted set of watched topics, by the time when that was said last."""
 WATCHED_S = 6.0
 """A topic counts as watched for so long."""
-MOST_CLOSELY = 10
-"""If more games are watched, none is shown more often than others."""
+CLOSELY_MS, WATCHED_MS, MOST_CLOSELY = 200, 1000, 10
+"""How often a watched game is shown; the first one while at most ``MOST_CLOSELY`` are watched."""
 
 log = logging.getLogger("tournament.queues")
 
@@ -57,8 +57,8 @@ def announce(*topics: str) -> None:
     _PAGES.try_to(lambda client: client.publish(CHANGES, " ".join(topics)))
 
 
-def is_watched_closely(topic: str) -> bool:
-    """Whether somebody watches this game, and few enough games are watched to show each move at once."""
+def pace_ms(topic: str) -> int:
+    """How often the moves of this game are to be shown, in milliseconds; 0 if nobody watches it."""
     found: list[Any] = []
 
     def look(client: redis.Redis) -> None:
@@ -68,10 +68,9 @@ def is_watched_closely(topic: str) -> bool:
             found.extend(pipeline.execute())
 
     _PAGES.try_to(look)
-    if not found or found[0] is None:
-        return False
-    said, count = found
-    return float(said) >= time.time() - WATCHED_S and count <= MOST_CLOSELY
+    if not found or found[0] is None or float(found[0]) < time.time() - WATCHED_S:
+        return 0
+    return CLOSELY_MS if found[1] <= MOST_CLOSELY else WATCHED_MS
 
 
 async def tell_watched(client: async_redis.Redis, topics: Iterable[str]) -> None:

@@ -403,12 +403,12 @@ class PostAnswer(JsonValue):
     """The reports are stored, or refused for ever. ``stop`` has the attempts that the slot must not play on.
 
     It has the id of a check if that must stop. ``known`` is the number of plies that the site has of the
-    game whose progress was posted, and ``watched`` tells the slot to post its moves soon after they are made.
+    game whose progress was posted. Its moves are wanted as often as ``pace_ms`` says; 0 if nobody watches it.
     """
 
     stop: tuple[str, ...] = ()
     known: int = 0
-    watched: bool = False
+    pace_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

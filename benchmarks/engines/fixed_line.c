@@ -1,14 +1,15 @@
 /*
  * An engine that plays a fixed line and answers at once.
  *
- *     fixed_line FILE [INFOS [THINK_MS]]
+ *     fixed_line FILE [INFOS [THINK_MS [PAUSE_MS]]]
  *
  * FILE contains the moves of the line, one a word. The answer is the next move of the line after
  * those of `position`, with INFOS lines of `info` before it. If there are several lines, each begun
  * by the word `line`, the seed of the game selects one.
  *
  * With THINK_MS it uses the processor for up to that many milliseconds a move, and reports as
- * `info nodes` its own time in nanoseconds, from reading `go` to the answer.
+ * `info nodes` its own time in nanoseconds, from reading `go` to the answer. With PAUSE_MS it waits
+ * for about that long instead, and reports the system's monotonic clock at the answer.
  */
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ static int chosen;
 static int played;
 static int info_count;
 static long think_ms;
+static long pause_ms;
 static long long read_ns;
 
 static char out[ROOM];
@@ -69,6 +71,18 @@ static void think(void)
     say(line);
 }
 
+/* Waits for 0.6 to 1.4 times PAUSE_MS. */
+static void wait_and_tell(void)
+{
+    char line[64];
+    long long ns = pause_ms * (600000LL + 100000LL * (played * 7L % 9));
+    struct timespec left = {ns / 1000000000LL, ns % 1000000000LL};
+    while (nanosleep(&left, &left) != 0)
+        ;
+    snprintf(line, sizeof line, "info nodes %lld\n", now_ns());
+    say(line);
+}
+
 static void say_number(long number)
 {
     char digits[24];
@@ -107,7 +121,9 @@ static void answer(void)
 {
     for (int number = 0; number < info_count; number++)
         say_info(number);
-    if (think_ms > 0)
+    if (pause_ms > 0)
+        wait_and_tell();
+    else if (think_ms > 0)
         think();
     say("bestmove ");
     int next = starts[chosen] + played;
@@ -164,12 +180,13 @@ int main(int argc, char **argv)
     static char in[ROOM];
     size_t held = 0;
     if (argc < 2) {
-        fprintf(stderr, "usage: fixed_line FILE [INFOS [THINK_MS]]\n");
+        fprintf(stderr, "usage: fixed_line FILE [INFOS [THINK_MS [PAUSE_MS]]]\n");
         return 2;
     }
     read_moves(argv[1]);
     info_count = argc > 2 ? atoi(argv[2]) : 0;
     think_ms = argc > 3 ? atol(argv[3]) : 0;
+    pause_ms = argc > 4 ? atol(argv[4]) : 0;
     for (;;) {
         ssize_t got = read(0, in + held, ROOM - held);
         if (got <= 0)

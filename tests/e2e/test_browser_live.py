@@ -96,7 +96,7 @@ class LiveSlot:
 
     def is_watched(self, plies: int) -> bool:
         answer = self.show(plies)
-        return answer is not None and answer.watched
+        return answer is not None and answer.pace_ms > 0
 
     def play_on(self, *plies: int) -> None:
         """Make moves, one by one."""

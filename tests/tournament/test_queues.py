@@ -11,13 +11,15 @@ import redis
 from tests.support.brokers import kill_redis
 from tournament import queues
 from tournament.queues import (
+    CLOSELY_MS,
     MOST_CLOSELY,
     WATCHED,
+    WATCHED_MS,
     WATCHED_S,
     announce,
     game_topic,
-    is_watched_closely,
     ladder_topic,
+    pace_ms,
     tell_watched,
 )
 
@@ -35,26 +37,22 @@ def tell(*topics: str) -> None:
 
 
 def test_games_are_watched_until_nobody_says_so(real_redis: redis.Redis) -> None:
-    assert not is_watched_closely(GAME)
+    assert pace_ms(GAME) == 0
     tell(GAME, ladder_topic("dualma"))
-    assert [is_watched_closely(topic) for topic in (GAME, game_topic(2), ladder_topic("dualma"))] == [
-        True,
-        False,
-        False,
-    ]
+    assert [pace_ms(topic) for topic in (GAME, game_topic(2), ladder_topic("dualma"))] == [CLOSELY_MS, 0, 0]
     real_redis.zadd(WATCHED, {GAME: time.time() - WATCHED_S})
-    assert not is_watched_closely(GAME)
+    assert pace_ms(GAME) == 0
     tell(game_topic(2))
     assert real_redis.zrange(WATCHED, 0, -1) == [game_topic(2).encode()]
 
 
-def test_no_game_is_watched_closely_while_many_are_watched(real_redis: redis.Redis) -> None:
+def test_games_are_shown_less_often_while_many_are_watched(real_redis: redis.Redis) -> None:
     tell(*map(game_topic, range(MOST_CLOSELY)))
-    assert is_watched_closely(GAME)
+    assert pace_ms(GAME) == CLOSELY_MS
     tell(game_topic(MOST_CLOSELY))
-    assert not is_watched_closely(GAME)
+    assert pace_ms(GAME) == WATCHED_MS
     real_redis.zadd(WATCHED, {game_topic(2): time.time() - WATCHED_S})
-    assert is_watched_closely(GAME)
+    assert pace_ms(GAME) == CLOSELY_MS
 
 
 @pytest.mark.parametrize("content", [b"text", b"\xff\x00"])
@@ -62,12 +60,12 @@ def test_a_key_of_another_type_is_not_watched_and_is_replaced(
     real_redis: redis.Redis, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real_redis.set(WATCHED, content)
-    assert not is_watched_closely(GAME)
+    assert pace_ms(GAME) == 0
     tell(GAME)
     tell(GAME)
     monkeypatch.setattr(queues, "REST_S", 0.0)
     monkeypatch.setattr(queues, "_PAGES", queues._Patience())
-    assert is_watched_closely(GAME)
+    assert pace_ms(GAME) == CLOSELY_MS
 
 
 def test_without_redis_nothing_is_watched_and_a_change_is_not_announced(
@@ -77,7 +75,7 @@ def test_without_redis_nothing_is_watched_and_a_change_is_not_announced(
     kill_redis(real_redis)
     for _ in range(2):
         announce(GAME)
-        assert not is_watched_closely(GAME)
+        assert pace_ms(GAME) == 0
     assert [record.message for record in caplog.records if "Redis" in record.message] == [
         "Redis does not answer"
     ]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import IO, Any, cast
 
 from django.core import signals
@@ -32,9 +31,11 @@ from tournament.http.limits import (
     TOO_LARGE,
     UPLOADS,
     UPLOADS_PER_ADDRESS,
+    AtOnce,
+    RefusedRequest,
     largest_body,
 )
-from tournament.http.streams import Streams, TooManyStreams, is_stream
+from tournament.http.streams import Streams, is_stream
 from tournament.http.threads import Threads, kind_of
 from tournament.monitoring.logs import HEADER, log_request
 from tournament.security import Utf8Request
@@ -46,15 +47,6 @@ Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 class SiteRequest(Utf8Request, ASGIRequest):
     """A request of the site."""
-
-
-class RefusedRequest(Exception):
-    """A request that Django does not get: the response's status and text, and whether to close then."""
-
-    def __init__(self, status: int, text: str, *, closes: bool = False) -> None:
-        super().__init__(status, text)
-        headers = {"Connection": "close"} if closes else {}
-        self.response = HttpResponse(f"{text}\n", "text/plain", status, headers=headers)
 
 
 class Body:
@@ -107,7 +99,7 @@ class Application(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
         self._threads = Threads()
-        self._uploads = Counter[str]()
+        self._uploads = AtOnce("uploads", UPLOADS, UPLOADS_PER_ADDRESS)
         self.streams = Streams(self._ask)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,7 +112,7 @@ class Application(ASGIHandler):
             body = Body(scope)
             stack.callback(body.file.close)
             try:
-                await body.receive(receive, lambda: stack.enter_context(self._upload(address)))
+                await body.receive(receive, lambda: stack.enter_context(self._uploads.counted(address)))
                 response = await self._threads.call(kind_of(scope), address, self._respond, scope, body)
             except RequestAborted:
                 return
@@ -141,8 +133,8 @@ class Application(ASGIHandler):
         begun = time.monotonic()
         try:
             response = await self.streams.serve(scope, address, receive, send)
-        except TooManyStreams as error:
-            response = HttpResponse(f"{error.text}\n", "text/plain", error.status)
+        except RefusedRequest as refused:
+            response = refused.response
         log_request(scope, response or HttpResponse(), begun)
         if response is not None:
             await self.send_response(response, send)
@@ -150,19 +142,6 @@ class Application(ASGIHandler):
     async def _ask(self, scope: Mapping[str, Any]) -> HttpResponseBase:
         """The response to a request that the server makes for its streams."""
         return await self._threads.call(kind_of(dict(scope)), "", self._make_part, dict(scope))
-
-    @contextmanager
-    def _upload(self, address: str) -> Iterator[None]:
-        """Count a large body, or raise ``RefusedRequest`` if there are too many."""
-        if self._uploads.total() >= UPLOADS:
-            raise RefusedRequest(503, "Too many uploads at once: try again in a minute.")
-        if self._uploads[address] >= UPLOADS_PER_ADDRESS:
-            raise RefusedRequest(429, "Too many uploads of your address at once: try again in a minute.")
-        self._uploads[address] += 1
-        try:
-            yield
-        finally:
-            self._uploads -= Counter({address: 1})
 
     def _respond(self, scope: Scope, body: Body) -> HttpResponseBase:
         """The response; runs in a thread, which has ended the request by then, but for an open file."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.conf import settings
+from django.http import HttpResponse
 
 PROCESSES = 2
 CONNECTIONS = 1000
@@ -40,6 +45,38 @@ IDLE_S = 15
 """How long a connection is kept between two requests."""
 STOP_S = 5
 """How long a process that ends waits for its requests."""
+
+
+class RefusedRequest(Exception):
+    """A request that Django does not get: the response's status and text, and whether to close then."""
+
+    def __init__(self, status: int, text: str, *, closes: bool = False) -> None:
+        super().__init__(status, text)
+        headers = {"Connection": "close"} if closes else {}
+        self.response = HttpResponse(f"{text}\n", "text/plain", status, headers=headers)
+
+
+class AtOnce:
+    """How many of something there are, of all addresses and of each."""
+
+    def __init__(self, what: str, most: int, most_per_address: int) -> None:
+        self._what, self._most, self._most_per_address = what, most, most_per_address
+        self._of_address = Counter[str]()
+
+    @contextmanager
+    def counted(self, address: str) -> Iterator[None]:
+        """Count one more, or raise ``RefusedRequest`` if there are too many."""
+        if self._of_address.total() >= self._most:
+            raise RefusedRequest(503, f"Too many {self._what} at once: try again in a minute.")
+        if self._of_address[address] >= self._most_per_address:
+            raise RefusedRequest(
+                429, f"Too many {self._what} of your address at once: try again in a minute."
+            )
+        self._of_address[address] += 1
+        try:
+            yield
+        finally:
+            self._of_address -= Counter({address: 1})
 
 
 def largest_body(path: str) -> int:

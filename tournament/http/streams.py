@@ -14,18 +14,17 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.http.response import HttpResponseBase
 
 from tournament.http.changes import Changes
-from tournament.http.limits import KEPT_S, STREAMS, STREAMS_PER_ADDRESS
-from tournament.views.polling import PART, RELOAD, NextPoll
+from tournament.http.limits import KEPT_S, STREAMS, STREAMS_PER_ADDRESS, AtOnce, RefusedRequest
+from tournament.views.polling import PART, RELOAD, LivePart
 
 EVENTS = b"text/event-stream"
 HEADERS = [
@@ -41,20 +40,11 @@ BEAT = b"event: beat\ndata:\n\n"
 RELOAD_PAGE = b"event: reload\ndata:\n\n"
 RETRY_MS = (1000, 3000)
 """A client comes back after so long."""
-STOPPED_EARLY = 503
 STOPS = "The server is being restarted."
 
 Scope = Mapping[str, Any]
 Key = tuple[bytes, ...]
 Ask = Callable[[Scope], Awaitable[HttpResponseBase]]
-
-
-class TooManyStreams(Exception):
-    """The status and the text of the response."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(status, text)
-        self.status, self.text = status, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +53,9 @@ class Part:
 
     response: HttpResponseBase
     event: bytes
-    follow: NextPoll | None
+    follow: LivePart | None
+    query: bytes
+    """Of the next request."""
     since: int
     made: float
 
@@ -72,9 +64,8 @@ class Part:
 class Stream:
     """One client."""
 
-    address: str
     task: asyncio.Future[None] | None = None
-    topics: tuple[str, ...] = field(default=())
+    topics: tuple[str, ...] = ()
 
 
 class Streams:
@@ -84,7 +75,7 @@ class Streams:
         self._ask = ask
         self._changes = Changes(self._watched)
         self._open = set[Stream]()
-        self._of_address = Counter[str]()
+        self._limit = AtOnce("followed pages", STREAMS, STREAMS_PER_ADDRESS)
         self._parts: dict[Key, asyncio.Task[Part]] = {}
         self._listener: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -103,15 +94,15 @@ class Streams:
     async def serve(self, scope: Scope, address: str, receive: Any, send: Any) -> HttpResponseBase | None:
         """Answer with a stream until its client is gone, or return what the view says instead of one.
 
-        Raises ``TooManyStreams``.
+        Raises ``RefusedRequest``.
         """
-        with self._counted(address) as stream:
+        with self._limit.counted(address), self._opened() as stream:
             query = dict(scope["headers"]).get(b"last-event-id") or scope["query_string"]
             part = await self._part(scope, query)
             if part.follow is None or not part.follow.topics:
                 return part.response
             if self._is_stopping:
-                raise TooManyStreams(STOPPED_EARLY, STOPS)
+                raise RefusedRequest(503, STOPS)
             self._listen()
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, query, send))
@@ -140,7 +131,7 @@ class Streams:
             await write(part.event or BEAT)
             if not follow.topics:
                 return
-            query, stream.topics = follow.query.encode("latin-1"), follow.topics
+            query, stream.topics = part.query, follow.topics
             if part.event:
                 await asyncio.sleep(follow.pause_s)
             await self._changes.wait(follow.topics, part.since, follow.again_s)
@@ -158,12 +149,12 @@ class Streams:
     async def _make(self, scope: Scope, query: bytes) -> Part:
         since = self._changes.count
         response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)})
-        follow: NextPoll | None = getattr(response, "follow", None)
-        event = b""
+        follow: LivePart | None = getattr(response, "follow", None)
+        event, next_query = b"", follow.query.encode("latin-1") if follow else b""
         if response.status_code == 200 and follow is not None:
             lines = b"".join(b"data: %b\n" % line for line in response.content.splitlines())  # type: ignore[attr-defined]
-            event = b"id: %b\n%b\n" % (follow.query.encode("latin-1"), lines)
-        return Part(response, event, follow, since, time.monotonic())
+            event = b"id: %b\n%b\n" % (next_query, lines)
+        return Part(response, event, follow, next_query, since, time.monotonic())
 
     def _is_old(self, task: asyncio.Task[Part]) -> bool:
         if task.cancelled() or task.exception() is not None:
@@ -186,21 +177,15 @@ class Streams:
         return {topic for stream in self._open for topic in stream.topics}
 
     @contextmanager
-    def _counted(self, address: str) -> Iterator[Stream]:
+    def _opened(self) -> Iterator[Stream]:
         if self._is_stopping:
-            raise TooManyStreams(STOPPED_EARLY, STOPS)
-        if len(self._open) >= STREAMS:
-            raise TooManyStreams(503, "Too many pages are followed at once.")
-        if self._of_address[address] >= STREAMS_PER_ADDRESS:
-            raise TooManyStreams(429, "Your address follows too many pages at once.")
-        stream = Stream(address)
+            raise RefusedRequest(503, STOPS)
+        stream = Stream()
         self._open.add(stream)
-        self._of_address[address] += 1
         try:
             yield stream
         finally:
             self._open.remove(stream)
-            self._of_address -= Counter({address: 1})
 
 
 def is_stream(scope: Scope) -> bool:

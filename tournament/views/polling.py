@@ -7,32 +7,68 @@ while nothing has changed. Both come from the same view.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 PART = "X-Part"
 """The header of requests by scripts, which get a part of the page."""
 RELOAD = "X-Reload"
 """The header of a response that asks the script to load the whole page again."""
 
-Response = TypeVar("Response", bound=HttpResponse)
-
 
 @dataclass(frozen=True, slots=True)
-class NextPoll:
-    """When to ask again for a part of a page, and with which parameters.
+class LivePart:
+    """The state ``seen`` of a part of a page, and when to ask for the next one.
 
     ``topics`` are those of ``tournament.queues``: what the part shows. Without any it never changes again.
     """
 
-    query: str
+    request: HttpRequest
+    seen: str
     topics: tuple[str, ...]
     pause_s: float = 1.0
     """The shortest time between two events."""
     again_s: float = 15.0
     """It is asked for again after so long also without news: not every change is announced."""
+    parameters: Mapping[str, object] | None = None
+    """Of the next request, beside ``seen``; None for those of this one."""
+
+    @property
+    def query(self) -> str:
+        """The query of the next request."""
+        query = self.request.GET.copy()
+        if self.parameters is not None:
+            query.clear()
+        for name, value in {"seen": self.seen, **(self.parameters or {})}.items():
+            query[name] = str(value)
+        return query.urlencode()
+
+    @property
+    def address(self) -> str:
+        """Where the page asks; empty if the part never changes again."""
+        return f"{self.request.path}?{self.query}" if self.topics else ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page already shows this state."""
+        return is_part(self.request) and self.request.GET.get("seen") == self.seen
+
+    def unchanged(self) -> HttpResponse:
+        return self.given(HttpResponse(status=204))
+
+    def render(self, template: str, context: Mapping[str, Any]) -> HttpResponse:
+        """The template, with the address as ``follow``."""
+        return self.given(render(self.request, template, {**context, "follow": self.address}))
+
+    def given(self, response: HttpResponse) -> HttpResponse:
+        """The response with what a stream needs to know."""
+        if is_part(self.request):
+            response.follow = self  # type: ignore[attr-defined]
+        return response
 
 
 def is_part(request: HttpRequest) -> bool:
@@ -40,35 +76,11 @@ def is_part(request: HttpRequest) -> bool:
     return PART in request.headers
 
 
-def unchanged(request: HttpRequest, seen: str) -> bool:
-    """Whether the page already shows the state ``seen``."""
-    return is_part(request) and request.GET.get("seen") == seen
-
-
-def followed(request: HttpRequest, response: Response, follow: NextPoll) -> Response:
-    """The response with what a stream needs to know."""
-    if is_part(request):
-        response.follow = follow  # type: ignore[attr-defined]
-    return response
-
-
-def nothing_new() -> HttpResponse:
-    return HttpResponse(status=204)
+def shows_other(request: HttpRequest, state: str) -> bool:
+    """Whether a script asks for a page that was made in another state, such as before the start."""
+    return is_part(request) and not request.GET.get("seen", "").startswith(f"{state}-")
 
 
 def reload() -> HttpResponse:
     """Asks the script to load the whole page again."""
     return HttpResponse(headers={RELOAD: "true"})
-
-
-def next_query(request: HttpRequest, **parameters: object) -> str:
-    """The request's parameters with these in the place of older ones of the same name."""
-    query = request.GET.copy()
-    for name, value in parameters.items():
-        query[name] = str(value)
-    return query.urlencode()
-
-
-def here(request: HttpRequest, **parameters: object) -> str:
-    """The page's own address with its filters and these parameters."""
-    return f"{request.path}?{next_query(request, **parameters)}"

@@ -55,9 +55,9 @@ MAX_ANSWER_BYTES = 8_000_000
 MOST_CHARACTERS = 1_000_000
 """Of the reports in one post; a longer report is posted alone."""
 GATHER_SECONDS = 1.0
-"""The shortest time between two posts of a slot; reports wait that long for others."""
-WATCHED_SECONDS = 0.2
-"""The same while somebody watches the game that is played."""
+"""The shortest time between two posts of a slot, unless the site says how often it wants the moves of a
+game that is watched; reports wait that long for others.
+"""
 RENEW_SECONDS = 2.0
 """The longest time between two posts of a slot with a job: the answer may stop the job."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
@@ -220,7 +220,7 @@ class Sender:
         self._progress: Progress | None = None
         self._news: ComplianceNews | None = None
         self._stopped: set[str] = set()
-        self._gather_s = GATHER_SECONDS
+        self._pace_ms = 0
         self._wake = threading.Event()
         if self._parcels:
             log.warning("%d posts of an earlier process are sent", len(self._parcels))
@@ -269,7 +269,7 @@ class Sender:
 
     def is_watched(self) -> bool:
         """Whether somebody watches the game that is played."""
-        return self._gather_s == WATCHED_SECONDS
+        return self._pace_ms > 0
 
     # Called by the slot between two jobs
 
@@ -318,7 +318,7 @@ class Sender:
     def _run(self) -> None:
         while True:
             self._wake.wait(RENEW_SECONDS if self._job or self._parcels else None)
-            while (left := max(self._next_try, self._last_post + self._gather_s) - self._clock()) > 0:
+            while (left := self._until_next()) > 0:
                 time.sleep(min(left, GATHER_SECONDS))
             self._wake.clear()
             try:
@@ -327,6 +327,11 @@ class Sender:
             except Exception:
                 log.exception("a post cannot be sent")
                 self._last_post = self._clock()
+
+    def _until_next(self) -> float:
+        """Seconds until something may be posted."""
+        gather_s = self._pace_ms / 1000 or GATHER_SECONDS
+        return max(self._next_try, self._last_post + gather_s) - self._clock()
 
     def _send_due(self) -> None:
         if self._clock() >= self._next_try:
@@ -416,7 +421,7 @@ class Sender:
         self._stopped.update(answer.stop)
         if post.progress is not None:
             self._known = (post.progress.attempt, answer.known)
-            self._gather_s = WATCHED_SECONDS if answer.watched else GATHER_SECONDS
+            self._pace_ms = answer.pace_ms
 
     def _note(self, trouble: str) -> None:
         """Set the time of the next try, and log when the site ceases or begins to answer."""

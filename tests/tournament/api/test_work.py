@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
 import time
@@ -23,7 +24,7 @@ from tournament.api import work as work_views
 from tournament.api import workers as worker_views
 from tournament.api.workers import TokenBuckets
 from tournament.models import Attempt, Game, Ignored, InboxReport, LiveGame, Token, Worker
-from tournament.queues import ANY_GAME, WATCHED, game_topic
+from tournament.queues import ANY_GAME, CLOSELY_MS, WATCHED, game_topic
 from tournament.services.accounts.tokens import find_token, revoke
 from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
@@ -230,14 +231,14 @@ def test_a_watched_game_is_written_several_times_a_second_and_its_slot_is_told(
 ) -> None:
     game, other = batch.jobs[0].games
     watch(real_redis, other)
-    assert not worker.post(batch.job, progress=worker.progress(game, "a")).watched
+    assert worker.post(batch.job, progress=worker.progress(game, "a")).pace_ms == 0
     watch(real_redis, game)
     LiveGame.objects.update(updated_at=timezone.now())
     answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
-    assert (answer.known, answer.watched) == (1, True)
-    LiveGame.objects.update(updated_at=timezone.now() - inbox.SHOWN_EVERY_WATCHED)
+    assert (answer.known, answer.pace_ms) == (1, CLOSELY_MS)
+    LiveGame.objects.update(updated_at=timezone.now() - datetime.timedelta(milliseconds=CLOSELY_MS))
     answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
-    assert (answer.known, answer.watched) == (2, True)
+    assert (answer.known, answer.pace_ms) == (2, CLOSELY_MS)
 
 
 def test_without_redis_a_game_is_written_once_a_second(
@@ -245,11 +246,11 @@ def test_without_redis_a_game_is_written_once_a_second(
 ) -> None:
     game = batch.jobs[0].games[0]
     watch(real_redis, game)
-    assert worker.post(batch.job, progress=worker.progress(game, "a")).watched
+    assert worker.post(batch.job, progress=worker.progress(game, "a")).pace_ms == CLOSELY_MS
     kill_redis(real_redis)
     LiveGame.objects.update(updated_at=timezone.now() - inbox.SHOWN_EVERY / 2)
     answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
-    assert (answer.known, answer.watched) == (1, False)
+    assert (answer.known, answer.pace_ms) == (1, 0)
     age_live()
     assert worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1)).known == 2
 

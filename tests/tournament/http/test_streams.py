@@ -13,10 +13,10 @@ from django.urls import path
 from pytest_django import Settings
 
 from tests.support.exchanges import Exchange, get, in_loop, run, until
-from tournament.http import streams as module
 from tournament.http.application import Application
 from tournament.http.changes import Changes
-from tournament.views.polling import NextPoll, followed, is_part, nothing_new, reload, unchanged
+from tournament.http.limits import AtOnce
+from tournament.views.polling import LivePart, is_part, reload
 
 
 @dataclass
@@ -42,10 +42,10 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     state = one.state
     if (instead := one.does()) is not None:
         return instead
-    follow = NextPoll(f"seen={state}", (name,) if one.follows else (), one.pause_s, one.again_s)
-    if unchanged(request, str(state)):
-        return followed(request, nothing_new(), follow)
-    return followed(request, HttpResponse(f"{name}\n{state} {request.COOKIES.get('sessionid', '')}"), follow)
+    follow = LivePart(request, str(state), (name,) if one.follows else (), one.pause_s, one.again_s, {})
+    if follow.is_shown:
+        return follow.unchanged()
+    return follow.given(HttpResponse(f"{name}\n{state} {request.COOKIES.get('sessionid', '')}"))
 
 
 def plain(request: HttpRequest) -> HttpResponse:
@@ -205,8 +205,7 @@ def test_a_stream_ends_when_the_page_is_another_or_hidden_or_over(
 async def test_there_are_limits_for_all_and_for_an_address(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "STREAMS", 3)
-    monkeypatch.setattr(module, "STREAMS_PER_ADDRESS", 2)
+    monkeypatch.setattr(application.streams, "_limit", AtOnce("streams", 3, 2))
     held = [stream("/one/", "127.0.0.2"), stream("/two/", "127.0.0.2"), stream("/one/", "127.0.0.3")]
     first, *tasks = await opened(application, *held[:2])
     own = stream("/one/", "127.0.0.2")

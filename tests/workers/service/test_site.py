@@ -293,7 +293,7 @@ def test_a_job_without_news_is_posted_every_two_seconds(answers: Answers, sender
     assert len(answers.posts) == 3
 
 
-def test_moves_are_posted_five_times_a_second_while_watched_and_else_once(
+def test_moves_are_posted_as_often_as_the_site_wants_them_and_else_once_a_second(
     answers: Answers, sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pass_time(seconds: float) -> None:
@@ -304,17 +304,17 @@ def test_moves_are_posted_five_times_a_second_while_watched_and_else_once(
     sender.start()
     posted = []
     assert wait_until(lambda: answers.posts)
-    for number, watched in enumerate([True, True, True, False, False, True], 1):
-        answers.answer = PostAnswer(known=number, watched=watched)
+    for number, pace_ms in enumerate([200, 200, 500, 0, 0, 200], 1):
+        answers.answer = PostAnswer(known=number, pace_ms=pace_ms)
         sender.show(Progress("key", "one", 0, (("a1", ""),) * number, 1, 1))
         assert wait_until(lambda number=number: len(answers.posts) > number)  # type: ignore[misc]
-        assert wait_until(lambda watched=watched: sender.is_watched() is watched)  # type: ignore[misc]
+        assert wait_until(lambda pace_ms=pace_ms: sender.is_watched() is (pace_ms > 0))  # type: ignore[misc]
         posted.append(round(answers.now, 3))
-    assert posted == [1.0, 1.2, 1.4, 1.6, 2.6, 3.6]
+    assert posted == [1.0, 1.2, 1.4, 1.9, 2.9, 3.9]
 
 
 def test_a_game_stays_watched_when_there_is_no_news_of_it(answers: Answers, sender: Sender) -> None:
-    answers.answer = PostAnswer(watched=True)
+    answers.answer = PostAnswer(pace_ms=200)
     sender.begin(JOBS[0], 30)
     sender.show(Progress("key", "one", 0, (), 1, 1))
     sender._send()

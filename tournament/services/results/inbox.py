@@ -20,7 +20,7 @@ from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
 from tournament.models import Attempt, Exam, Ignored, InboxReport, LiveGame, Worker
 from tournament.models.compressed import compress_text
-from tournament.queues import ANY_GAME, announce, game_topic, is_watched_closely
+from tournament.queues import ANY_GAME, announce, game_topic, pace_ms
 from tournament.services.bulk import insert_rows
 from tournament.services.locks import lock
 from tournament.services.work.attempts import give_back
@@ -31,8 +31,8 @@ from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
 
 MOST_WAITING = 10_000
 """Reports in the inbox; while there are more, no slot gets work."""
-SHOWN_EVERY, SHOWN_EVERY_WATCHED = datetime.timedelta(seconds=1), datetime.timedelta(milliseconds=100)
-"""A live game is written no more often; the second one while somebody watches it."""
+SHOWN_EVERY = datetime.timedelta(seconds=1)
+"""A live game is written no more often; while somebody watches it, at twice the pace asked of its slot."""
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Limits for the progress of a game, in characters and moves."""
 
@@ -54,13 +54,13 @@ def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) 
     for name in post.returned:
         if (attempt := mine.get(name)) and attempt.ended_at is None and attempt.reported_at is None:
             give_back(attempt, Attempt.End.RELEASED, now)
-    known, watched = _show(post, mine, worker, now) if post.progress else (0, False)
+    known, pace = _show(post, mine, worker, now) if post.progress else (0, 0)
     if worker.why:
         take_back(worker, now)
         mine = _attempts_of(job, worker)
     elif not mine or any(is_over_soon(attempt, now) for attempt in mine.values()):
         renew(job, now)
-    return PostAnswer(_what_to_stop(post, job, worker, mine), known, watched)
+    return PostAnswer(_what_to_stop(post, job, worker, mine), known, pace)
 
 
 def _attempts_of(job: uuid.UUID, worker: Worker) -> dict[str, Attempt]:
@@ -114,26 +114,24 @@ def _put_in(reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> 
     return len(still)
 
 
-def _show(
-    post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime
-) -> tuple[int, bool]:
+def _show(post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime) -> tuple[int, int]:
     """Add the moves of a running game to its live page.
 
-    Returns how many plies the site has, and whether the next ones are wanted soon.
+    Returns how many plies the site has, and how often the next ones are wanted (``PostAnswer``).
     """
     progress = post.progress
     assert progress is not None
     attempt = mine.get(progress.attempt)
     if attempt is None or attempt.game.key != progress.key or attempt.ended_at or attempt.reported_at:
-        return 0, False
+        return 0, 0
     topic = game_topic(attempt.game_id)
-    watched = is_watched_closely(topic)
+    pace = pace_ms(topic)
     live = LiveGame.objects.filter(game=attempt.game_id).first()
     moves = live.moves if live else []
     is_new = attempt.started_at is None
-    every = SHOWN_EVERY_WATCHED if watched else SHOWN_EVERY
+    every = datetime.timedelta(milliseconds=pace) / 2 or SHOWN_EVERY
     if progress.from_ply > len(moves) or (live and not is_new and now - live.updated_at < every):
-        return len(moves), watched
+        return len(moves), pace
     moves = (moves + _shown_moves(progress, len(moves)))[:MAX_LIVE_MOVES]
     shown = {
         "moves": moves,
@@ -144,7 +142,7 @@ def _show(
     with transaction.atomic():
         still = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True, reported_at__isnull=True)
         if not lock(still.only("pk")):
-            return 0, False
+            return 0, 0
         if is_new:
             name = f"{worker.name}/{post.slot}"
             Attempt.objects.filter(pk=attempt.pk).update(started_at=now, worker=name)
@@ -155,7 +153,7 @@ def _show(
             update_fields=[*shown],
         )
     announce(topic, *([ANY_GAME] if is_new else []))
-    return len(moves), watched
+    return len(moves), pace
 
 
 def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str, Attempt]) -> tuple[str, ...]:

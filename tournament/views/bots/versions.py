@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.db.models import Prefetch
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -27,17 +27,7 @@ from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import results_of
 from tournament.views.games.filters import games_address
 from tournament.views.logged_in import takes_form
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    reload,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
 State = BotVersion.State
@@ -62,17 +52,15 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     exam = version.exams.order_by("-sent_at").first() if manages else None
     seen = _seen(version, exam)
     polls = version.state == State.VALIDATING
-    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,) if polls else (), again_s=2.0)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
-    is_fragment = is_part(request)
-    if is_fragment and not request.GET.get("seen", "").startswith(f"{version.state}-"):
+    part = LivePart(request, seen, (ANY_GAME,) if polls else (), again_s=2.0)
+    if part.is_shown:
+        return part.unchanged()
+    if shows_other(request, version.state):
         return reload()
     context = {
         "version": version,
         "manages": manages,
         "polls": polls,
-        "follow": here(request, seen=seen) if polls else "",
         "validation": validation_games(version) if manages else [],
         "next_steps": next_steps_of(version, manages, exam, timezone.now()),
         "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
@@ -85,8 +73,8 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         found = exam.findings
         faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
         context |= {"exam": exam, "progress": progress_of(exam), "findings": found, "faults": faults}
-    if is_fragment:
-        return followed(request, render(request, "pieces/version_state.html", context), follow)
+    if is_part(request):
+        return part.render("pieces/version_state.html", context)
     ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
@@ -95,7 +83,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "page": games_of(request, [version]),
         "all_games": games_address(bot=slug, version=number),
     }
-    return render(request, "version.html", context)
+    return part.render("version.html", context)
 
 
 @require_safe

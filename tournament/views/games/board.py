@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import resvg_py
@@ -25,6 +27,7 @@ from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 
+KEPT_S = 5.0
 PICTURE_S = 24 * 3600
 """How long caches may keep the picture of a recorded game."""
 PNG_WIDTH = 600
@@ -58,9 +61,29 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
     return game
 
 
+def find_followed(request: HttpRequest, pk: int) -> Game:
+    """As ``find_game_for``, for the next state of a page; what a game keeps may be ``KEPT_S`` seconds old."""
+    try:
+        kept = _read(pk, time.monotonic() // KEPT_S)
+        game = Game.objects.select_related("correction", "live").get(pk=pk)
+    except Game.DoesNotExist:
+        raise Http404(f"no game {pk}") from None
+    for name in ("white", "black", "tournament", "ladder", "pairing"):
+        setattr(game, name, getattr(kept, name))
+    if not access.may_see_tournament(request.user, game.tournament):
+        raise Http404(f"no game {pk}")
+    return game
+
+
+@lru_cache(maxsize=256)
+def _read(pk: int, _: float) -> Game:
+    return Game.objects.with_players().select_related("pairing").get(pk=pk)
+
+
 def load_replay(game: Game) -> tuple[Replay, LiveGame | None, bool]:
     """The replay, the live state if the game is being played, and whether the game has a record."""
-    record = GameRecord.objects.filter(game=game).values_list("text", flat=True).first()
+    records = GameRecord.objects.filter(game=game).values_list("text", flat=True)
+    record = records.first() if game.result is not None else None
     live: LiveGame | None = None if record is not None else getattr(game, "live", None)
     return replay_of(game, record, live), live, record is not None
 

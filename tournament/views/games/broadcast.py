@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -32,7 +31,7 @@ from tournament.views.games.chart import draw_scores
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import Replay, ShownMove
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.polling import PART, LivePart, is_part, reload
 from tournament.views.site.featured import list_running, ratings_of
 from tournament.views.tournaments.standings import Cross, crosses
 from tournament.views.tournaments.tournaments import players_of
@@ -41,7 +40,7 @@ END_S = 12.0
 """How long the end of a game stays on the page."""
 TURN_S = 120
 """The page of all ladders begins with another ladder after so long."""
-GAME_PAUSE_S, EVENT_PAUSE_S, AGAIN_S = 0.4, 3.0, 3.0
+BOARD_PAUSE_S, EVENT_PAUSE_S, AGAIN_S = 0.4, 3.0, 3.0
 TOP, MOST_CROSSED, COMING = 10, 16, 4
 """Rows of a ladder, most bots with all their meetings, and games that come next."""
 
@@ -65,39 +64,35 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     """
     if code and code not in GAMES:
         raise Http404(f"no ladder {code!r}")
-    game = _shown(request, code)
-    if is_part(request) and game is None:
-        return reload() if request.GET.get("game") else nothing_new()
-    if game is None:
-        return render(request, "broadcast.html", {"code": code, "channels": _channels()})
+    running = list_running()
+    game = _shown(request, code, running)
     if is_part(request):
-        return _part(request, game, is_event=request.GET.get("part") == "event")
-    context = {"code": code, "channels": _channels()}
-    return render(
-        request, "broadcast.html", context | _game_context(request, game) | _event_context(request, game)
+        if game is None:
+            return reload() if request.GET.get("game") else HttpResponse(status=204)
+        return _part(request, game, "event" if request.GET.get("part") == "event" else "game")
+    context: dict[str, Any] = {"code": code, "channels": _channels(running)}
+    if game is not None:
+        context |= _game_context(request, game) | _event_context(request, game)
+    return render(request, "broadcast.html", context)
+
+
+def _part(request: HttpRequest, game: Game, part: str) -> HttpResponse:
+    follow = _follow(request, game, part)
+    if follow.is_shown:
+        return follow.unchanged()
+    context = _event_context(request, game) if part == "event" else _game_context(request, game)
+    return follow.render(f"pieces/broadcast_{part}.html", context)
+
+
+def _follow(request: HttpRequest, game: Game, part: str) -> LivePart:
+    """The part ``game`` or ``event`` of the page."""
+    seen, topic, pause_s = (
+        (_event_seen(game), tournament_topic(game.tournament_id), EVENT_PAUSE_S)
+        if part == "event"
+        else (_game_seen(game), game_topic(game.pk), BOARD_PAUSE_S)
     )
-
-
-def _part(request: HttpRequest, game: Game, *, is_event: bool) -> HttpResponse:
-    seen, topic = (
-        (_event_seen(game), tournament_topic(game.tournament_id))
-        if is_event
-        else (_game_seen(game), game_topic(game.pk))
-    )
-    pause_s = EVENT_PAUSE_S if is_event else GAME_PAUSE_S
-    query = _query("event" if is_event else "game", game, seen)
-    follow = NextPoll(query, (topic, ANY_GAME), pause_s, AGAIN_S)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
-    if is_event:
-        response = render(request, "pieces/broadcast_event.html", _event_context(request, game))
-    else:
-        response = render(request, "pieces/broadcast_game.html", _game_context(request, game))
-    return followed(request, response, follow)
-
-
-def _query(part: str, game: Game, seen: str) -> str:
-    return urlencode({"part": part, "game": game.pk, "seen": seen})
+    parameters = {"part": part, "game": game.pk}
+    return LivePart(request, seen, (topic, ANY_GAME), pause_s, AGAIN_S, parameters)
 
 
 def _game_seen(game: Game) -> str:
@@ -110,10 +105,10 @@ def _event_seen(game: Game) -> str:
     return f"{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
 
 
-def _shown(request: HttpRequest, code: str) -> Game | None:
+def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:
     """The game to show; None if the page must go on to another, or there is none at all."""
     now = timezone.now()
-    running = [game for game in list_running() if code in {"", game.ladder_id}]
+    running = [game for game in games if code in {"", game.ladder_id}]
     if is_part(request) and (known := whole_number(request, "game", 0, most=LAST_ID)):
         game = find_game_for(request, known)
         is_over = game.finished_at is not None and (now - game.finished_at).total_seconds() > END_S
@@ -144,9 +139,9 @@ def choose(running: Sequence[Game], now: datetime.datetime) -> Game:
     return max(games, key=value)
 
 
-def _channels() -> list[tuple[str, str, int]]:
+def _channels(running: Sequence[Game]) -> list[tuple[str, str, int]]:
     """Each ladder with its name and the number of its games that are being played."""
-    count = Counter(game.ladder_id for game in list_running())
+    count = Counter(game.ladder_id for game in running)
     return [(code, rules.name, count[code]) for code, rules in GAMES.items()]
 
 
@@ -160,7 +155,7 @@ def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "ending": "" if live else ending_sentence(game),
         "engines": [_report(replay, side, panels[side.name.lower()]) for side in Side],
         "scores": draw_scores(replay),
-        "follow_game": f"{request.path}?{_query('game', game, _game_seen(game))}",
+        "follow_game": _follow(request, game, "game").address,
     }
 
 
@@ -191,5 +186,5 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "leaders": leaders,
         "coming": waiting.with_players().select_related("pairing")[:COMING],
         "latest": event.games.latest_result(),
-        "follow_event": f"{request.path}?{_query('event', game, _event_seen(game))}",
+        "follow_event": _follow(request, game, "event").address,
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
@@ -28,14 +26,21 @@ from tournament.models import (
 from tournament.models.compressed import days_kept, is_kept_long
 from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
-from tournament.views.games.board import board_context, drawn_size, find_game_for, is_flipped, load_replay
+from tournament.views.games.board import (
+    board_context,
+    drawn_size,
+    find_followed,
+    find_game_for,
+    is_flipped,
+    load_replay,
+)
 from tournament.views.games.chart import chart_values
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
 from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, reload, unchanged
+from tournament.views.polling import PART, LivePart, is_part, reload
 
 GAME_PAUSE_S = 0.2
 """The shortest time between two events of a live game."""
@@ -54,15 +59,16 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     ``since`` and the newest board, 204 if nothing has changed; at the end of the game also its facts, and if
     the game was begun again, a request to reload the page.
     """
-    game = find_game_for(request, pk)
+    game = find_followed(request, pk) if is_part(request) else find_game_for(request, pk)
     replay, live, recorded = load_replay(game)
     attempt = str(game.attempt or "")[:8]
     seen = f"{game.state}-{attempt}-{replay.plies}"
-    query = urlencode({"seen": seen, "since": replay.plies, "flip": int(is_flipped(request))})
     is_running = _is_running(game)
-    follow = NextPoll(query, (game_topic(pk),) if is_running else (), pause_s=GAME_PAUSE_S)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
+    topics = (game_topic(pk),) if is_running else ()
+    parameters = {"since": replay.plies, "flip": int(is_flipped(request))}
+    part = LivePart(request, seen, topics, GAME_PAUSE_S, parameters=parameters)
+    if part.is_shown:
+        return part.unchanged()
     is_fragment, polls = is_part(request), "seen" in request.GET
     since = whole_number(request, "since", 0, most=LAST_ID) if is_fragment and polls else 0
     if is_fragment and polls and _is_another(request, attempt, since, replay):
@@ -73,12 +79,11 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     context |= {
         "game": game,
         "headline": _headline(game, replay, live),
-        "follow": f"{request.path}?{query}" if is_running else "",
         "chart": chart_values(replay, since),
         "rows": replay.rows(since),
     }
     if is_fragment and is_running:
-        return followed(request, render(request, "pieces/moves_new.html", context), follow)
+        return part.render("pieces/moves_new.html", context)
     is_public = game.tournament.format.is_public
     winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
     points = find_turning_points(replay, winner) if recorded else []
@@ -101,8 +106,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     if is_fragment:
-        return followed(request, render(request, "pieces/moves_new.html", context), follow)
-    return render(request, "game.html", context)
+        return part.render("pieces/moves_new.html", context)
+    return part.render("game.html", context)
 
 
 @require_safe

@@ -33,16 +33,7 @@ from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import fresh_buttons
 
 PAGE_SIZE = 100
@@ -83,15 +74,14 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     game = _find(code)
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
-    follow = NextPoll(next_query(request, seen=seen), (ladder_topic(code),), pause_s=PAUSE_S)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
+    part = LivePart(request, seen, (ladder_topic(code),), pause_s=PAUSE_S)
+    if part.is_shown:
+        return part.unchanged()
     page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)
     page = replace(page, rows=LadderRating.objects.placed(page.rows))
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
     context: dict[str, Any] = {
-        "follow": here(request, seen=seen),
         "latest": Game.objects.by_completion(code).with_players().last(),
         "ranked": ranked,
         "recent": RECENT,
@@ -99,7 +89,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "settled_games": SETTLED_GAMES,
     }
     if is_part(request):
-        return followed(request, render(request, "pieces/ladder_live.html", context), follow)
+        return part.render("pieces/ladder_live.html", context)
     (matchmaker,) = Matchmaking.objects.of_ladders([code])
     context |= {
         "game": game,
@@ -113,7 +103,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "tournament": matchmaker.tournament,
         "feed": feed_link(Ladder(code=code), request.user),
     }
-    return render(request, "ladder.html", context)
+    return part.render("ladder.html", context)
 
 
 @require_safe

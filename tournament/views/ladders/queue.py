@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -17,16 +16,7 @@ from tournament.models import BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
 from tournament.views.exports import MOST_EXPORTED, served_table, table_links
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part
 
 MOST_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
@@ -54,11 +44,10 @@ def queue(request: HttpRequest) -> HttpResponse:
         "files": [table_links(title, "queue-files", name) for name, (title, *_) in TABLES.items()],
     }
     seen = hashlib.sha256(repr(context).encode()).hexdigest()[:16]
-    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,), pause_s=5.0)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
-    whole = "pieces/queue_live.html" if is_part(request) else "queue.html"
-    return followed(request, render(request, whole, {**context, "follow": here(request, seen=seen)}), follow)
+    part = LivePart(request, seen, (ANY_GAME,), pause_s=5.0)
+    if part.is_shown:
+        return part.unchanged()
+    return part.render("pieces/queue_live.html" if is_part(request) else "queue.html", context)
 
 
 @require_safe

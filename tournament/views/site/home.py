@@ -10,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.cache import cache
 from django.db.models import Q
@@ -33,7 +32,7 @@ from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
 from tournament.views.games.scores import ScoreRow
 from tournament.views.ladders.drawings import draw_line
-from tournament.views.polling import PART, NextPoll, followed, is_part, nothing_new, unchanged
+from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
 
@@ -54,7 +53,9 @@ def home(request: HttpRequest) -> HttpResponse:
     news = look_up_news()
     part: str | None = cache.get("home-playing")
     if part is None:
-        part = render_to_string("pieces/playing.html", {"playing": _playing([], news)})
+        playing = _playing([], news)
+        address = _part(request, playing["shown"], playing["seen"]).address
+        part = render_to_string("pieces/playing.html", {"playing": playing, "follow": address})
         cache.set("home-playing", part, KEPT_S)
     context = {
         "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
@@ -87,20 +88,20 @@ def _filters(line: PlayedLine) -> dict[str, object]:
 def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
     key = f"home-seen-{_joined(shown)}"
     known: str | None = cache.get(key)
-    if known is not None and unchanged(request, known):
-        return followed(request, nothing_new(), _follow(_joined(shown), known))
+    if known is not None and (part := _part(request, _joined(shown), known)).is_shown:
+        return part.unchanged()
     playing = _playing(shown, look_up_news())
     if playing["shown"] == _joined(shown):  # not for every text that somebody writes into the address
         cache.set(key, playing["seen"], KEPT_S)
-    follow = _follow(playing["shown"], playing["seen"])
-    if unchanged(request, playing["seen"]):
-        return followed(request, nothing_new(), follow)
-    return followed(request, render(request, "pieces/playing.html", {"playing": playing}), follow)
+    part = _part(request, playing["shown"], playing["seen"])
+    if part.is_shown:
+        return part.unchanged()
+    return part.render("pieces/playing.html", {"playing": playing})
 
 
-def _follow(shown: str, seen: str) -> NextPoll:
+def _part(request: HttpRequest, shown: str, seen: str) -> LivePart:
     topics = (ANY_GAME, *(game_topic(game) for game in shown_boards(shown)))
-    return NextPoll(urlencode({"boards": shown, "seen": seen}), topics, again_s=3.0)
+    return LivePart(request, seen, topics, again_s=3.0, parameters={"boards": shown})
 
 
 def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections import Counter
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
@@ -24,16 +24,7 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.work.workers import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
 MOST_SHOWN = 200
@@ -59,9 +50,9 @@ def workers(request: HttpRequest) -> HttpResponse:
     keeper = Keeper.objects.first()
     is_away = keeper is not None and timezone.now() - keeper.seen_at > KEEPER_AWAY
     seen = _mark(rows, manages, is_away)
-    follow = NextPoll(next_query(request, seen=seen), (ANY_GAME,), pause_s=3.0, again_s=3.0)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
+    part = LivePart(request, seen, (ANY_GAME,), pause_s=3.0, again_s=3.0)
+    if part.is_shown:
+        return part.unchanged()
     counts = Counter(row.condition for row in rows)
     up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined]
     context = {
@@ -72,11 +63,9 @@ def workers(request: HttpRequest) -> HttpResponse:
         "release": RELEASE,
         "uploads": uploads.look() if manages else None,
         "known_at": keeper.seen_at if keeper is not None and is_away else None,
-        "follow": here(request, seen=seen),
         "files": [table_links("Workers", "workers-files")],
     }
-    template = "pieces/workers.html" if is_part(request) else "workers.html"
-    return followed(request, render(request, template, context), follow)
+    return part.render("pieces/workers.html" if is_part(request) else "workers.html", context)
 
 
 @require_safe

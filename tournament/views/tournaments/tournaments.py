@@ -31,17 +31,7 @@ from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    reload,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
 from tournament.views.tournaments.lists import listed_page
@@ -90,7 +80,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, tables and games; the games are filtered by ``ladder``, ``bot`` and ``result``.
 
     ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
-    meetings are shown only with ``?table=full``, and such a page does not poll. A script gets the part
+    meetings are shown only with ``?table=full``; such a page does not follow. A script gets the part
     that changes during play, or 204. A version test has a page of its own. The address of a draft still
     leads to the tournament once it is started.
     """
@@ -98,15 +88,16 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.format.is_sequential or tournament.slug != slug:
         return redirect(tournament)
     seen = _seen(tournament)
-    topics = () if tournament.is_over else (tournament_topic(tournament.pk),)
-    follow = NextPoll(next_query(request, seen=seen), topics)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
-    if is_part(request) and not request.GET.get("seen", "").startswith(tournament.state):
+    is_full = request.GET.get("table") == "full"
+    polls = not (tournament.is_over or tournament.state == State.DRAFT or is_full)
+    part = LivePart(request, seen, (tournament_topic(tournament.pk),) if polls else ())
+    if part.is_shown:
+        return part.unchanged()
+    if shows_other(request, tournament.state):
         return reload()
     versions = players_of(tournament)
     filters, page = _filtered(request, tournament)
-    is_large, is_full = len(versions) > MOST_CROSSED, request.GET.get("table") == "full"
+    is_large = len(versions) > MOST_CROSSED
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large
     tables = (
@@ -116,7 +107,6 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
             tournament, versions, with_meetings=with_meetings and not tournament.format.is_staged
         )
     )
-    polls = not (tournament.is_over or tournament.state == State.DRAFT or (is_large and is_full))
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament, versions),
@@ -124,7 +114,6 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
-        "follow": here(request, seen=seen) if polls else "",
         "latest": tournament.games.latest_result() if polls else None,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
@@ -135,7 +124,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
     }
     if is_part(request):
-        return followed(request, render(request, "pieces/tournament_live.html", context), follow)
+        return part.render("pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= _controls(request, tournament, bots)
     context["meetings"] = tournament.format.describe_meetings(tournament)
@@ -143,7 +132,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament, request.user)
-    return render(request, "tournament.html", context)
+    return part.render("tournament.html", context)
 
 
 def _winners(

@@ -21,17 +21,7 @@ from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
-from tournament.views.polling import (
-    PART,
-    NextPoll,
-    followed,
-    here,
-    is_part,
-    next_query,
-    nothing_new,
-    reload,
-    unchanged,
-)
+from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
@@ -115,22 +105,20 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     test = tournament.version_test
     seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
     topics = () if test.is_over else (tournament_topic(tournament.pk),)
-    follow = NextPoll(next_query(request, seen=seen), topics)
-    if unchanged(request, seen):
-        return followed(request, nothing_new(), follow)
-    is_fragment = is_part(request)
-    if is_fragment and not request.GET.get("seen", "").startswith(tournament.state):
+    part = LivePart(request, seen, topics)
+    if part.is_shown:
+        return part.unchanged()
+    if shows_other(request, tournament.state):
         return reload()
     versions = entered_versions(tournament)
     context = {
         "tournament": tournament,
         "test": test,
-        "follow": here(request, seen=seen) if topics else "",
         "files": [table_links("Pairs", "version-test-pairs", slug)],
         **_course(test, versions[0]),
     }
-    if is_fragment:
-        return followed(request, render(request, "pieces/version_test_live.html", context), follow)
+    if is_part(request):
+        return part.render("pieces/version_test_live.html", context)
     (ladder,) = tournament.ladders
     context |= {
         "game": GAMES[ladder],
@@ -139,7 +127,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "annulled": count_annulled(tournament),
         "stops": not test.is_over and access.may_edit_tournament(request.user, tournament),
     }
-    return render(request, "version_test.html", context)
+    return part.render("version_test.html", context)
 
 
 @require_safe
