@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from benchmarks.measuring import parser_of
-from tests.support.browsers import DRAWN, find_chromium, started_browser, wait_in
+from tests.support.browsers import DRAWN, NO_STREAMS, find_chromium, started_browser, wait_in
 from tournament.embedded.plan import ROOT
 
 if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
@@ -177,6 +177,7 @@ def _context(browser: Browser, site: str, session: str, setting: Setting) -> Bro
         timezone_id="Europe/Berlin",
     )
     context.set_default_timeout(MOST_WAIT_MS)
+    context.add_init_script(NO_STREAMS)
     if session:
         from django.conf import settings
 

@@ -8,7 +8,7 @@ answer at once, with and without watchers in turns; the clients then have the le
 
     .venv/bin/python -m benchmarks.watching --games 1
     .venv/bin/python -m benchmarks.watching --games 50
-    .venv/bin/python -m benchmarks.watching --speed
+    .venv/bin/python -m benchmarks.watching --speed --measured 15
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
 from benchmarks.throughput import LADDER, LOOK_S, PLY_LIMIT, pack_bots, register
@@ -37,12 +37,14 @@ from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
 
+if TYPE_CHECKING:
+    from tournament.models import BotVersion
+
 PAUSE_MS: Final = 1500
 """How long an engine waits before its answer, on average."""
 SPARE, PAIRS = 10, 3
 """One more slot for each ten games, as some are between two games, and pairs of games for each slot."""
-FAST_SLOTS: Final = 2
-FAST_PAIRS: Final = 1000
+FAST_SLOTS, FAST_BOTS, FAST_PAIRS = 2, 4, 1000
 ROUNDS: Final = 3
 PER_ADDRESS: Final = 25
 """Clients of one address; a site refuses more than 32."""
@@ -52,6 +54,7 @@ SETTLE_S: Final = 5.0
 """Between the opening of the streams and the measured time."""
 FOLLOW = re.compile(r' data-follow="([^"]+)"')
 PLIES = re.compile(rb"^id: \S*\bsince=(\d+)", re.MULTILINE)
+SLOW: Final = "Slow"
 SITE: Final = "site"
 """The server's name among the services."""
 
@@ -130,7 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         site = Options("up", Path(name) / "site", workers=slots, trust_uploads=options.no_sandbox)
         with running_instance(
-            site, Console(sys.stderr), lambda: begin(Path(name), "Slow", pairs, pause_ms=PAUSE_MS)
+            site,
+            Console(sys.stderr),
+            lambda: begin(SLOW, enter(Path(name), SLOW, 2, pause_ms=PAUSE_MS), pairs),
         ) as instance:
             if options.speed:
                 measure_speed(instance, options, Path(name))
@@ -149,12 +154,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def begin(folder: Path, name: str, pairs: int, *, pause_ms: int = 0) -> None:
-    """Start a tournament between two bots."""
+def enter(folder: Path, name: str, bots: int, *, pause_ms: int = 0) -> list[BotVersion]:
+    """So many bots of this name."""
+    zips = pack_bots(GAMES[LADDER], folder, name=name, pause_ms=pause_ms)[:bots]
+    return [register(content) for content in zips]
+
+
+def begin(name: str, versions: Sequence[BotVersion], pairs: int) -> None:
+    """Start a round robin with so many pairs of games for each pair of bots."""
     from tournament.services.schedule.tournaments import create_round_robin, start
 
-    zips = pack_bots(GAMES[LADDER], folder, name=name, pause_ms=pause_ms)[:2]
-    versions = [register(content) for content in zips]
     start(
         create_round_robin(
             None, name=name, versions=versions, ladders=[LADDER], pairs=pairs, time_control="600+1", seed=1,
@@ -190,11 +199,13 @@ def measure_moves(instance: Instance, options: argparse.Namespace) -> None:
 
 def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path) -> None:
     """Print the games a second of two slots without and with watchers of a third one's game."""
+    from tournament.models import Game
+
     find_live(instance, 1)
-    begin(folder, "Fast", FAST_PAIRS)
-    rest(instance, SETTLE_S)
+    versions = enter(folder, "Fast", FAST_BOTS)
     rates: dict[bool, list[float]] = {False: [], True: []}
-    for is_watched in (False, True) * ROUNDS:
+    for number, is_watched in enumerate((False, True) * ROUNDS, 1):
+        begin(f"Fast {number}", versions, FAST_PAIRS)
         games = find_live(instance, 1) if is_watched else {}
         with watching(instance, games, options):
             rest(instance, SETTLE_S)
@@ -203,6 +214,8 @@ def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path)
             seconds = time.monotonic() - begun
             rates[is_watched].append((_count_done() - done) / seconds)
             share = (_used(instance) - used) / seconds
+        if not Game.objects.filter(state=Game.State.WAITING).exists():
+            raise Broken("all games were played: measure a shorter time")
         watchers = options.watchers if is_watched else "no"
         print(
             f"- {watchers} watchers: {rates[is_watched][-1]:.1f} games a second, server {share:.0%} of a core"
@@ -228,7 +241,7 @@ def find_live(instance: Instance, number: int) -> Mapping[int, str]:
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         rest(instance, LOOK_S)
-        live = LiveGame.objects.filter(game__tournament__name="Slow")
+        live = LiveGame.objects.filter(game__tournament__name=SLOW)
         youngest = sorted(live, key=lambda one: len(one.moves))
         if len(youngest) >= number:
             pages = {one.game_id: _followed(instance.address.port, one.game_id) for one in youngest}

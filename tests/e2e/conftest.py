@@ -11,8 +11,8 @@ from django.core.cache import caches
 from playwright.sync_api import Browser, ConsoleMessage, Page
 from pytest_django.live_server_helper import LiveServer
 
-from tests.e2e.pages import DESK, NO_STREAMS, PHONE, Visit
-from tests.support.browsers import find_chromium, started_browser
+from tests.e2e.pages import DESK, PHONE, Visit
+from tests.support.browsers import NO_STREAMS, find_chromium, started_browser
 from tests.support.filled_site import Site, fill_site
 
 

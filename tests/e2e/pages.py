@@ -19,8 +19,6 @@ FOCUS_IS_VISIBLE = """() => {
   return box.width * box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0
     && box.left < innerWidth && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
 }"""
-NO_STREAMS = "delete window.EventSource;"
-"""Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
 Visit = Callable[..., Page]
 
 

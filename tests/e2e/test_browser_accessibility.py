@@ -24,9 +24,8 @@ from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
-from tests.e2e.pages import NO_STREAMS
 from tests.support.addresses import EXPECTED, address_of, all_addresses
-from tests.support.browsers import DRAWN, wait_in
+from tests.support.browsers import DRAWN, NO_STREAMS, wait_in
 from tests.support.filled_site import Site
 from tests.support.weights import MOST_BYTES, weight
 from tournament.urls import urlpatterns

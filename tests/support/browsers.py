@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 from tests.support.jobs import wait_until
 
 INSTALLED: Final = "/usr/bin/chromium"
+NO_STREAMS = "delete window.EventSource;"
+"""Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
 DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
   box.scrollIntoView();
   return box.querySelector("canvas");
