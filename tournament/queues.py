@@ -32,10 +32,12 @@ ANY_GAME = "games"
 """The topic that a game has begun or ended."""
 WATCHED = "watched"
 """The sorted set of watched topics, by the time when that was said last."""
+PLAYED = "watched-played"
+"""The sorted set of those of them that are being played, by the time when their slot said so last."""
 WATCHED_S = 6.0
-"""A topic counts as watched for so long."""
+"""A topic counts as watched, and as played, for so long."""
 CLOSELY_MS, WATCHED_MS, MOST_CLOSELY = 200, 1000, 10
-"""How often a watched game is shown; the first one while at most ``MOST_CLOSELY`` are watched."""
+"""How often a watched game is shown; the first one while at most ``MOST_CLOSELY`` are watched and played."""
 
 log = logging.getLogger("tournament.queues")
 
@@ -59,32 +61,37 @@ def announce(*topics: str) -> None:
 
 def pace_ms(topic: str) -> int:
     """How often the moves of this game are to be shown, in milliseconds; 0 if nobody watches it."""
-    found: list[Any] = []
+    played: list[int] = []
 
     def look(client: redis.Redis) -> None:
+        now = time.time()
+        said: Any = client.zscore(WATCHED, topic)
+        if said is None or said < now - WATCHED_S:
+            return
         with client.pipeline(transaction=False) as pipeline:
-            pipeline.zscore(WATCHED, topic)
-            pipeline.zcount(WATCHED, time.time() - WATCHED_S, "+inf")
-            found.extend(pipeline.execute())
+            pipeline.zadd(PLAYED, {topic: now})
+            pipeline.zcount(PLAYED, now - WATCHED_S, "+inf")
+            played.append(pipeline.execute()[1])
 
     _PAGES.try_to(look)
-    if not found or found[0] is None or float(found[0]) < time.time() - WATCHED_S:
+    if not played:
         return 0
-    return CLOSELY_MS if found[1] <= MOST_CLOSELY else WATCHED_MS
+    return CLOSELY_MS if played[0] <= MOST_CLOSELY else WATCHED_MS
 
 
 async def tell_watched(client: async_redis.Redis, topics: Iterable[str]) -> None:
-    """Say which games this process shows live; raises ``redis.RedisError``."""
+    """Say which games this process shows; raises ``redis.RedisError``."""
     now = time.time()
     if not (games := {topic: now for topic in topics if topic.startswith(game_topic(""))}):
         return
     try:
         async with client.pipeline() as pipeline:
             pipeline.zadd(WATCHED, games)
-            pipeline.zremrangebyscore(WATCHED, 0, now - WATCHED_S)
+            for key in (WATCHED, PLAYED):
+                pipeline.zremrangebyscore(key, 0, now - WATCHED_S)
             await pipeline.execute()
     except ResponseError:
-        await client.delete(WATCHED)  # of another type
+        await client.delete(WATCHED, PLAYED)  # one is of another type
 
 
 def game_topic(game: object) -> str:

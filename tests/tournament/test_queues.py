@@ -13,6 +13,7 @@ from tournament import queues
 from tournament.queues import (
     CLOSELY_MS,
     MOST_CLOSELY,
+    PLAYED,
     WATCHED,
     WATCHED_MS,
     WATCHED_S,
@@ -46,20 +47,23 @@ def test_games_are_watched_until_nobody_says_so(real_redis: redis.Redis) -> None
     assert real_redis.zrange(WATCHED, 0, -1) == [game_topic(2).encode()]
 
 
-def test_games_are_shown_less_often_while_many_are_watched(real_redis: redis.Redis) -> None:
-    tell(*map(game_topic, range(MOST_CLOSELY)))
-    assert pace_ms(GAME) == CLOSELY_MS
-    tell(game_topic(MOST_CLOSELY))
+def test_games_are_shown_less_often_while_many_are_watched_and_played(real_redis: redis.Redis) -> None:
+    topics = [game_topic(number) for number in range(MOST_CLOSELY + 1)]
+    tell(*topics)
+    assert [pace_ms(topic) for topic in topics] == [CLOSELY_MS] * MOST_CLOSELY + [WATCHED_MS]
     assert pace_ms(GAME) == WATCHED_MS
-    real_redis.zadd(WATCHED, {game_topic(2): time.time() - WATCHED_S})
+    real_redis.zadd(PLAYED, {game_topic(2): time.time() - WATCHED_S})
     assert pace_ms(GAME) == CLOSELY_MS
+    tell(GAME)
+    assert real_redis.zcard(PLAYED) == MOST_CLOSELY
 
 
+@pytest.mark.parametrize("key", [WATCHED, PLAYED])
 @pytest.mark.parametrize("content", [b"text", b"\xff\x00"])
 def test_a_key_of_another_type_is_not_watched_and_is_replaced(
-    real_redis: redis.Redis, content: bytes, monkeypatch: pytest.MonkeyPatch
+    real_redis: redis.Redis, key: str, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_redis.set(WATCHED, content)
+    real_redis.set(key, content)
     assert pace_ms(GAME) == 0
     tell(GAME)
     tell(GAME)

@@ -105,8 +105,7 @@ class Application(ASGIHandler):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = behind_proxy(scope)
         address = counted_address(scope["client"][0])
-        if is_stream(scope):
-            await self._stream(scope, address, receive, send)
+        if is_stream(scope) and await self._stream(scope, address, receive, send):
             return
         with ExitStack() as stack:
             body = Body(scope)
@@ -128,20 +127,21 @@ class Application(ASGIHandler):
             if response.streaming:
                 response.close()
 
-    async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> None:
-        """Answer with events, or as the view does that has none for this client."""
-        begun = time.monotonic()
+    async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> bool:
+        """Answer with events, or with a refusal; False if there are none at this address."""
+        begun, response = time.monotonic(), HttpResponse()
         try:
-            response = await self.streams.serve(scope, address, receive, send)
+            if not await self.streams.serve(scope, address, receive, send):
+                return False
         except RefusedRequest as refused:
             response = refused.response
-        log_request(scope, response or HttpResponse(), begun)
-        if response is not None:
             await self.send_response(response, send)
+        log_request(scope, response, begun)
+        return True
 
-    async def _ask(self, scope: Mapping[str, Any]) -> HttpResponseBase:
+    async def _ask(self, scope: Mapping[str, Any], address: str) -> HttpResponseBase:
         """The response to a request that the server makes for its streams."""
-        return await self._threads.call(kind_of(dict(scope)), "", self._make_part, dict(scope))
+        return await self._threads.call(kind_of(dict(scope)), address, self._make_part, dict(scope))
 
     def _respond(self, scope: Scope, body: Body) -> HttpResponseBase:
         """The response; runs in a thread, which has ended the request by then, but for an open file."""

@@ -59,14 +59,16 @@ async def show_life() -> None:
 
 def _end_streams_first(streams: Any) -> None:
     """End the streams of events when the process is told to end: uvicorn would wait for them."""
-    loop, end = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+    ends = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def end_streams(number: int, frame: Any) -> None:
         loop.call_soon_threadsafe(streams.stop)
-        if callable(end):
+        if callable(end := ends[signal.Signals(number)]):
             end(number, frame)
 
-    signal.signal(signal.SIGTERM, end_streams)
+    for number in ends:
+        signal.signal(number, end_streams)
 
 
 def _step_back() -> None:

@@ -23,7 +23,15 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 
 from tournament.http.changes import Changes
-from tournament.http.limits import KEPT_S, STREAMS, STREAMS_PER_ADDRESS, AtOnce, RefusedRequest
+from tournament.http.limits import (
+    CONTENT_KEPT_S,
+    KEPT_S,
+    PARTS,
+    STREAMS,
+    STREAMS_PER_ADDRESS,
+    AtOnce,
+    RefusedRequest,
+)
 from tournament.views.polling import PART, RELOAD, LivePart
 
 EVENTS = b"text/event-stream"
@@ -44,7 +52,7 @@ STOPS = "The server is being restarted."
 
 Scope = Mapping[str, Any]
 Key = tuple[bytes, ...]
-Ask = Callable[[Scope], Awaitable[HttpResponseBase]]
+Ask = Callable[[Scope, str], Awaitable[HttpResponseBase]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,7 @@ class Stream:
 
 
 class Streams:
-    """The streams of one process. ``ask`` calls Django."""
+    """The streams of one process. ``ask`` calls Django, in the turn of an address."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -91,16 +99,16 @@ class Streams:
             if stream.task is not None:
                 stream.task.cancel()
 
-    async def serve(self, scope: Scope, address: str, receive: Any, send: Any) -> HttpResponseBase | None:
-        """Answer with a stream until its client is gone, or return what the view says instead of one.
+    async def serve(self, scope: Scope, address: str, receive: Any, send: Any) -> bool:
+        """Answer with a stream until its client is gone; False if there is none at this address.
 
         Raises ``RefusedRequest``.
         """
         with self._limit.counted(address), self._opened() as stream:
             query = dict(scope["headers"]).get(b"last-event-id") or scope["query_string"]
-            part = await self._part(scope, query)
-            if part.follow is None or not part.follow.topics:
-                return part.response
+            part = await self._part(scope, query, address)
+            if part.follow is None or not (part.follow.topics or part.event):
+                return False
             if self._is_stopping:
                 raise RefusedRequest(503, STOPS)
             self._listen()
@@ -115,7 +123,7 @@ class Streams:
                 with suppress(asyncio.CancelledError):
                     await stream.task
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        return None
+        return True
 
     async def _send_all(self, scope: Scope, stream: Stream, part: Part, query: bytes, send: Any) -> None:
         async def write(data: bytes) -> None:
@@ -137,18 +145,21 @@ class Streams:
             await self._changes.wait(follow.topics, part.since, follow.again_s)
             part = await self._part(scope, query)
 
-    async def _part(self, scope: Scope, query: bytes) -> Part:
-        """The part of the page at the stream's address; made once for all streams in the same state."""
+    async def _part(self, scope: Scope, query: bytes, address: str = "") -> Part:
+        """The part of the page at the stream's address; made once for all streams in the same state.
+
+        The first one of a stream is made in the turn of its client's ``address``.
+        """
         key = _key_of(scope, query)
         task = self._parts.get(key)
         if task is None or (task.done() and self._is_old(task)):
             self._forget()
-            task = self._parts[key] = asyncio.create_task(self._make(scope, query))
+            task = self._parts[key] = asyncio.create_task(self._make(scope, query, address))
         return await asyncio.shield(task)
 
-    async def _make(self, scope: Scope, query: bytes) -> Part:
+    async def _make(self, scope: Scope, query: bytes, address: str) -> Part:
         since = self._changes.count
-        response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)})
+        response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)}, address)
         follow: LivePart | None = getattr(response, "follow", None)
         event, next_query = b"", follow.query.encode("latin-1") if follow else b""
         if response.status_code == 200 and follow is not None:
@@ -160,12 +171,16 @@ class Streams:
         if task.cancelled() or task.exception() is not None:
             return True
         part = task.result()
-        topics = part.follow.topics if part.follow else ()
-        is_kept = time.monotonic() - part.made < KEPT_S
-        return not is_kept or self._changes.has_changed(topics, part.since)
+        if part.follow is None:
+            return True
+        kept_s = CONTENT_KEPT_S if part.event else min(KEPT_S, part.follow.again_s)
+        is_kept = time.monotonic() - part.made < kept_s
+        return not is_kept or self._changes.has_changed(part.follow.topics, part.since)
 
     def _forget(self) -> None:
-        """Forget parts that are old."""
+        """Forget parts that are old, and all if there are too many."""
+        if len(self._parts) > PARTS:
+            self._parts.clear()
         for key in [key for key, task in self._parts.items() if task.done() and self._is_old(task)]:
             del self._parts[key]
 

@@ -18,20 +18,22 @@ function texts(row) {
   return new Map([...row.cells].map((cell, index) => [name(index), cell]));
 }
 
+let waiting = null; // the newest part that waits until somebody has chosen
+
 function swap(html) {
   const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
   const fresh = content.firstElementChild;
   const old = document.getElementById(fresh.id);
   const field = old.contains(document.activeElement) ? document.activeElement : null;
   if (field?.matches("select, input")) { // not while somebody chooses; it comes with the next event
-    field.addEventListener("blur", () => show(old, fresh), { once: true });
+    if (!waiting) field.addEventListener("blur", () => { show(...waiting); waiting = null; }, { once: true });
+    waiting = [old, fresh];
     return;
   }
   show(old, fresh);
 }
 
 function show(old, fresh) {
-  if (!old.isConnected) return; // a newer one is shown
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const before = named(old, "key");
   const places = new Map([...before].map(([key, row]) => [key, row.getBoundingClientRect().top]));

@@ -32,7 +32,7 @@ class LivePart:
     topics: tuple[str, ...]
     pause_s: float = 1.0
     """The shortest time between two events."""
-    again_s: float = 15.0
+    again_s: float = 5.0
     """It is asked for again after so long also without news: not every change is announced."""
     parameters: Mapping[str, object] | None = None
     """Of the next request, beside ``seen``; None for those of this one."""

@@ -166,13 +166,12 @@ async def test_a_client_that_comes_back_gets_what_it_missed(application: Applica
 @pytest.mark.parametrize(
     ("target", "status", "content"),
     [
-        ("/plain/", 200, "plain True"),
-        ("/one/", 200, "one\n0 "),
-        ("/one/?seen=0", 204, ""),
+        ("/plain/", 200, "plain False"),
+        ("/one/?seen=0", 200, "one\n0 "),
         ("/two/", 404, "missing"),
     ],
 )
-def test_without_anything_to_follow_the_view_s_own_response_comes(
+def test_without_anything_to_follow_the_page_s_own_response_comes(
     application: Application, target: str, status: int, content: str
 ) -> None:
     shown["one"].follows = False
@@ -181,6 +180,14 @@ def test_without_anything_to_follow_the_view_s_own_response_comes(
     (sent,) = run(application, exchange)
     assert exchange.status == status
     assert sent.startswith(content)
+
+
+@in_loop
+async def test_what_is_over_comes_as_the_only_event(application: Application) -> None:
+    shown["one"].follows = False
+    one = stream("/one/?seen=7")
+    await one.begin(application)
+    assert events(one) == ["one/0"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +248,6 @@ async def test_a_part_is_asked_for_again_also_without_news(application: Applicat
     one = stream("/one/")
     tasks = await opened(application, one)
     shown["one"].state = 1
-    application.streams._parts.clear()  # as if it had been kept for long enough
     await until(lambda: events(one)[-1] == "one/1")
     await closed(tasks, one)
 

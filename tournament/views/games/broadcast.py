@@ -41,6 +41,8 @@ END_S = 12.0
 TURN_S = 120
 """The page of all ladders begins with another ladder after so long."""
 BOARD_PAUSE_S, EVENT_PAUSE_S, AGAIN_S = 0.4, 3.0, 3.0
+EMPTY = "none"
+"""The state of the page without any game."""
 TOP, MOST_CROSSED, COMING = 10, 16, 4
 """Rows of a ladder, most bots with all their meetings, and games that come next."""
 
@@ -66,13 +68,17 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
         raise Http404(f"no ladder {code!r}")
     running = list_running()
     game = _shown(request, code, running)
+    if game is None:
+        known = whole_number(request, "game", 0, most=LAST_ID)
+        empty = LivePart(request, EMPTY, (ANY_GAME,), again_s=AGAIN_S, parameters={})
+        if is_part(request):
+            return reload() if known else empty.unchanged()
+        return empty.render("broadcast.html", {"code": code, "channels": _channels(running)})
     if is_part(request):
-        if game is None:
-            return reload() if request.GET.get("game") else HttpResponse(status=204)
-        return _part(request, game, "event" if request.GET.get("part") == "event" else "game")
+        part = "event" if request.GET.get("part") == "event" else "game"
+        return reload() if request.GET.get("seen") == EMPTY else _part(request, game, part)
     context: dict[str, Any] = {"code": code, "channels": _channels(running)}
-    if game is not None:
-        context |= _game_context(request, game) | _event_context(request, game)
+    context |= _game_context(request, game) | _event_context(request, game)
     return render(request, "broadcast.html", context)
 
 
@@ -110,7 +116,10 @@ def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | Non
     now = timezone.now()
     running = [game for game in games if code in {"", game.ladder_id}]
     if is_part(request) and (known := whole_number(request, "game", 0, most=LAST_ID)):
-        game = find_game_for(request, known)
+        try:
+            game = find_game_for(request, known)
+        except Http404:
+            return None
         is_over = game.finished_at is not None and (now - game.finished_at).total_seconds() > END_S
         goes_on = hasattr(game, "live") or not running or (game.finished_at is not None and not is_over)
         return game if goes_on else None

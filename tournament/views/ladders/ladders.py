@@ -82,7 +82,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
     context: dict[str, Any] = {
-        "latest": Game.objects.by_completion(code).with_players().last(),
+        "latest": access.visible_games(access.PUBLIC, Game.objects.by_completion(code).with_players()).last(),
         "ranked": ranked,
         "recent": RECENT,
         "provisional_width": 6 * SETTLED_SIGMA,

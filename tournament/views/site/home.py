@@ -38,7 +38,7 @@ from tournament.views.site.news import News, look_up_news
 
 TOURNAMENTS = 6
 KEPT_S = 0.9
-"""Seconds for which what is played is not looked up again for pages with the same boards, or without any."""
+"""Seconds for which what is played is not looked up again for new pages."""
 
 
 @require_safe
@@ -86,17 +86,9 @@ def _filters(line: PlayedLine) -> dict[str, object]:
 
 
 def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
-    key = f"home-seen-{_joined(shown)}"
-    known: str | None = cache.get(key)
-    if known is not None and (part := _part(request, _joined(shown), known)).is_shown:
-        return part.unchanged()
     playing = _playing(shown, look_up_news())
-    if playing["shown"] == _joined(shown):  # not for every text that somebody writes into the address
-        cache.set(key, playing["seen"], KEPT_S)
     part = _part(request, playing["shown"], playing["seen"])
-    if part.is_shown:
-        return part.unchanged()
-    return part.render("pieces/playing.html", {"playing": playing})
+    return part.unchanged() if part.is_shown else part.render("pieces/playing.html", {"playing": playing})
 
 
 def _part(request: HttpRequest, shown: str, seen: str) -> LivePart:

@@ -88,7 +88,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.format.is_sequential or tournament.slug != slug:
         return redirect(tournament)
     seen = _seen(tournament)
-    is_full = request.GET.get("table") == "full"
+    is_full = request.GET.get("table") == "full" and len(players_of(tournament)) > MOST_CROSSED
     polls = not (tournament.is_over or tournament.state == State.DRAFT or is_full)
     part = LivePart(request, seen, (tournament_topic(tournament.pk),) if polls else ())
     if part.is_shown:

@@ -107,5 +107,24 @@ def test_without_a_running_game_the_last_one_is_shown_and_private_ones_never(
     assert f'data-game="{site.played.pk}"' in client.get("/tv/").content.decode()
     Tournament.objects.filter(pk=site.played.tournament_id).update(state="draft")
     address = f"/tv/?part=game&game={site.played.pk}&seen=x"
-    assert client.get(address, headers=PART).status_code == 404
+    assert not client.get(address, headers=PART).content
     assert "No game has been played here yet." in client.get("/tv/dualma/").content.decode()
+
+
+def test_an_empty_page_begins_with_the_first_game(site: Site, client: Client) -> None:
+    live = {"state": site.live.state, "attempt": site.live.attempt}
+    LiveGame.objects.all().delete()
+    Game.objects.update(finished_at=None)
+    Game.objects.filter(pk=site.live.pk).update(state=Game.State.WAITING, attempt=None)
+    page = client.get("/tv/").content.decode()
+    assert "No game has been played here yet" in page
+    assert client.get(followed(page, "game"), headers=PART).status_code == 204
+    Game.objects.filter(pk=site.live.pk).update(**live)
+    go_live(site.live, plies=2)
+    assert client.get(followed(page, "game"), headers=PART)["X-Reload"] == "true"
+
+
+def test_a_game_that_is_gone_makes_way_for_another(site: Site, client: Client) -> None:
+    address = followed(client.get("/tv/").content.decode(), "game")
+    Tournament.objects.filter(pk=site.live.tournament_id).update(state=Tournament.State.DRAFT)
+    assert client.get(address, headers=PART)["X-Reload"] == "true"

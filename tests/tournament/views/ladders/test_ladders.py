@@ -17,7 +17,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
-from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent
+from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.views.games import search
 from tournament.views.ladders import overall
 from tournament.views.ladders.drawings import (
@@ -112,6 +112,13 @@ def test_a_row_of_a_ladder_has_its_drawings_and_their_numbers_as_text(site: Site
     assert re.findall(r'class="(?:win|draw|loss)"><a [^>]*>(\d+)<', row) == ["12", "3", "4"]
     assert "from 22.0 to 27.0 in the last 3 rated games" in row
     assert " style=" not in row
+
+
+def test_the_latest_result_is_never_one_of_a_validation(site: Site, client: Client) -> None:
+    address = f"/ladders/{site.played.ladder_id}/"
+    latest = client.get(address).context["latest"]
+    Tournament.objects.filter(pk=latest.tournament_id).update(kind="validation")
+    assert latest.get_absolute_url() not in client.get(address).content.decode()
 
 
 def test_the_latest_ratings_of_all_versions_are_one_query(

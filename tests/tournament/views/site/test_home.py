@@ -124,30 +124,10 @@ def test_a_poll_is_empty_until_a_move_comes(site: Site, client: Client) -> None:
     address = followed_address(page)
     assert client.get(address, headers=PART).status_code == 204
     go_live(site.live, plies=7)
-    cache.clear()
     answer = client.get(address, headers=PART)
     assert answer.status_code == 200
     assert 'data-plies="7"' in answer.content.decode()
     assert "<html" not in answer.content.decode()
-
-
-def test_a_poll_that_finds_nothing_new_costs_no_query_for_a_second(
-    site: Site, client: Client, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    page = page_of(client)
-    address = followed_address(page)
-    client.get(address, headers=PART)
-    with django_assert_num_queries(0):
-        assert client.get(address, headers=PART).status_code == 204
-
-
-def test_only_the_polls_of_real_pages_are_remembered(site: Site, client: Client) -> None:
-    cache.clear()
-    for boards in ("", "99", f"99,{site.live.pk}", f"{site.live.pk},99"):
-        client.get(f"/?boards={boards}&seen=x", headers=PART)
-        assert cache.get(f"home-seen-{boards}") is None
-    client.get(f"/?boards={site.live.pk}&seen=x", headers=PART)
-    assert cache.get(f"home-seen-{site.live.pk}") is not None
 
 
 def test_a_game_that_is_begun_again_is_drawn_again(site: Site, client: Client) -> None:
