@@ -94,26 +94,33 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def pack_bots(
-    game: Variant, folder: Path, *, name: str = "Instant", think_ms: int = 0, pause_ms: int = 0
+    game: Variant,
+    folder: Path,
+    *,
+    name: str = "Instant",
+    think_ms: int = 0,
+    pause_ms: int = 0,
+    plies: int = LEAST_PLIES,
+    lines: int = LINES,
 ) -> list[bytes]:
-    """The bots' zips: the same program and lines, under different names."""
+    """The bots' zips: one program under different names, with so many lines, each of ``plies`` or more."""
     command = json.dumps(["./engine", "lines", "0", str(think_ms), str(pause_ms)])
     program = compile_engine(folder).read_bytes()
-    lines = " line ".join(" ".join(moves) for moves in islice(draw_lines(game), LINES))
+    line = " line ".join(" ".join(moves) for moves in islice(draw_lines(game, plies), lines))
     zips = []
     for number in range(1, BOTS + 1):
         manifest = (
             f'[bot]\nname = "{name} {number}"\nversion = "1"\ncommand = {command}\ngames = ["{game.code}"]\n'
         )
-        zips.append(pack_bundle({"bot.toml": manifest.encode(), "engine": program, "lines": lines.encode()}))
+        zips.append(pack_bundle({"bot.toml": manifest.encode(), "engine": program, "lines": line.encode()}))
     return zips
 
 
-def draw_lines(game: Variant) -> Iterator[list[str]]:
+def draw_lines(game: Variant, plies: int) -> Iterator[list[str]]:
     """Random games that are long enough."""
     for seed in count(1):
         moves = draw_game(game.position.initial(), PLY_LIMIT, Dice(seed))
-        if len(moves) >= LEAST_PLIES:
+        if len(moves) >= plies:
             yield moves
 
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 PAUSE_MS: Final = 1500
 """How long an engine waits before its answer, on average."""
+SLOW_PLIES, SLOW_LINES = 95, 10
+"""The least length of the games between such engines, which take more than two minutes, and their number."""
 SPARE, PAIRS = 10, 3
 """One more slot for each ten games, as some are between two games, and pairs of games for each slot."""
 FAST_SLOTS, FAST_BOTS, FAST_PAIRS = 2, 4, 1000
@@ -158,7 +160,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def enter(folder: Path, name: str, bots: int, *, pause_ms: int = 0) -> list[BotVersion]:
     """So many bots of this name."""
-    zips = pack_bots(GAMES[LADDER], folder, name=name, pause_ms=pause_ms)[:bots]
+    long = {"plies": SLOW_PLIES, "lines": SLOW_LINES} if pause_ms else {}
+    zips = pack_bots(GAMES[LADDER], folder, name=name, pause_ms=pause_ms, **long)[:bots]
     return [register(content) for content in zips]
 
 
