@@ -27,9 +27,9 @@ TOO_LARGE = "duarena.too_large"
 """The key in a request's ``META`` that says that its body was over the limit and has been dropped."""
 STREAMS, STREAMS_PER_ADDRESS = 600, 32
 """Streams of events that one process sends at a time: pages that follow what they show. Others poll."""
-KEPT_S, CONTENT_KEPT_S = 10.0, 1.0
-"""A part of a page is made anew for the next stream after so long, also if no change was announced; the
-second one if it is not empty: it may have a running clock.
+CONTENT_KEPT_S = 1.0
+"""A part of a page is made anew for the next stream after so long, also if no change was announced: it may
+have a running clock.
 """
 PARTS = 1000
 """Parts that a process keeps."""

@@ -25,7 +25,6 @@ from django.http.response import HttpResponseBase
 from tournament.http.changes import Changes
 from tournament.http.limits import (
     CONTENT_KEPT_S,
-    KEPT_S,
     PARTS,
     STREAMS,
     STREAMS_PER_ADDRESS,
@@ -113,7 +112,7 @@ class Streams:
                 raise RefusedRequest(503, STOPS)
             self._listen()
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, query, send))
+            stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, send))
             gone = asyncio.ensure_future(_until_gone(receive))
             try:
                 await asyncio.wait({stream.task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -125,7 +124,7 @@ class Streams:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         return True
 
-    async def _send_all(self, scope: Scope, stream: Stream, part: Part, query: bytes, send: Any) -> None:
+    async def _send_all(self, scope: Scope, stream: Stream, part: Part, send: Any) -> None:
         async def write(data: bytes) -> None:
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
@@ -139,11 +138,11 @@ class Streams:
             await write(part.event or BEAT)
             if not follow.topics:
                 return
-            query, stream.topics = part.query, follow.topics
+            stream.topics = follow.topics
             if part.event:
                 await asyncio.sleep(follow.pause_s)
             await self._changes.wait(follow.topics, part.since, follow.again_s)
-            part = await self._part(scope, query)
+            part = await self._part(scope, part.query)
 
     async def _part(self, scope: Scope, query: bytes, address: str = "") -> Part:
         """The part of the page at the stream's address; made once for all streams in the same state.
@@ -173,7 +172,7 @@ class Streams:
         part = task.result()
         if part.follow is None:
             return True
-        kept_s = CONTENT_KEPT_S if part.event else min(KEPT_S, part.follow.again_s)
+        kept_s = CONTENT_KEPT_S if part.event else part.follow.again_s
         is_kept = time.monotonic() - part.made < kept_s
         return not is_kept or self._changes.has_changed(part.follow.topics, part.since)
 

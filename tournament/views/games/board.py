@@ -55,10 +55,7 @@ class PlayerPanel:
 def find_game_for(request: HttpRequest, pk: int) -> Game:
     """The game, if it exists and this user may see it; raises ``Http404``."""
     games = Game.objects.with_players().select_related("pairing", "correction", "live")
-    game = get_object_or_404(games, pk=pk)
-    if not access.may_see_tournament(request.user, game.tournament):
-        raise Http404(f"no game {pk}")
-    return game
+    return _shown_to(request, get_object_or_404(games, pk=pk))
 
 
 def find_followed(request: HttpRequest, pk: int) -> Game:
@@ -70,8 +67,12 @@ def find_followed(request: HttpRequest, pk: int) -> Game:
         raise Http404(f"no game {pk}") from None
     for name in ("white", "black", "tournament", "ladder", "pairing"):
         setattr(game, name, getattr(kept, name))
+    return _shown_to(request, game)
+
+
+def _shown_to(request: HttpRequest, game: Game) -> Game:
     if not access.may_see_tournament(request.user, game.tournament):
-        raise Http404(f"no game {pk}")
+        raise Http404(f"no game {game.pk}")
     return game
 
 
