@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from engines.rules.native import i64, mypyc_attr
+from engines.rules.symmetry import ONLY_IDENTITY, Symmetry
 
 MAX_NUMBER: Final = 999_999_999
 """The largest number in any field of a position string."""
@@ -217,6 +218,25 @@ class Position(metaclass=ABCMeta):
 
         An empty mancala hole is ``"0"``, an empty cell of a hexagon ``""``.
         """
+
+    @classmethod
+    def symmetries(cls) -> tuple[Symmetry, ...]:
+        """The maps of the board under which the rules stay the same; the first is the identity."""
+        return ONLY_IDENTITY
+
+    def form(self, number: int) -> Hashable:
+        """The ``key`` of the position after the symmetry of this number."""
+        return self.key()
+
+    def canonical(self) -> tuple[Hashable, list[Symmetry]]:
+        """The least of all forms, equal for positions that a symmetry maps onto each other.
+
+        With it come the symmetries that lead to it: several for a symmetric position.
+        """
+        symmetries = self.symmetries()
+        forms = [self.form(number) for number in range(len(symmetries))]
+        least = min(forms)  # type: ignore[type-var]  # forms of a game are tuples of the same types
+        return least, [one for one, form in zip(symmetries, forms, strict=True) if form == least]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position) or type(self) is not type(other):

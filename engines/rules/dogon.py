@@ -111,6 +111,7 @@ from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, 
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import HOLE_BITS, HOLE_MASK, WORD_BITS, SowingPosition, add_up, pack, unpack
+from engines.rules.symmetry import IDENTITY, Symmetry
 
 CREDIT: Final = "Ralf Gering, 2010 (rules as of July 2023)"
 
@@ -118,6 +119,7 @@ PASS: Final = "pass"
 PASS_PRICE: Final = 2
 """Captured seeds that a pass costs."""
 
+_MIRRORED: Final = str.maketrans("+-", "-+")
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
 
 DIRECTIONS: Final = "+-"
@@ -201,6 +203,9 @@ class Board:
         """For each side, in the order of ``legal_moves``."""
         self.named = tuple([{sowing.token: sowing for sowing in row} for row in self.sowings])
         """For each side: its sowings by token."""
+        mirrored = dict(zip(files, reversed(files), strict=True))
+        holes = {f"{file}{rank}": f"{other}{rank}" for file, other in mirrored.items() for rank in "12"}
+        self.symmetries = (IDENTITY, Symmetry({**holes, "+": "-", "-": "+"}))
         self.last: i64 = HOLE_BITS * (self.width - 1)
         """The first bit of a row's last hole."""
         self.last_forth: i64 = 1 << HOLE_BITS * (len(files) - 1)
@@ -391,6 +396,18 @@ class DogonPosition(SowingPosition):
     def key(self) -> Hashable:
         # the other store has all other seeds
         return self._own, self._opponent, self._own_store, self._side, self._passed, self._run
+
+    @classmethod
+    def symmetries(cls) -> tuple[Symmetry, ...]:
+        return cls.tables.symmetries
+
+    def form(self, number: int) -> Hashable:
+        if not number:
+            return self.key()
+        width = self._tables.width
+        own, opponent = (pack(unpack(row, width)[::-1]) for row in (self._own, self._opponent))
+        run = self._run if self._run == NO_RUN else self._run.translate(_MIRRORED)
+        return own, opponent, self._own_store, self._side, self._passed, run
 
     def board(self) -> Mapping[str, str]:
         return dict(zip(self._tables.names, map(str, self.holes), strict=True))

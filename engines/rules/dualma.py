@@ -108,6 +108,7 @@ from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason
 from engines.rules.hexagon import Hexagon, by_remainder, cell_at, cells_of, count_cells, remainder
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_turn, split_fields
+from engines.rules.symmetry import Symmetry
 
 CREDIT: Final = "Paschalis Antoniou"
 DISCS: Final = 11
@@ -280,6 +281,19 @@ class DualmaPosition(Position):
 
     def key(self) -> Hashable:
         return self._white, self._black, self._stacks, self._white_under, self._ply & 1
+
+    @classmethod
+    def symmetries(cls) -> tuple[Symmetry, ...]:
+        return BOARD.symmetries
+
+    def form(self, number: int) -> Hashable:
+        return (
+            BOARD.turned(self._white, number),
+            BOARD.turned(self._black, number),
+            BOARD.turned(self._stacks, number),
+            BOARD.turned(self._white_under, number),
+            self._ply & 1,
+        )
 
     def outcome(self) -> Outcome:
         return self._verdict

@@ -118,6 +118,7 @@ from engines.rules.cellsets import (
 from engines.rules.hexagon import count_cells, lowest_cell
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_turn, split_fields
+from engines.rules.symmetry import Symmetry
 
 CREDIT: Final = "José Manuel Astilleros García-Monge"
 SUPPLY: Final = 18
@@ -490,6 +491,17 @@ class DuplolinePosition(Position):
 
     def key(self) -> Hashable:
         return self.pieces, self.side
+
+    @classmethod
+    def symmetries(cls) -> tuple[Symmetry, ...]:
+        return BOARD.symmetries
+
+    def form(self, number: int) -> Hashable:
+        white, black = self.pieces
+        return (
+            (BOARD.turned(white[DISC], number), BOARD.turned(white[RING], number)),
+            (BOARD.turned(black[DISC], number), BOARD.turned(black[RING], number)),
+        ), self.side
 
     def outcome(self) -> Outcome:
         if self._verdict is not UNDECIDED or self._is_empty:

@@ -34,6 +34,7 @@ from typing import Final, TypeVar
 from engines.rules.base import quote
 from engines.rules.native import i64
 from engines.rules.notation import field_error, split_parts
+from engines.rules.symmetry import Symmetry
 
 T = TypeVar("T")
 
@@ -111,6 +112,8 @@ class Hexagon:
             for n in range(max(1, row - side + 2), min(2 * side - 1, side + row) + 1):
                 self._places[row, n] = len(self._places) if pitch is None else row * pitch + n - 1
         self.cells = tuple(self._places.values())
+        self._symmetries: tuple[Symmetry, ...] = ()
+        self._turned: tuple[tuple[int, ...], ...] = ()
         self.numbers = {f"{self.letters[row]}{n}": cell for (row, n), cell in self._places.items()}
         names = {cell: name for name, cell in self.numbers.items()}
         self.names = tuple(names.get(cell, "") for cell in range(self.cells[-1] + 1))
@@ -143,6 +146,57 @@ class Hexagon:
     def _coordinates(self, cell: int) -> tuple[int, int]:
         name = self.names[cell]
         return self.letters.index(name[0]), int(name[1:])
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The six rotations about the centre, and their mirror images; the first is the identity."""
+        if not self._symmetries:
+            self._find_symmetries()
+        return self._symmetries
+
+    def turned(self, cells: i64, number: i64) -> i64:
+        """A set of cells after the symmetry of this number, byte by byte from a table."""
+        if not self._turned:
+            self._find_symmetries()
+        table = self._turned[number]
+        found: i64 = 0
+        first: i64 = 0
+        while cells:
+            found |= table[first + (cells & 255)]
+            cells >>= 8
+            first += 256
+        return found
+
+    def _find_symmetries(self) -> None:
+        """Make the tables of the symmetries, which few programs need and take some milliseconds."""
+        maps = [
+            {place: self._map(place, turns, is_mirrored) for place in self._places}
+            for is_mirrored in (False, True)
+            for turns in range(6)
+        ]
+        names = {place: name for name, place in zip(self.numbers, self._places, strict=True)}
+        self._turned = tuple(
+            [self._table({self._places[a]: self._places[b] for a, b in one.items()}) for one in maps]
+        )
+        self._symmetries = tuple([Symmetry({names[a]: names[b] for a, b in one.items()}) for one in maps])
+
+    def _map(self, place: tuple[int, int], turns: int, is_mirrored: bool) -> tuple[int, int]:
+        """Where a cell comes to, by row and number: from the centre it is so many steps up and aslant."""
+        up, on = place[0] - self.side + 1, place[1] - self.side
+        if is_mirrored:
+            up, on = on - up, on
+        for _ in range(turns):
+            up, on = on, on - up
+        return up + self.side - 1, on + self.side
+
+    def _table(self, cells: dict[int, int]) -> tuple[int, ...]:
+        """For each byte of a set and each of its values: the set of the cells after a map."""
+        table = []
+        for first in range(0, self.cells[-1] + 1, 8):
+            for byte in range(256):
+                there = [cells[first + bit] for bit in range(8) if byte >> bit & 1 and first + bit in cells]
+                table.append(sum(1 << cell for cell in there))
+        return tuple(table)
 
     def parse_rows(self, field: str, contents: Collection[str]) -> dict[int, str]:
         """Parse the first field of a position string: the occupied cells and their contents.

@@ -7,14 +7,21 @@ once on a page. Charts and the rest of a page are drawn by the site. The rules n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from engines.rules.base import Position, Side
 from engines.svg import small
-from engines.svg.elements import circle, element, lettering
-from engines.svg.hexagons import draw_dualma, draw_duploline
-from engines.svg.mancala import draw_dogon, draw_duovallis, small_stones
+from engines.svg.elements import Spot, circle, element, lettering
+from engines.svg.hexagons import coordinates, draw_dualma, draw_duploline, place_on
+from engines.svg.mancala import (
+    RADIUS,
+    draw_dogon,
+    draw_duovallis,
+    place_in_dogon,
+    place_in_duovallis,
+    small_stones,
+)
 from engines.svg.style import MATERIALS, STYLE, flat_style, needed_style
 from engines.svg.words import (
     NAMES,
@@ -23,6 +30,7 @@ from engines.svg.words import (
     game_code,
     game_name,
     holding,
+    spoken_content,
     standing,
     stores,
     summarize,
@@ -80,6 +88,7 @@ def draw(
     before: Position | None = None,
     flip: bool = False,
     players: bool = True,
+    targets: bool = False,
     size: int = 480,
     style: str = "",
 ) -> str:
@@ -88,7 +97,8 @@ def draw(
     ``last_move`` may be any text: names that are not cells are ignored. With ``before``, the position
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
     hole, the cell that a piece left. Without ``players`` their names are left out, for pages that show them
-    beside the board, and what they hold stays. ``style`` is embedded, for a separate file: ``STYLE`` or
+    beside the board, and what they hold stays. With ``targets`` each cell has an invisible button, for pages
+    on which moves are entered (``data-cell``). ``style`` is embedded, for a separate file: ``STYLE`` or
     ``flat_style()``, any other text unescaped; ``MATERIALS`` is embedded with it.
     """
     code = game_code(position)
@@ -102,16 +112,40 @@ def draw(
         element("title", spoken),
         element("style", style) + MATERIALS if style else "",
         _strip(position, far, strip / 2, width, players) if strip else "",
-        element("g", board, transform=f"translate(0 {strip:g})"),
+        element(
+            "g", board, *(_targets(position, flip) if targets else ()), transform=f"translate(0 {strip:g})"
+        ),
         _strip(position, near, strip + height + strip / 2, width, players) if strip else "",
         xmlns="http://www.w3.org/2000/svg",
         kind=f"board board-{code}",
-        role="img",
+        role="group" if targets else "img",
         viewBox=f"{-PADDING:g} {-PADDING:g} {full_width:.0f} {full_height:.0f}",
         width=size,
         height=round(size * full_height / full_width),
         **{"aria-label": spoken},
     )
+
+
+def _targets(position: Position, flip: bool) -> Iterator[str]:
+    """The buttons of the cells, which say what is on them."""
+    board = position.board()
+    place, radius = _places(position, flip)
+    for name, content in board.items():
+        x, y = place(name)
+        spoken = f"{name}, {spoken_content(content) if content else 'empty'}"
+        attributes = {"data-cell": name, "aria-label": spoken}
+        yield element("circle", kind="target", cx=x, cy=y, r=radius, role="button", tabindex=-1, **attributes)
+
+
+def _places(position: Position, flip: bool) -> tuple[Callable[[str], Spot], float]:
+    """Where each cell is drawn, and the radius of its button."""
+    code = game_code(position)
+    if code == "duovallis":
+        return place_in_duovallis(flip), RADIUS
+    if code in _WIDE:
+        return place_in_dogon(len(position.board()) // 2, flip), RADIUS
+    place, pitch = place_on(5 if code == "dualma" else 4, flip)
+    return lambda name: place(*coordinates(name)), pitch / 2
 
 
 def draw_small(position: Position, *, last_move: str = "", alone: bool = False) -> str:

@@ -22,6 +22,9 @@ EDGE: Final = 11.0
 ROW: Final = math.sqrt(0.75)
 """From one row to the next, in cells."""
 
+RADIUS: Final = WIDTH / 2 - EDGE
+HEIGHT: Final = 2 * RADIUS * ROW + 2 * EDGE
+
 AXES: Final = ((0, 1), (1, 0), (1, 1))
 """One step along each of the three lines through a cell: rows up, numbers up."""
 
@@ -51,24 +54,16 @@ def _draw(
     piece: Piece | None,
 ) -> tuple[float, float, str]:
     """Without ``piece`` the cells have their names instead of their contents."""
-    radius = WIDTH / 2 - EDGE
-    height = 2 * radius * ROW + 2 * EDGE
-    pitch = radius / (side + 0.2)
-    middle = (WIDTH / 2, height / 2)
-    turned = -1 if flip else 1
-
-    def place(row: float, n: float) -> Spot:
-        across, up = n - side - (row - side + 1) / 2, row - side + 1
-        return middle[0] + turned * across * pitch, middle[1] - turned * up * pitch * ROW
-
+    place, pitch = place_on(side, flip)
+    middle = (WIDTH / 2, HEIGHT / 2)
     board = position.board()
-    spots = {name: place(*_coordinates(name)) for name in board}
+    spots = {name: place(*coordinates(name)) for name in board}
     touched = paths(last_move, board)
     winning = winning_cells(board, position.outcome().reason)
     centre = "" if piece is None else f"{'abcdefghi'[side - 1]}{side}"
     drawing = [
-        element("path", kind="rim", d=polygon(_corners(middle, radius, 0))),
-        element("path", kind="face rounded", d=polygon(_corners(middle, radius, 0))),
+        element("path", kind="rim", d=polygon(_corners(middle, RADIUS, 0))),
+        element("path", kind="face rounded", d=polygon(_corners(middle, RADIUS, 0))),
         *_tiles(spots, pitch, centre, {name for path in touched for name in path}, winning),
         *(_ghost(spots[path[0]], pitch) for path in touched if before is not None and len(path) > 1),
         *(
@@ -81,7 +76,19 @@ def _draw(
         *(_arrow([spots[name] for name in path], pitch) for path in touched if len(path) > 1),
         *_labels(place, side),
     ]
-    return WIDTH, height, "".join(drawing)
+    return WIDTH, HEIGHT, "".join(drawing)
+
+
+def place_on(side: int, flip: bool) -> tuple[Callable[[float, float], Spot], float]:
+    """Where the cell with these ``coordinates`` is drawn, and how far its neighbours are from it."""
+    pitch = RADIUS / (side + 0.2)
+    turned = -1 if flip else 1
+
+    def place(row: float, n: float) -> Spot:
+        across, up = n - side - (row - side + 1) / 2, row - side + 1
+        return WIDTH / 2 + turned * across * pitch, HEIGHT / 2 - turned * up * pitch * ROW
+
+    return place, pitch
 
 
 def winning_cells(board: Mapping[str, str], reason: Reason) -> set[str]:
@@ -100,14 +107,14 @@ def winning_cells(board: Mapping[str, str], reason: Reason) -> set[str]:
 
 def _lines(cells: set[str], length: int) -> Iterator[list[str]]:
     for name in cells:
-        row, n = _coordinates(name)
+        row, n = coordinates(name)
         for up, on in AXES:
             line = [f"{chr(ord('a') + row + up * k)}{n + on * k}" for k in range(length)]
             if cells.issuperset(line):
                 yield line
 
 
-def _coordinates(name: str) -> tuple[int, int]:
+def coordinates(name: str) -> tuple[int, int]:
     return ord(name[0]) - ord("a"), int(name[1:])
 
 

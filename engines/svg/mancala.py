@@ -25,6 +25,11 @@ COUNT_ROOM: Final = 22.0
 MARGIN: Final = 24.0
 """Room for the coordinates, left and beneath."""
 
+ROW: Final = PITCH + COUNT_ROOM
+VALLEY: Final = 2 * ROW + 8
+GAP: Final = 12.0
+"""Duovallis: a row with its numbers, a valley of two rows, and what lies between the valleys."""
+
 MOST_DOTS: Final = 24
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
@@ -39,10 +44,7 @@ def draw_dogon(
     board = position.board()
     files = len(board) // 2
     width, height = MARGIN + PITCH * (files + 2), 2 * PITCH + 2 * COUNT_ROOM + MARGIN
-
-    def place(name: str) -> Spot:
-        file, rank = _square(name, files, 2, flip)
-        return MARGIN + PITCH * (file + 1.5), COUNT_ROOM + PITCH * (1.5 - rank)
+    place = place_in_dogon(files, flip)
 
     def count_at(name: str) -> Spot:
         x, y = place(name)
@@ -71,20 +73,12 @@ def draw_duovallis(
 ) -> tuple[float, float, str]:
     """Width, height and drawing; the gap lies between the two valleys."""
     board = position.board()
-    row, gap = PITCH + COUNT_ROOM, 12.0
-    valley = 2 * row + 8
-    width, height = MARGIN + 6 * PITCH + 16, 2 * valley + gap + MARGIN
-
-    def place(name: str) -> Spot:
-        file, rank = _square(name, 6, 4, flip)
-        row_from_top = 3 - rank
-        y = row_from_top * row + (valley + gap - 2 * row) * (row_from_top // 2) + PITCH / 2 + 4
-        return MARGIN + 8 + PITCH * (file + 0.5), y
-
+    width, height = MARGIN + 6 * PITCH + 16, 2 * VALLEY + GAP + MARGIN
+    place = place_in_duovallis(flip)
     sowing = None if before is None else trace_sowing(before, position, last_move)
     drawing = [
-        _panel(MARGIN, 0, width - MARGIN, valley),
-        _panel(MARGIN, valley + gap, width - MARGIN, valley),
+        _panel(MARGIN, 0, width - MARGIN, VALLEY),
+        _panel(MARGIN, VALLEY + GAP, width - MARGIN, VALLEY),
         *(_hole(place(name), f"hole {owner_in_valleys(name)}") for name in board),
         *_marks(board, last_move, place, _next_in_valleys, sowing),
         *(_names(board, place) if names else _stones_and_counts(board, place)),
@@ -92,6 +86,24 @@ def draw_duovallis(
         *_changes(sowing, place, ("white", "black")),
     ]
     return width, height, "".join(drawing)
+
+
+def place_in_dogon(files: int, flip: bool) -> Place:
+    def place(name: str) -> Spot:
+        file, rank = _square(name, files, 2, flip)
+        return MARGIN + PITCH * (file + 1.5), COUNT_ROOM + PITCH * (1.5 - rank)
+
+    return place
+
+
+def place_in_duovallis(flip: bool) -> Place:
+    def place(name: str) -> Spot:
+        file, rank = _square(name, 6, 4, flip)
+        row_from_top = 3 - rank
+        y = row_from_top * ROW + (VALLEY + GAP - 2 * ROW) * (row_from_top // 2) + PITCH / 2 + 4
+        return MARGIN + 8 + PITCH * (file + 0.5), y
+
+    return place
 
 
 def _names(board: Iterable[str], place: Place) -> Iterator[str]:

@@ -141,12 +141,14 @@ def _state(position: Position) -> str:
 
 def _contents(board: Mapping[str, str]) -> str:
     full = [
-        f"{name} {_spoken(content)}" for name, content in sorted(board.items()) if content not in ("", "0")
+        f"{name} {spoken_content(content)}"
+        for name, content in sorted(board.items())
+        if content not in ("", "0")
     ]
     return ", ".join(full) or "nothing"
 
 
-def _spoken(content: str) -> str:
+def spoken_content(content: str) -> str:
     """A cell's contents as words: a stack, a disc and ring, stones of two colours, or a plain count."""
     if content.isdigit():
         return content

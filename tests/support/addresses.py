@@ -88,6 +88,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test": ("/version-tests/{tested}/", PUBLIC),
     "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
+    "analysis": ("/analyse/dogon-kulei/", PUBLIC),
+    "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "games": ("/games/", PUBLIC),
     "games-suggestions": ("/games/suggestions/?bot=a", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),

@@ -20,7 +20,7 @@ document.addEventListener("click", async (event) => {
 
 // Empty filters would only make the address of a list longer.
 document.addEventListener("submit", (event) => {
-  if (event.target.method !== "get") return;
+  if (event.defaultPrevented || event.target.method !== "get") return;
   const empty = [...event.target.elements].filter((field) => field.name && !field.value);
   empty.forEach((field) => { field.disabled = true; });
   addEventListener("pageshow", () => empty.forEach((field) => { field.disabled = false; }), { once: true });

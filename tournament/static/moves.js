@@ -1,0 +1,184 @@
+// Entering a move on a board drawn with targets: part by part, by click, tap, drag or keys.
+//
+// The legal moves come as tokens. A token is taken apart into its parts as it is written: cells, the letters of
+// disc and ring, the signs of the directions; nothing here knows a rule.
+
+const PARTS = /pass|[DR](?=[a-i])|[a-i][1-9]|[+-]$/g;
+const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const WORDS = { D: "Disc", R: "Ring", "+": "Anticlockwise +", "-": "Clockwise −", pass: "Pass" };
+
+export const isCell = (part) => /^[a-i][1-9]$/.test(part);
+
+export const partsOf = (token) => token.match(PARTS) ?? [];
+
+// The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token.
+export class MoveEntry {
+  #panel;
+  #choices;
+  #played;
+  #moves = []; // each as its parts and its token
+  #parts = []; // entered so far
+  #kind = ""; // the letter selected where both may come
+  #at = ""; // the cell that takes keys
+
+  constructor(panel, choices, played) {
+    this.#panel = panel;
+    this.#choices = choices;
+    this.#played = played;
+    let from = "";
+    panel.addEventListener("pointerdown", (event) => { from = cellAt(event); });
+    panel.addEventListener("pointerup", (event) => {
+      const cell = cellAt(event);
+      if (!cell) return;
+      if (from && from !== cell) this.enter(from);
+      this.enter(cell);
+    });
+    panel.addEventListener("keydown", (event) => this.#press(event));
+  }
+
+  // The legal moves of the position that is shown now, with spaces between them.
+  begin(moves) {
+    this.#moves = moves.split(" ").filter(Boolean).map((token) => ({ token, parts: partsOf(token) }));
+    this.#parts = [];
+    this.#kind = "";
+    this.#show();
+  }
+
+  // One more part; without effect if no legal move goes on with it.
+  enter(part) {
+    const next = this.#next();
+    const kind = isCell(part) && !next.has(part) ? this.#kindFor(next) : "";
+    const parts = [...this.#parts, ...(kind ? [kind] : []), part];
+    if (!this.#going(parts).length) return;
+    this.#parts = parts;
+    this.#kind = "";
+    const [only, ...others] = this.#going(parts);
+    if (!others.length && only.parts.length === parts.length) this.#play(only.token);
+    else this.#show();
+  }
+
+  // Take back the last part; false if none is entered.
+  undo() {
+    if (!this.#parts.length) return false;
+    this.#parts.pop();
+    if (["D", "R"].includes(this.#parts.at(-1))) this.#parts.pop();
+    this.#show();
+    return true;
+  }
+
+  // Play what is entered, if it is a whole move though others go on from it.
+  confirm() {
+    const whole = this.#whole();
+    if (whole) this.#play(whole.token);
+  }
+
+  // Nothing can be entered until the next position is shown.
+  #play(token) {
+    this.begin("");
+    this.#played(token);
+  }
+
+  #going(parts) {
+    return this.#moves.filter((move) => parts.every((part, index) => move.parts[index] === part));
+  }
+
+  #whole() {
+    return this.#going(this.#parts).find((move) => move.parts.length === this.#parts.length);
+  }
+
+  #next() {
+    return new Set(this.#going(this.#parts).map((move) => move.parts[this.#parts.length]).filter(Boolean));
+  }
+
+  #kindFor(next) {
+    const kinds = [...next].filter((part) => part === "D" || part === "R");
+    return kinds.includes(this.#kind) ? this.#kind : kinds.sort()[0] ?? "";
+  }
+
+  #cells() {
+    const next = this.#next();
+    const kind = this.#kindFor(next);
+    const later = kind ? this.#going([...this.#parts, kind]).map((move) => move.parts[this.#parts.length + 1]) : [];
+    return new Set([...next, ...later].filter((part) => part && isCell(part)));
+  }
+
+  #show() {
+    const cells = this.#cells();
+    const entered = new Set(this.#parts);
+    for (const target of this.#panel.querySelectorAll("[data-cell]")) {
+      const { cell } = target.dataset;
+      target.classList.toggle("open", cells.has(cell));
+      target.classList.toggle("entered", entered.has(cell));
+      target.setAttribute("aria-disabled", String(!cells.has(cell)));
+      target.tabIndex = -1;
+    }
+    const first = this.#target(this.#at) ?? this.#target([...cells][0]) ?? this.#panel.querySelector("[data-cell]");
+    if (first) first.tabIndex = 0;
+    this.#choices.replaceChildren(...this.#buttons());
+    this.#choices.hidden = !this.#choices.children.length;
+  }
+
+  #buttons() {
+    const next = this.#next();
+    const kind = this.#kindFor(next);
+    const others = [...next].filter((part) => !isCell(part));
+    const made = others.map((part) => {
+      const isKind = part === "D" || part === "R";
+      const one = button(WORDS[part] ?? part, () => {
+        if (!isKind) this.enter(part);
+        else {
+          this.#kind = part;
+          this.#show();
+        }
+      });
+      if (isKind) one.setAttribute("aria-pressed", String(part === kind));
+      return one;
+    });
+    if (this.#whole()) made.push(button("Confirm", () => this.confirm()));
+    if (this.#parts.length) made.push(button("Undo part", () => this.undo()));
+    return made;
+  }
+
+  #target(cell) {
+    return cell ? this.#panel.querySelector(`[data-cell="${cell}"]`) : null;
+  }
+
+  #press(event) {
+    const target = event.target.closest("[data-cell]");
+    if (!target || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Enter" || event.key === " ") this.enter(target.dataset.cell);
+    else if (event.key === "Backspace") this.undo();
+    else if (event.key in KEYS) this.#move(target, KEYS[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  // The nearest cell in a direction of the arrow keys takes the focus.
+  #move(from, [right, down]) {
+    const middle = (target) => [Number(target.getAttribute("cx")), Number(target.getAttribute("cy"))];
+    const [x, y] = middle(from);
+    let nearest = null;
+    let least = Infinity;
+    for (const target of this.#panel.querySelectorAll("[data-cell]")) {
+      const [there, below] = middle(target);
+      const ahead = (there - x) * right + (below - y) * down;
+      const aside = Math.abs((there - x) * down) + Math.abs((below - y) * right);
+      if (ahead > 1 && ahead + 2 * aside < least) [nearest, least] = [target, ahead + 2 * aside];
+    }
+    if (!nearest) return;
+    from.tabIndex = -1;
+    nearest.tabIndex = 0;
+    this.#at = nearest.dataset.cell;
+    nearest.focus();
+  }
+}
+
+function cellAt(event) {
+  return document.elementFromPoint(event.clientX, event.clientY)?.closest?.("[data-cell]")?.dataset.cell ?? "";
+}
+
+function button(text, act) {
+  const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+  made.addEventListener("click", act);
+  return made;
+}
