@@ -47,6 +47,7 @@ from tournament.models import (
 from tournament.models.compressed import compress_text, pack_log
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
+from tournament.services.explorer import counting
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
@@ -154,6 +155,7 @@ class LargeSite:
             rebuild(ladder.pk)
             follow_leader(ladder, now)
         refresh_estimates(now)
+        counting.catch_up()
         for game in Game.objects.filter(state=Game.State.WAITING).select_related("pairing")[:8]:
             go_live(game)
         later = now + datetime.timedelta(days=1)  # the record keeper and the workers seem to run till then

@@ -7,11 +7,15 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engines.console import complain, run_command
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
 from engines.rules.registry import GAMES, Variant, find_game
+
+if TYPE_CHECKING:  # the other commands start faster without
+    from engines.records import Record, RecordError
 
 DISAGREES = 1
 MAX_PERFT_DEPTH = 100
@@ -74,6 +78,23 @@ def _build_parser() -> ArgumentParser:
     )
     verify = add("verify", _verify, "replay records and name every disagreement")
     verify.add_argument("files", metavar="FILE.pgn", nargs="+")
+    book = add("book", _book, "print openings whose results in records are near even, for matches", on=[game])
+    book.add_argument("files", metavar="FILE.pgn", nargs="+")
+    number = partial(_number, most=1_000_000)
+    book.add_argument(
+        "--plies", metavar="N", type=partial(_number, most=40), default=4, help="of each opening (default 4)"
+    )
+    book.add_argument(
+        "--games", metavar="N", type=number, default=10, help="that reached it at least (default 10)"
+    )
+    book.add_argument(
+        "--balance",
+        metavar="PERCENT",
+        type=partial(_number, most=50),
+        default=10,
+        help="by which White's score may be off from 50 (default 10)",
+    )
+    book.add_argument("--most", metavar="N", type=number, default=100, help="openings (default 100)")
     sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation")
     sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
     sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
@@ -95,6 +116,12 @@ def _build_parser() -> ArgumentParser:
 def _depth(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MAX_PERFT_DEPTH):
         raise ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
+    return int(text)
+
+
+def _number(text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
+        raise ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
     return int(text)
 
 
@@ -214,6 +241,34 @@ def _verify(parsed: Namespace) -> int:
     return code or (DISAGREES if bad or empty else 0)
 
 
+def _book(parsed: Namespace) -> int:
+    """Records that cannot be read are named and left out."""
+    from engines.book import choose_balanced, count_openings, format_book
+    from engines.records import RecordError
+
+    game, code = find_game(parsed.game), 0
+
+    def records() -> Iterator[Record]:
+        nonlocal code
+        for name in parsed.files:
+            try:
+                for record in _read_file(name):
+                    if isinstance(record, RecordError):
+                        code = complain(str(record))
+                    else:
+                        yield record
+            except _UnreadableFile as error:
+                code = complain(str(error))
+
+    found = count_openings(game, records(), parsed.plies)
+    chosen = choose_balanced(found, parsed.games, parsed.balance, parsed.most)
+    if not chosen:
+        print(f"no opening of {parsed.plies} plies is near even in {parsed.games} games", file=sys.stderr)
+        return code or DISAGREES
+    print(format_book(game, chosen), end="")
+    return code
+
+
 COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
     b"\x1f\x8b": ("gzip", "gunzip"),
@@ -238,27 +293,32 @@ class _UnreadableFile(Exception):
 
 def _find_complaints(name: str) -> Iterator[list[str]]:
     """The disagreements of each game of a file, one a line; also a ``GameId`` that occurs again."""
-    from engines.records import RecordError, find_disagreements, read_records
+    from engines.records import RecordError, find_disagreements
 
     first_games: dict[str, int] = {}
+    for record in _read_file(name):
+        if isinstance(record, RecordError):
+            yield [str(record)]
+            continue
+        assert record.source is not None
+        source = record.source
+        complaints = [f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)]
+        identifier = record.header("GameId")
+        first = first_games.setdefault(identifier, source.number) if identifier else source.number
+        if first != source.number:
+            complaints.append(f"{source.at()}: GameId {identifier!r} is that of game {first} too")
+        yield complaints
+
+
+def _read_file(name: str) -> Iterator[Record | RecordError]:
+    """The games of a file; raises ``_UnreadableFile``."""
+    from engines.records import read_records
+
     try:
         _refuse_compressed(name)
         # Bytes that are not UTF-8 appear as \xff in the message.
         with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
-            for record in read_records(lines, name):
-                if isinstance(record, RecordError):
-                    yield [str(record)]
-                else:
-                    assert record.source is not None
-                    source = record.source
-                    complaints = [
-                        f"{source.at(wrong.line)}: {wrong.sentence}" for wrong in find_disagreements(record)
-                    ]
-                    identifier = record.header("GameId")
-                    first = first_games.setdefault(identifier, source.number) if identifier else source.number
-                    if first != source.number:
-                        complaints.append(f"{source.at()}: GameId {identifier!r} is that of game {first} too")
-                    yield complaints
+            yield from read_records(lines, name)
     except OSError as error:
         raise _UnreadableFile(f"cannot read {name!r}: {error.strerror}") from None
 

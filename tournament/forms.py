@@ -28,7 +28,7 @@ from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, LadderRating, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
-from tournament.services.schedule.terms import MAX_PAIRS, MAX_PRIORITY
+from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
@@ -289,6 +289,14 @@ class TournamentForm(forms.Form):
         max_value=MAX_OPENING_PLIES,
         initial=4,
         help_text="Drawn at random before the bots take over.",
+    )
+    book = forms.CharField(
+        label="Book of openings",
+        required=False,
+        max_length=MAX_BOOK,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="Instead of random ones: an opening a line, as its moves, for several ladders under"
+        " headings with their codes in brackets. The explorer of each ladder has a book of even openings.",
     )
     seed = forms.IntegerField(
         label="Seed",

@@ -34,6 +34,7 @@ from engines.records.notes import BOOK, format_note, parse_note
 from engines.records.reader import (
     read_first_side,
     read_headers,
+    read_moves,
     read_records,
     read_scores,
     read_times,
@@ -76,6 +77,7 @@ __all__ = [
     "parse_note",
     "read_first_side",
     "read_headers",
+    "read_moves",
     "read_records",
     "read_scores",
     "read_times",

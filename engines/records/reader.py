@@ -11,11 +11,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from engines.records.headers import start_history
 from engines.records.model import TOKEN, MoveNote, Record, RecordError, RecordMove, Source, is_token
 from engines.records.notes import BOOK, parse_note
-from engines.rules.base import Result, RulesError, Side
+from engines.rules.base import Position, Result, RulesError, Side
 from engines.rules.registry import find_game
 
 _TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
@@ -23,6 +24,8 @@ _ESCAPED = re.compile(r"\\(.)")
 _PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
 """A move as it is written, with its number; the group is its comment."""
+_WRITTEN_TOKEN = re.compile(r"(?:[0-9]+\.+\s)?([^\s{}]+)(?:\s\{[^}]*\})?(?:\s|$)")
+"""The same; the group is the move."""
 _TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
 _SCORE = re.compile(r"(#)?([-+][0-9]+(?:\.[0-9]{2})?)(?=[\s/]|$)")
 _FIRST = re.compile(r'^\[(Game|FEN) "([^"\\]*)"\]$', re.MULTILINE)
@@ -102,11 +105,23 @@ def turned_at(scores: Sequence[float | None]) -> int | None:
     return given[level + 1][0] if 0 <= level < len(given) - 1 else None
 
 
+def read_moves(text: str) -> tuple[Position, Iterator[str]]:
+    """As ``read_times``, the start position and the moves."""
+    headers, _, moves = text.partition("\n\n")
+    tokens = (found[1] for found in _WRITTEN_TOKEN.finditer(moves))
+    return _read_start(headers), takewhile(lambda token: token not in _RESULTS, tokens)
+
+
 def read_first_side(text: str) -> Side:
     """The side that makes the first move of a record, which is one as for ``read_times``."""
-    headers = dict(_FIRST.findall(text))
-    rules, fen = find_game(headers["Game"]), headers.get("FEN")
-    return rules.position.parse(fen).side if fen else rules.first
+    return _read_start(text.partition("\n\n")[0]).side
+
+
+def _read_start(headers: str) -> Position:
+    found = dict(_FIRST.findall(headers))
+    rules, fen = find_game(found["Game"]), found.get("FEN")
+    position: Position = rules.position.parse(fen) if fen else rules.position.initial()
+    return position
 
 
 class _Draft:

@@ -501,7 +501,7 @@ class DuplolinePosition(Position):
         return (
             (BOARD.turned(white[DISC], number), BOARD.turned(white[RING], number)),
             (BOARD.turned(black[DISC], number), BOARD.turned(black[RING], number)),
-        ), self.side
+        ), int(self.side)
 
     def outcome(self) -> Outcome:
         if self._verdict is not UNDECIDED or self._is_empty:

@@ -90,6 +90,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
     "analysis": ("/analyse/dogon-kulei/", PUBLIC),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
+    "explorer": ("/explore/dogon-kulei/", PUBLIC),
+    "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),
     "games": ("/games/", PUBLIC),
     "games-suggestions": ("/games/suggestions/?bot=a", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),

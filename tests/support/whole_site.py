@@ -40,6 +40,7 @@ from tournament.models import (
     Notice,
     Tournament,
 )
+from tournament.services.explorer import counting
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.tournaments import start
@@ -67,6 +68,7 @@ def fill_whole_site(seed: int = 1) -> Site:
     _check(site)
     _write_to(site)
     refresh_estimates(timezone.now())
+    counting.catch_up()
     Keeper.objects.update(seen_at=timezone.now() + HOUR)  # it seems to run until all pictures are taken
     return site
 
@@ -78,7 +80,7 @@ def more_addresses() -> list[str]:
     return [
         *(f"/games/{pk}/" for pk in [*games, live]),
         *(f"/games/{pk}/embed/" for pk in games[:1]),
-        *(f"/{page}/{code}/" for code in GAMES for page in ("ladders", "rules")),
+        *(f"/{page}/{code}/" for code in GAMES for page in ("ladders", "rules", "explore", "analyse")),
         "/bots/alphabeta/",
         "/bots/alphabeta/1/",
         "/bots/alphabeta/against/pebble/",

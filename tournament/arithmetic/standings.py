@@ -114,15 +114,19 @@ class StandingsRow:
 
     @property
     def performance(self) -> int | None:
-        """Elo above the mean of the opponents, None before the first game; walkovers do not count.
+        """See ``performance``; walkovers do not count."""
+        return performance(self.played.wins + self.played.draws / 2, self.played.games)
 
-        Computed as if one more game had been drawn, so that a score without losses or wins is finite too.
-        """
-        games = self.played.games
-        if not games:
-            return None
-        share = (self.played.wins + self.played.draws / 2 + 0.5) / (games + 1)
-        return round(400 * math.log10(share / (1 - share)))
+
+def performance(points: float, games: int) -> int | None:
+    """Elo above the mean of the opponents; None without games.
+
+    Computed as if one more game had been drawn, so that a score without losses or wins is finite too.
+    """
+    if not games:
+        return None
+    share = (points + 0.5) / (games + 1)
+    return round(400 * math.log10(share / (1 - share)))
 
 
 @dataclass(frozen=True, slots=True)

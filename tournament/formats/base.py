@@ -257,6 +257,8 @@ class TournamentFormat:
 
     def describe_openings(self, tournament: Tournament) -> str:
         plies, seed = tournament.opening_plies, tournament.seed
+        if lines := sum(len(openings) for openings in tournament.book.values()):
+            return f"{lines} opening{pluralize(lines)} of a book, in an order drawn from seed {seed}."
         if not plies:
             return f"The initial position; the seed is {seed}."
         return f"{plies} random pl{pluralize(plies, 'y,ies')} from seed {seed}{self.openings_note}."

@@ -7,6 +7,7 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.compressed import GameLog
 from tournament.models.exams import Exam
+from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
 from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame
 from tournament.models.ladders import (
@@ -39,6 +40,9 @@ __all__ = [
     "Entry",
     "EventCount",
     "Exam",
+    "ExplorerMove",
+    "ExplorerProgress",
+    "ExplorerVisit",
     "FeedEntry",
     "Follow",
     "Game",

@@ -80,6 +80,8 @@ class Tournament(models.Model):
     """The most extra pairs in a knock-out, added one at a time while a match is level."""
     opening_plies = models.PositiveIntegerField(default=0)
     """First plies of each game, drawn at random from the seed, not chosen by the bots."""
+    book = models.JSONField(default=dict, blank=True)
+    """Openings by ladder, each as moves with spaces between them, instead of random ones."""
     time_control = models.CharField(max_length=80)
     ply_limit = models.PositiveIntegerField(null=True, blank=True)
     """Null: each ladder's default."""

@@ -111,6 +111,8 @@ function show() {
   }));
   back.disabled = !moves.length;
   entry.begin(root.dataset.turn === "random" ? "" : legal());
+  for (const link of document.querySelectorAll("[data-line]")) link.search = positionOf(moves);
+  root.dispatchEvent(new CustomEvent("line", { detail: positionOf(moves) }));
   if (isFocused) panel.querySelector('[data-cell][tabindex="0"]')?.focus();
 }
 
@@ -134,6 +136,9 @@ form.addEventListener("submit", (event) => {
   }
   field.value = "";
   go([...moves, token]);
+});
+root.addEventListener("move", (event) => {
+  if (legal().split(" ").includes(event.detail)) go([...moves, event.detail]);
 });
 document.getElementById("play").hidden = false;
 known.set(positionOf(moves), shown);

@@ -5,27 +5,16 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from engines.records.model import is_token
-from engines.rules.base import RulesError
-from engines.rules.history import History
+from engines.book import BookError, BookStart, read_book
 from engines.rules.registry import Variant, find_game
 from workers.game.openings import OpeningError, iter_openings
 from workers.match.options.options import MatchOptionError, MatchTerms, Order
 
 KEPT_OPENINGS = 1_000
 """More than the pairs that are played at a time: a pair that is returned needs its opening again."""
-
-
-@dataclass(frozen=True, slots=True)
-class BookStart:
-    """The start of a game: a position string (None: the initial position), and moves from there."""
-
-    fen: str | None = None
-    moves: tuple[str, ...] = ()
 
 
 class Book:
@@ -90,42 +79,12 @@ def _file_book(game: Variant, terms: MatchTerms) -> Book:
 
 
 def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[BookStart]:
-    """The lines under the heading ``[LADDER]``, and those above the first heading, for all ladders."""
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        yield from read_book(game, path.read_text("utf-8-sig"), ply_limit)
     except OSError as error:
         raise MatchOptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         why = "it is not a text file with one opening a line"
         raise MatchOptionError(f"-openings file={path}: {why}") from None
-    ladder = game.code
-    for number, line in enumerate(map(str.strip, lines), 1):
-        place = f"{path}, line {number}"
-        try:
-            if line.startswith("["):
-                ladder = find_game(line.removeprefix("[").removesuffix("]").strip()).code
-            elif line and not line.startswith("#") and ladder == game.code:
-                place += f", for {game.code}"
-                yield parse_start(game, line, ply_limit)
-        except RulesError as error:
-            raise MatchOptionError(f"{place}: {error}") from None
-
-
-def parse_start(game: Variant, line: str, ply_limit: int | None = None) -> BookStart:
-    """Parse a line of an openings file: moves, or a position string, optionally followed by ``moves …``.
-
-    Raises ``RulesError`` if the moves are illegal, or if the game is over after them. ``ply_limit`` None is
-    the game's own limit.
-    """
-    words = line.split()
-    if is_token(words[0]):
-        start = BookStart(moves=tuple(words))
-    else:
-        position, _, moves = line.strip().partition(" moves ")
-        start = BookStart(position, tuple(moves.split()))
-    history = History(game, None if start.fen is None else game.position.parse(start.fen), ply_limit)
-    for token in start.moves:
-        history.play(token)
-    if history.outcome.decided:
-        raise RulesError(f"the game is over after {line.strip()!r}: {history.outcome.reason}")
-    return start
+    except BookError as error:
+        raise MatchOptionError(f"{path}, {error}") from None

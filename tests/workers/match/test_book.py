@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from engines.book import BookStart, parse_start
 from engines.rules.base import RulesError
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tests.support.matches import terms_of
 from workers.match import book
-from workers.match.book import Book, BookStart, make_books, parse_start
+from workers.match.book import Book, make_books
 from workers.match.options.options import MatchOptionError, Openings, Order
 
 KULEI = find_game("dogon-kulei")

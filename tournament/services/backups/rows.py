@@ -40,7 +40,16 @@ def snapshot() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
+DERIVED = "tournament_explorer"
+"""The names of tables that the site makes from the others begin so."""
+
+
 def tables() -> list[str]:
+    """Those of a backup."""
+    return [name for name in _all_tables() if not name.startswith(DERIVED)]
+
+
+def _all_tables() -> list[str]:
     """All but those that an update has begun to make."""
     names = connection.introspection.table_names()
     return sorted(name for name in names if not name.startswith("unfinished_"))
@@ -59,7 +68,7 @@ def write_table(table: str, file: IO[bytes]) -> None:
 
 def clear_tables() -> None:
     with connection.cursor() as cursor:
-        for sql in connection.ops.sql_flush(no_style(), tables()):
+        for sql in connection.ops.sql_flush(no_style(), _all_tables()):
             cursor.execute(sql)
 
 

@@ -26,6 +26,7 @@ from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Ratin
 from tournament.models import (
     BotVersion,
     Correction,
+    ExplorerProgress,
     Game,
     Ladder,
     LadderEstimate,
@@ -188,6 +189,7 @@ class _Rebuild:
         self._replace(LadderRating, ("version_id",), names, ratings)
         if self.changed or ladder.is_outdated:
             LadderEstimate.objects.filter(pk=self.ladder).update(sequence=0)  # the keeper computes it again
+            ExplorerProgress.objects.filter(pk=self.ladder).update(revision=None)  # and counts moves again
             follow_leader(ladder, timezone.now())
         Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
 

@@ -1,6 +1,6 @@
-"""Rebuilds the ratings after annulments, beside the record keeper's other work.
+"""Rebuilds the ratings after annulments, and counts moves for the explorer, beside the keeper's other work.
 
-A rebuild of a million games takes half a minute, so it runs in a thread, and results are stored in the
+A rebuild of a million games takes half a minute, so this runs in a thread, and results are stored in the
 meantime. The thread ends with its process; the next call then starts again.
 """
 
@@ -12,36 +12,39 @@ import threading
 from django.db import connections
 
 from tournament.models import Ladder
+from tournament.services.explorer import counting
 from tournament.services.results.rebuilding import rebuild_outdated
 
 log = logging.getLogger("tournament.recomputing")
 
 
 class Recomputer:
-    """At most one thread that rebuilds ratings."""
+    """At most one thread that rebuilds ratings and counts moves."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
 
     def start_if_due(self) -> bool:
-        """Start a rebuild if a ladder is outdated and none is under way; whether one was started."""
-        if (self._thread is not None and self._thread.is_alive()) or not Ladder.objects.outdated().exists():
+        """Start the thread if something is out of date and it does not run; whether it was started."""
+        is_running = self._thread is not None and self._thread.is_alive()
+        if is_running or not (Ladder.objects.outdated().exists() or counting.is_behind()):
             return False
-        self._thread = threading.Thread(target=_rebuild, name="recomputer", daemon=True)
+        self._thread = threading.Thread(target=_recompute, name="recomputer", daemon=True)
         self._thread.start()
         return True
 
     def wait(self) -> None:
-        """Wait for the end of the rebuild that is under way."""
+        """Wait for the end of the thread that runs."""
         if self._thread is not None:
             self._thread.join()
 
 
-def _rebuild() -> None:
+def _recompute() -> None:
     """Errors are logged: the next call of ``start_if_due`` tries again."""
     try:
         rebuild_outdated()
+        counting.catch_up()
     except Exception:
-        log.exception("the ratings cannot be rebuilt after annulments")
+        log.exception("ratings or the counts of the explorer cannot be recomputed")
     finally:
         connections.close_all()

@@ -7,10 +7,11 @@ process that is killed makes no game twice.
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import cycle, islice
 
 from django.db import transaction
 from django.db.models import F, Max
@@ -80,7 +81,13 @@ def pairing_seed(seed: int, ladder: str, round_number: int, number: int) -> int:
 
 
 def openings_of(tournament: Tournament, ladder: str, seed: int, number: int) -> list[Opening]:
-    """The first ``number`` openings drawn from a seed; raises ``TournamentError``."""
+    """The first ``number`` openings drawn from a seed; raises ``TournamentError``.
+
+    Those of a book come in a random order, again and again.
+    """
+    if lines := tournament.book.get(ladder):
+        drawn = random.Random(f"{seed}/{ladder}").sample(lines, len(lines))
+        return [tuple(line.split()) for line in islice(cycle(drawn), number)]
     try:
         return draw_openings(find_game(ladder), tournament.opening_plies, seed, number)
     except OpeningError as error:

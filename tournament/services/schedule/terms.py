@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engines.book import BookError, read_book
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
@@ -19,6 +20,8 @@ from workers.jobs import MAX_OPENING_PLIES
 MAX_PAIRS = 1_000
 MAX_GAMES = 100_000
 MAX_NAME = 80
+MAX_BOOK = 100_000
+"""Characters."""
 MAX_SEED = 2**63 - 1
 MAX_PRIORITY = 100
 
@@ -35,6 +38,8 @@ class TournamentTerms:
     time_control: str
     seed: int
     opening_plies: int
+    book: str = ""
+    """The text of a book of openings (``engines.book``), or empty."""
     kind: str = RoundRobin.code
     rated: bool = True
     ply_limit: int | None = None
@@ -71,9 +76,31 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     _check_versions(terms)
     _check_ladders(terms.ladders)
     _check_each_plays(terms)
+    read_openings(terms)
     if terms.entry_until is None:
         check_players(terms, terms.versions)
     return terms
+
+
+def read_openings(terms: TournamentTerms) -> dict[str, list[str]]:
+    """The openings of the book by ladder; raises ``TournamentError``."""
+    if not terms.book.strip():
+        return {}
+    if len(terms.book) > MAX_BOOK:
+        raise TournamentError(f"book: {len(terms.book)} characters are too many, a book has {MAX_BOOK}")
+    found: dict[str, list[str]] = {}
+    for code in terms.ladders:
+        try:
+            starts = list(read_book(find_game(code), terms.book, terms.ply_limit))
+        except BookError as error:
+            raise TournamentError(f"book: {error}") from None
+        if not starts:
+            raise TournamentError(f"book: it has no opening for {code!r}")
+        for start in starts:
+            if start.fen is not None:
+                raise TournamentError(f"book: openings begin at the initial position, not at {start.fen!r}")
+        found[code] = list(dict.fromkeys(" ".join(start.moves) for start in starts))
+    return found
 
 
 def check_range(field: str, value: int, least: int, most: int) -> None:

@@ -51,6 +51,7 @@ from tournament.services.schedule.terms import (
     checked_terms,
     count_games,
     players_of,
+    read_openings,
 )
 from tournament.services.stopping import end_attempts
 from workers.jobs import Work
@@ -361,6 +362,7 @@ def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
         ladders=list(terms.ladders),
         pairs=terms.pairs,
         opening_plies=terms.opening_plies,
+        book=read_openings(terms),
         time_control=terms.time_control,
         ply_limit=terms.ply_limit,
         seed=terms.seed,

@@ -6,6 +6,7 @@ apart into the cells to click.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -47,16 +48,22 @@ class Line:
     def position(self) -> Position:
         return self.positions[-1]
 
-    def address(self, *moves: str) -> str:
-        """The query of the line with these moves instead."""
+    def address(self, *moves: str, **more: str) -> str:
+        """The query of the line with these moves instead, and ``more`` parameters."""
         start = {"position": self.start} if self.start else {}
-        return urlencode({**start, "moves": " ".join(moves)})
+        return urlencode({**start, "moves": " ".join(moves), **more})
 
 
 @require_safe
 def analysis(request: HttpRequest, code: str) -> HttpResponse:
     """The board after ``?moves=`` from ``?position=``; without scripts each legal move is a link."""
-    game = _find(code)
+    return show_line(request, find_ladder(code), lambda line: {})
+
+
+def show_line(
+    request: HttpRequest, game: Variant, more: Callable[[Line], Mapping[str, object]]
+) -> HttpResponse:
+    """The page of the line that the address names, with ``more`` in its context."""
     trouble = ""
     try:
         line = read_line(request, game)
@@ -75,6 +82,8 @@ def analysis(request: HttpRequest, code: str) -> HttpResponse:
         "played": [(token, line.address(*line.moves[:ply])) for ply, token in enumerate(line.moves, 1)],
         "next_moves": [(token, line.address(*line.moves, token)) for token in tokens],
         "back": line.address(*line.moves[:-1]) if line.moves else "",
+        "here": line.address(*line.moves),
+        **more(line),
     }
     return render(request, "analysis.html", context, status=400 if trouble else 200)
 
@@ -83,7 +92,7 @@ def analysis(request: HttpRequest, code: str) -> HttpResponse:
 def analysis_position(request: HttpRequest, code: str) -> JsonResponse:
     """The same position for scripts: its board, its legal moves and its end."""
     try:
-        values = _values(read_line(request, _find(code)), flip=is_flipped(request))
+        values = _values(read_line(request, find_ladder(code)), flip=is_flipped(request))
     except BadLine as error:
         return JsonResponse({"error": str(error)}, status=400)
     response = JsonResponse(values)
@@ -144,7 +153,7 @@ def _draw(line: Line, *, flip: bool, targets: bool) -> SafeString:
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 
-def _find(code: str) -> Variant:
+def find_ladder(code: str) -> Variant:
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     return GAMES[code]

@@ -15,10 +15,14 @@ from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse, reverse_lazy
 
-from engines.rules.base import Result, Side
-from engines.rules.registry import GAMES
+from engines.records.model import MAX_TOKEN
+from engines.rules.base import IllegalMove, Result, RulesError, Side
+from engines.rules.registry import GAMES, find_game
 from engines.terminations import Fault, Termination
-from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament
+from engines.visits import PLIES
+from tournament.models import BotVersion, CountedPair, ExplorerVisit, Game, Pairing, Tournament
+from tournament.sentences import as_sentence
+from tournament.services.explorer.moves import visits_of
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
 
 MAX_PLIES = 2**31 - 1
@@ -145,7 +149,16 @@ class GameSearchForm(forms.Form):
     )
     until = forms.DateField(required=False, label="Played to", widget=forms.DateInput(attrs={"type": "date"}))
     sort = forms.ChoiceField(required=False, choices=[(key, label) for key, (label, *_) in SORTS.items()])
+    position = forms.CharField(
+        required=False,
+        max_length=MAX_OPENING,
+        help_text=f"A position string of the ladder that the game reached within {PLIES} plies.",
+    )
+    move = forms.CharField(required=False, max_length=MAX_TOKEN, help_text="Played in this position.")
     boards = forms.BooleanField(required=False)
+
+    visits: QuerySet[ExplorerVisit] | None = None
+    """Of the position and the move; None without a position."""
 
     NEED_A_BOT: ClassVar = {
         "version": "A version needs a bot: name the bot too.",
@@ -170,7 +183,27 @@ class GameSearchForm(forms.Form):
             self.add_error("round", "A round needs a tournament: name it too.")
         if values.get("min_sequence") and not values.get("ladder"):
             self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
+        self._clean_position(values)
         return values
+
+    def _clean_position(self, values: dict[str, Any]) -> None:
+        """Have ``visits`` find the games of the position and the move."""
+        text, move = values.get("position"), values.get("move")
+        if move and not text:
+            self.add_error("move", "A move needs a position: enter the position too.")
+        if not text:
+            return
+        if not values.get("ladder"):
+            self.add_error("position", "A position needs a ladder: choose the ladder too.")
+            return
+        try:
+            position = find_game(values["ladder"]).position.parse(text)
+            if move:
+                position.play(move)
+        except RulesError as error:
+            self.add_error("move" if isinstance(error, IllegalMove) else "position", as_sentence(str(error)))
+            return
+        self.visits = visits_of(values["ladder"], position, move or "")
 
     def first(self) -> list[forms.BoundField]:
         return [self[name] for name in FIRST]
@@ -208,6 +241,8 @@ class GameSearchForm(forms.Form):
             games = games.filter(tournament=self.tournament_id)
         if self.has_pairings:
             games = games.filter(Exists(self.find_pairings().filter(pk=OuterRef("pairing"))))
+        if self.visits is not None:
+            games = games.filter(Exists(self.visits.filter(sequence=OuterRef("sequence"))))
         return games
 
     @property

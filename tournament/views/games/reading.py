@@ -53,6 +53,9 @@ def _rare(form: GameSearchForm) -> Iterator[Part]:
     values, games = form.cleaned_data, Game.objects.all()
     if values["annulled"]:
         yield games.filter(annulled=True), "game_annulled"
+    if form.visits is not None:
+        some = form.visits.values("sequence")[: MOST_FOUND + 1]
+        yield games.filter(ladder=values["ladder"], sequence__in=some), ""
     if form.has_pairings:
         yield games.filter(pairing__in=form.find_pairings()), ""
     if values["min_sequence"]:

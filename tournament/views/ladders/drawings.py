@@ -6,7 +6,7 @@ Each has a text for screen readers and as a tooltip. They are written as text, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -79,11 +79,11 @@ def draw_line(ratings: Sequence[float]) -> SafeString:
     return _drawing("recent", spoken, LINE_WIDTH, LINE_HEIGHT, parts)
 
 
-def draw_results(rating: LadderRating) -> SafeString:
-    """The shares of won, drawn and lost games; hidden from screen readers, which read the numbers."""
-    total = max(1, rating.wins + rating.draws + rating.losses)
+def draw_results(counts: Mapping[str, int]) -> SafeString:
+    """The shares of results by their CSS class; hidden from screen readers, which read the numbers."""
+    total = max(1, sum(counts.values()))
     parts, x = "", 0.0
-    for kind, count in (("won", rating.wins), ("drawn", rating.draws), ("lost", rating.losses)):
+    for kind, count in counts.items():
         width = RESULTS_WIDTH * count / total
         if count:
             parts += (

@@ -73,7 +73,7 @@ def drawn_rows(
             agreements.get(rating.version_id),
             draw_interval(rating, scale),
             draw_line(recent.get(rating.version_id, [])),
-            draw_results(rating),
+            draw_results({"won": rating.wins, "drawn": rating.draws, "lost": rating.losses}),
         )
         for rating in ratings
     ]

@@ -225,6 +225,7 @@ def _terms(form: TournamentForm) -> TournamentTerms:
         time_control=data["time_control"],
         seed=data["seed"],
         opening_plies=data["opening_plies"],
+        book=data["book"],
         rated=data["rated"],
         starts_at=data["starts_at"],
         entry_until=data["entry_until"],

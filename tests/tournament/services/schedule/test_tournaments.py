@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engines.rules.registry import GAMES
 from tests.support.schedule import (
     LADDER,
     Deal,
@@ -25,6 +26,9 @@ from tournament.services.schedule.tournaments import TournamentError, cancel, cr
 from tournament.services.work.durations import estimate_seconds
 
 pytestmark = pytest.mark.django_db
+
+
+START = str(GAMES[LADDER].position.initial().play("Dd3"))
 
 
 def refusal(**changes: Any) -> str:
@@ -62,6 +66,33 @@ def test_all_pairings_of_a_cycle_share_an_opening_and_cycles_differ() -> None:
         openings.setdefault((pairing.round - 1) // 3, set()).add(pairing.opening)
     assert [len(used) for used in openings.values()] == [1, 1]
     assert openings[0] != openings[1]
+
+
+def test_the_openings_of_a_book_are_used_in_turn() -> None:
+    book = ["Dd3", "Dd4", "Dc3"]
+    tournament = make_tournament(bots=3, pairs=5, book="\n".join(["# mine", "[duploline]", *book, book[0]]))
+    cycles: dict[int, set[str]] = {}
+    for pairing in tournament.pairings.order_by("round"):
+        cycles.setdefault((pairing.round - 1) // 3, set()).add(pairing.opening)
+    (used,) = {tuple(sorted(len(one) for one in cycles.values()))}
+    assert used == (1, 1, 1, 1, 1)
+    openings = [one.pop() for one in cycles.values()]
+    assert sorted(openings[:3]) == sorted(book)
+    assert openings[3:] == openings[:2]
+    assert tournament.format.describe_openings(tournament).startswith("3 openings of a book")
+
+
+@pytest.mark.parametrize(
+    ("book", "sentence"),
+    [
+        ("Dd3 Dd3", "book: line 1, for duploline: illegal move 'Dd3'"),
+        ("Dd3\n[chess]", "book: line 2: unknown game 'chess'"),
+        (START, f"book: openings begin at the initial position, not at {START!r}"),
+    ],
+)
+def test_a_wrong_line_of_a_book_is_named(book: str, sentence: str) -> None:
+    versions = [make_version("Ada"), make_version("Bob")]
+    assert refusal(book=book, versions=versions).startswith(sentence)
 
 
 def test_keys_tell_tournament_round_pairing_and_number() -> None:
@@ -118,6 +149,8 @@ def test_a_version_enters_only_the_ladders_it_plays() -> None:
         ({"seed": -1}, f"seed: must be from 0 to {2**63 - 1}, not -1"),
         ({"opening_plies": 41}, "opening plies: must be from 0 to 40, not 41"),
         ({"ply_limit": 0}, "ply limit: must be from 1 to 100000, not 0"),
+        ({"book": "[dualma]\ne4:f5"}, "book: it has no opening for 'duploline'"),
+        ({"book": " " * 100_001 + "Dd3"}, "book: 100004 characters are too many, a book has 100000"),
         ({"ladders": []}, "ladders: choose at least one"),
         ({"ladders": [LADDER, LADDER]}, "ladders: 'duploline' is named twice"),
     ],

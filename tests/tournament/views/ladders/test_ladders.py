@@ -94,10 +94,10 @@ def test_a_line_of_ratings_rises_with_them_and_small_changes_stay_flat() -> None
 
 
 def test_the_results_share_a_bar() -> None:
-    drawn = draw_results(rating(wins=6, draws=3, losses=1))
+    drawn = draw_results({"won": 6, "drawn": 3, "lost": 1})
     widths = [float(attributes(drawn, kind)["width"]) for kind in ("won", "drawn", "lost")]
     assert widths == [54, 27, 9]
-    assert 'class="lost"' not in draw_results(rating(wins=1))
+    assert 'class="lost"' not in draw_results({"won": 1, "drawn": 0, "lost": 0})
 
 
 def test_a_row_of_a_ladder_has_its_drawings_and_their_numbers_as_text(site: Site, client: Client) -> None:

@@ -1,0 +1,1 @@
+"""The opening explorer: ``counting`` makes its tables, ``positions`` numbers positions, ``moves`` reads."""

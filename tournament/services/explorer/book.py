@@ -1,0 +1,59 @@
+"""The book of a ladder's balanced openings, from the counts of the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from django.db.models import Sum
+
+from engines.book import Opening, choose_balanced
+from engines.rules.base import Position
+from engines.rules.registry import find_game
+from tournament.models import ExplorerMove
+from tournament.services.explorer.counting import in_chunks
+from tournament.services.explorer.positions import number_of
+
+MOST_POSITIONS = 2_000
+"""Of each ply that are followed: those that most games reached."""
+
+
+class _Line(NamedTuple):
+    moves: tuple[str, ...]
+    position: Position
+
+
+def find_book(ladder: str, plies: int, least_games: int, balance: float, most: int) -> list[Opening]:
+    """The balanced openings of so many plies; see ``engines.book.choose_balanced``."""
+    start: Position = find_game(ladder).position.initial()
+    lines = {number_of(ladder, start): _Line((), start)}
+    for _ in range(plies):
+        lines = _next_ply(ladder, lines)
+    games, points = dict.fromkeys(lines, 0), dict.fromkeys(lines, 0.0)
+    for number, _, wins, draws, losses in _moves_of(lines):
+        games[number] += wins + draws + losses
+        points[number] += wins + draws / 2
+    openings = [Opening(line.moves, games[number], points[number]) for number, line in lines.items()]
+    return choose_balanced(openings, least_games, balance, most)
+
+
+def _next_ply(ladder: str, lines: dict[int, _Line]) -> dict[int, _Line]:
+    """The positions one ply later, each with its most frequent way."""
+    found: dict[int, _Line] = {}
+    for number, move, *_ in sorted(_moves_of(lines), key=lambda row: (-sum(row[2:]), row[:2])):
+        if len(found) == MOST_POSITIONS:
+            break
+        moves, position = lines[number]
+        token = position.canonical()[1][0].turn_back(move)
+        after = position.play(token)
+        if not after.outcome().decided:
+            found.setdefault(number_of(ladder, after), _Line((*moves, token), after))
+    return found
+
+
+def _moves_of(numbers: Collection[int]) -> Iterator[tuple[int, str, int, int, int]]:
+    """The moves in these positions: White's wins, draws and losses with each."""
+    for some in in_chunks(sorted(numbers)):
+        moves = ExplorerMove.objects.filter(position__in=some).order_by().values("position", "move")
+        sums = moves.annotate(w=Sum("wins"), d=Sum("draws"), l=Sum("losses"))
+        yield from sums.values_list("position", "move", "w", "d", "l")

@@ -1,0 +1,122 @@
+"""The explorer: beside the analysis board, the moves that recorded games played in its position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines import book
+from engines.rules.base import Position
+from engines.rules.registry import Variant
+from engines.visits import PLIES
+from tournament.services.explorer.book import find_book
+from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
+from tournament.views.analysis.board import BadLine, Line, find_ladder, read_line, show_line
+from tournament.views.games.downloads import TEXT_TYPE, attached
+from tournament.views.games.filters import games_address
+from tournament.views.ladders.drawings import draw_results
+from tournament.views.paging import LAST_ID, whole_number
+from tournament.views.polling import PART, is_part
+
+
+@dataclass(frozen=True, slots=True)
+class ExploredRow:
+    """A move with the addresses and the drawing of its row."""
+
+    move: ExploredMove
+    address: str
+    """The query of the line with this move."""
+    games: str
+    """The address of the list of its games."""
+
+    @property
+    def drawing(self) -> SafeString:
+        return draw_results({"white": self.move.wins, "drawn": self.move.draws, "black": self.move.losses})
+
+    @property
+    def shares(self) -> str:
+        """In per cent: White's wins, draws, Black's wins."""
+        counts = (self.move.wins, self.move.draws, self.move.losses)
+        return " / ".join(f"{100 * count / max(1, self.move.games):.0f}" for count in counts)
+
+    @property
+    def performance(self) -> str:
+        elo = self.move.performance
+        return "–" if elo is None else f"{elo:+d}".replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What the table shows."""
+
+    rows: list[ExploredRow]
+    all: ExploredRow
+    others: int
+    chosen: str
+    """The word of the filter."""
+    symmetries: int
+    is_over: bool
+    plies: int = PLIES
+
+    @property
+    def filters(self) -> list[tuple[str, str]]:
+        """The filters with their labels."""
+        labels = {"": "all games", "rated": "rated games"}
+        return [(word, labels.get(word, f"rated {word} or more on average")) for word in FILTERS]
+
+
+@require_safe
+@vary_on_headers(PART)
+def explore_position(request: HttpRequest, code: str) -> HttpResponse:
+    """The explorer of the line in the address; a script gets the table alone."""
+    game = find_ladder(code)
+    if not is_part(request):
+        return show_line(request, game, lambda line: {"explored": _explored(request, line)})
+    try:
+        line = read_line(request, game)
+    except BadLine as error:
+        return HttpResponse(str(error), content_type="text/plain; charset=utf-8", status=400)
+    return render(request, "pieces/explored.html", {"explored": _explored(request, line)})
+
+
+@require_safe
+def explorer_book(request: HttpRequest, code: str) -> HttpResponse:
+    """The balanced openings of the ladder as a book, for the match runner and for tournaments."""
+    game = find_ladder(code)
+    plies = whole_number(request, "plies", book.PLIES, most=PLIES)
+    least = whole_number(request, "games", book.LEAST_GAMES, most=LAST_ID)
+    balance = whole_number(request, "balance", book.BALANCE, most=50)
+    openings = find_book(code, plies, max(1, least), balance, book.MOST)
+    return attached(book.format_book(game, openings), f"{code}-book.txt", TEXT_TYPE)
+
+
+def _explored(request: HttpRequest, line: Line) -> Explored:
+    game, position = line.game, line.position
+    word = request.GET.get("games", "")
+    chosen = word if word in FILTERS else ""
+    found = explore(game.code, position, FILTERS[chosen])
+    kept = {"games": chosen} if chosen else {}
+
+    def row(move: ExploredMove) -> ExploredRow:
+        address = line.address(*line.moves, *([move.token] if move.token else []), **kept)
+        return ExploredRow(move, address, _games(game, position, chosen, move.token))
+
+    return Explored(
+        [row(move) for move in found.moves],
+        row(found.total),
+        found.others,
+        chosen,
+        len(position.symmetries()),
+        position.outcome().decided,
+    )
+
+
+def _games(game: Variant, position: Position, chosen: str, token: str) -> str:
+    """The list of games has no bands: with one it shows all rated games."""
+    rated = "yes" if chosen else None
+    return games_address(ladder=game.code, position=position, move=token or None, rated=rated, annulled="no")
