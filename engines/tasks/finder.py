@@ -12,7 +12,7 @@ from engines.rules.base import Position, RulesError
 from engines.rules.registry import Variant
 from engines.svg import count_captured
 from engines.tasks.model import Kind, Task
-from engines.tasks.solver import Solver, TooLong
+from engines.tasks.solver import PASS, Solver, TooLong
 
 PLANS: Final[dict[str, dict[Kind, int]]] = {
     "Duovallis": {Kind.CAPTURE: 2, Kind.WIN_IN_ONE: 2, Kind.WIN_IN_TWO: 2},
@@ -96,7 +96,7 @@ def _eligible(kind: Kind, positions: list[Position]) -> list[Position]:
 def make_task(kind: Kind, position: Position) -> Task | None:
     """The task of this kind in a position; None if it has not one solution, or if a search is too long.
 
-    Where a move wins at once, nothing else is asked.
+    Where a move wins at once, nothing else is asked, and a pass is no defence.
     """
     solver = Solver()
     try:
@@ -105,10 +105,12 @@ def make_task(kind: Kind, position: Position) -> Task | None:
         moves = _find_one_solution(kind, position, solver)
         if not moves or (kind is Kind.CAPTURE and _count_capturing(position) <= OTHER_CAPTURES):
             return None
-        defence = solver.find_defence(position.play(moves[0])) if kind is Kind.WIN_IN_TWO else ""
+        if kind is not Kind.WIN_IN_TWO:
+            return Task(kind, str(position), moves)
+        defence = solver.find_defence(position.play(moves[0]))
     except TooLong:
         return None
-    return Task(kind, str(position), moves, defence)
+    return Task(kind, str(position), moves, defence) if defence not in ("", PASS) else None
 
 
 def _find_one_solution(kind: Kind, position: Position, solver: Solver) -> tuple[str, ...]:

@@ -2,17 +2,16 @@
 
 A win in two also has the opponent's best defence, which leaves the fewest winning moves::
 
-    capture ;4,1,0,5,6,5/5,0,1,6,5,6 b 2 2 - - 9 ;e2-
-    win-in-two ;0,0,0,1,1,2/0,1,1,1,1,0 b 5 35 - - 47 ;f2- ;b1+
+    capture ;0,2,4,3,0,1/0,2,3,2,11,1 b 11 8 - - 21 ;c2+
+    win-in-two ;0,0,0,0,0,11/8,8,3,9,1,3 w 5 0 - - 10 ;c1- ;f2+
 
-The files were made by these commands, with the other ladders' codes in place of ``dogon-kulei``::
+The files were made by these commands, the second for every ladder; both bots depend on the seed and the depth
+alone, so they make the same bytes everywhere::
 
     python3 -m workers match -engine cmd="python3 -m engines.bots.alphabeta_bot" name=Alphabeta \\
-        -engine cmd="python3 -m engines.bots.greedy_bot" name=Greedy -each depth=2 -game dogon-kulei \\
-        -rounds 60 -seed 1 -records games.pgn
-    python3 -m engines tasks dogon-kulei --seed 1 games.pgn
-
-Both bots depend on the seed and the depth alone, so the commands make the same bytes everywhere.
+        -engine cmd="python3 -m engines.bots.greedy_bot" name=Greedy -each depth=2 -rounds 60 -seed 1 \\
+        -game duovallis dualma dogon-kulei dogon-gagara duploline -records games.pgn
+    python3 -m engines tasks GAME --seed 1 games.pgn
 """
 
 from __future__ import annotations

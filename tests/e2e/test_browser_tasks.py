@@ -37,9 +37,7 @@ def test_a_wrong_answer_is_explained_and_another_may_follow(page: Page) -> None:
     code, number = "dogon-kulei", number_of("dogon-kulei", Kind.CAPTURE)
     task = read_tasks(code)[number - 1]
     wrong = next(
-        token
-        for token in GAMES[code].position.parse(task.position).legal_moves()
-        if token not in task.moves
+        token for token in GAMES[code].position.parse(task.position).legal_moves() if token not in task.moves
     )
     page.goto(f"/rules/{code}/tasks/{number}/")
     enter(page, wrong)

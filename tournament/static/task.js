@@ -15,14 +15,15 @@ async function ask(address) {
     return;
   }
   const fresh = new DOMParser().parseFromString(await found.text(), "text/html");
-  const isFocused = board.contains(document.activeElement);
+  const [onBoard, inEntry] = [board, part("entry")].map((one) => one.contains(document.activeElement));
   for (const id of ["view", "entry", "targets"]) part(id).replaceWith(fresh.getElementById(id));
   const said = fresh.getElementById("said");
   part("said").className = said.className;
   part("said").textContent = said.textContent;
   show();
   animateMove(board);
-  if (isFocused) board.querySelector('[data-cell][tabindex="0"]')?.focus();
+  if (onBoard) board.querySelector('[data-cell][tabindex="0"]')?.focus();
+  if (inEntry) (part("token") ?? part("entry").querySelector(".button")).focus();
 }
 
 function show() {

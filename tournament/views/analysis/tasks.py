@@ -21,7 +21,7 @@ from engines import svg
 from engines.rules.base import Position
 from engines.rules.registry import ENDINGS, GAMES, Variant
 from engines.tasks import Kind, Task, read_tasks
-from engines.tasks.solver import Solver, TooLong
+from engines.tasks.solver import Solver
 from tournament.views.analysis.board import MOST_LISTED
 
 TITLES: Final = {
@@ -38,8 +38,6 @@ QUESTIONS: Final = {
     Kind.DEFEND: "You are {mover}. {opponent} threatens to win with the next move. How do you prevent it?",
     Kind.WIN_IN_TWO: "You are {mover}. Which move wins with the next one, whatever {opponent} answers?",
 }
-MOST_PLAYED: Final = 20_000
-"""Moves that the search for the answer to a wrong move plays, at most: half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +161,9 @@ def _loses(position: Position, token: str) -> Reason:
 
 def _is_escaped(position: Position, token: str) -> Reason:
     after = position.play(token)
-    try:
-        reply = Solver(MOST_PLAYED).find_escape(after)
-    except TooLong:
-        reply = ""
+    reply = Solver().find_escape(after)
     if not reply:
-        return _fill(f"{{opponent}} has a defence against {token}.", position), ()
+        return f"{token} ends the game, but does not win it.", ()
     if after.play(reply).outcome().winner is after.side:
         return f"After {token} {_winning(after, reply)}", (reply,)
     return _fill(f"{{opponent}} answers {reply}, and then no move of yours wins.", position), (reply,)
