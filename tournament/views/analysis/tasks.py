@@ -41,7 +41,7 @@ QUESTIONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Judgement:
     """What the page says, and shows: ``played`` from the task's position, with the opponent's moves.
 
     ``right`` is None where there is nothing to judge. ``refuted`` is a wrong move with what follows it.
@@ -92,38 +92,38 @@ def list_tasks(code: str) -> list[tuple[int, str, Task]]:
     return [(number, TITLES[one.kind], one) for number, one in enumerate(read_tasks(code), 1)]
 
 
-def judge(game: Variant, task: Task, tokens: list[str]) -> Answer:
+def judge(game: Variant, task: Task, tokens: list[str]) -> Judgement:
     """The judgement of the first move and, in a win in two, of the second."""
     position = game.position.parse(task.position)
     if not tokens:
-        return Answer("")
+        return Judgement("")
     first, *rest = tokens
     if not position.is_legal(first):
         return _illegal(first, ())
     if first not in task.moves:
         reason, reply = REASONS[task.kind](position, first)
-        return Answer(f"Wrong. {reason}", False, refuted=(first, *reply))
+        return Judgement(f"Wrong. {reason}", False, refuted=(first, *reply))
     if task.kind is not Kind.WIN_IN_TWO:
-        return Answer(f"Right. {_praise(task.kind, position, first)}", True, (first,), solved=True)
+        return Judgement(f"Right. {_praise(task.kind, position, first)}", True, (first,), solved=True)
     return _judge_second(position.play(first).play(task.defence), (first, task.defence), rest)
 
 
-def _judge_second(position: Position, played: tuple[str, ...], rest: list[str]) -> Answer:
+def _judge_second(position: Position, played: tuple[str, ...], rest: list[str]) -> Judgement:
     if not rest:
         said = _fill(f"Right so far. {{opponent}} answers {played[-1]}. Which move wins now?", position)
-        return Answer(said, True, played)
+        return Judgement(said, True, played)
     token = rest[0]
     if not position.is_legal(token):
         return _illegal(token, played)
     if position.play(token).outcome().winner is position.side:
         said = f"Right. {_praise(Kind.WIN_IN_ONE, position, token)}"
-        return Answer(said, True, (*played, token), solved=True)
+        return Judgement(said, True, (*played, token), solved=True)
     reason, reply = _goes_on(position, token)
-    return Answer(f"Wrong. {reason}", False, played, refuted=(*played, token, *reply))
+    return Judgement(f"Wrong. {reason}", False, played, refuted=(*played, token, *reply))
 
 
-def _illegal(token: str, played: tuple[str, ...]) -> Answer:
-    return Answer(f"“{token}” is not a legal move here.", None, played)
+def _illegal(token: str, played: tuple[str, ...]) -> Judgement:
+    return Judgement(f"“{token}” is not a legal move here.", None, played)
 
 
 # What follows a wrong move: a sentence, and the opponent's answer if there is one.
