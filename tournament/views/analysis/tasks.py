@@ -36,7 +36,9 @@ QUESTIONS: Final = {
     Kind.FORCE_PASS: "You are {mover}. After which move must {opponent} pass?",
     Kind.WIN_IN_ONE: "You are {mover}. Which move wins the game at once?",
     Kind.DEFEND: "You are {mover}. {opponent} threatens to win with the next move. How do you prevent it?",
-    Kind.WIN_IN_TWO: "You are {mover}. Which move wins with the next one, whatever {opponent} answers?",
+    Kind.WIN_IN_TWO: (
+        "You are {mover}. You can win with your second move, whatever {opponent} answers. Which is the first?"
+    ),
 }
 
 
@@ -80,7 +82,6 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "links": moves if len(moves) <= MOST_LISTED else (),
         "kept": " ".join(answer.played[::2]),
         "solution": _solution(game, shown),
-        "position_query": urlencode({"position": shown.position}),
         "refuted_query": urlencode({"position": shown.position, "moves": " ".join(answer.refuted)}),
         "next": number + 1 if number < len(tasks) else None,
     }
@@ -101,7 +102,7 @@ def judge(game: Variant, task: Task, tokens: list[str]) -> Judgement:
     if not position.is_legal(first):
         return _illegal(first, ())
     if first not in task.moves:
-        reason, reply = REASONS[task.kind](position, first)
+        reason, reply = REFUTATIONS[task.kind](position, first)
         return Judgement(f"Wrong. {reason}", False, refuted=(first, *reply))
     if task.kind is not Kind.WIN_IN_TWO:
         return Judgement(f"Right. {_praise(task.kind, position, first)}", True, (first,), solved=True)
@@ -128,30 +129,30 @@ def _illegal(token: str, played: tuple[str, ...]) -> Judgement:
 
 # What follows a wrong move: a sentence, and the opponent's answer if there is one.
 
-Reason = tuple[str, tuple[str, ...]]
+Refutation = tuple[str, tuple[str, ...]]
 
 
-def _captures_less(position: Position, token: str) -> Reason:
+def _captures_less(position: Position, token: str) -> Refutation:
     best = max(svg.count_captured(position, position.play(one)) for one in position.legal_moves())
     count = svg.count_captured(position, position.play(token))
     return f"{token} captures {count or 'nothing'}, and another move captures {best}.", ()
 
 
-def _need_not_pass(position: Position, token: str) -> Reason:
+def _need_not_pass(position: Position, token: str) -> Refutation:
     reply = next(position.play(token).legal_moves(), "")
     if not reply:
         return f"{token} ends the game.", ()
     return _fill(f"After {token} {{opponent}} need not pass, and can play {reply}.", position), (reply,)
 
 
-def _goes_on(position: Position, token: str) -> Reason:
+def _goes_on(position: Position, token: str) -> Refutation:
     reply = next(position.play(token).legal_moves(), "")
     if not reply:
         return f"{token} ends the game, but does not win it.", ()
     return _fill(f"{token} does not end the game: {{opponent}} can answer {reply}.", position), (reply,)
 
 
-def _loses(position: Position, token: str) -> Reason:
+def _loses(position: Position, token: str) -> Refutation:
     after = position.play(token)
     reply = next(Solver().wins(after), "")
     if not reply:
@@ -159,7 +160,7 @@ def _loses(position: Position, token: str) -> Reason:
     return f"After {token} {_winning(after, reply)}", (reply,)
 
 
-def _is_escaped(position: Position, token: str) -> Reason:
+def _is_escaped(position: Position, token: str) -> Refutation:
     after = position.play(token)
     reply = Solver().find_escape(after)
     if not reply:
@@ -169,7 +170,7 @@ def _is_escaped(position: Position, token: str) -> Reason:
     return _fill(f"{{opponent}} answers {reply}, and then no move of yours wins.", position), (reply,)
 
 
-REASONS: Final[dict[Kind, Callable[[Position, str], Reason]]] = {
+REFUTATIONS: Final[dict[Kind, Callable[[Position, str], Refutation]]] = {
     Kind.CAPTURE: _captures_less,
     Kind.FORCE_PASS: _need_not_pass,
     Kind.WIN_IN_ONE: _goes_on,
