@@ -62,6 +62,9 @@ def _build_parser() -> ArgumentParser:
 
     add("games", _games, "list the ladders, one a line")
     add("rules", _rules, "print a game's rules page, with its examples", on=[game])
+    tasks = add("tasks", _tasks, "find tasks for beginners in records, and print them, one a line", on=[game])
+    tasks.add_argument("records", metavar="RECORDS.pgn")
+    tasks.add_argument("--seed", metavar="N", type=int, default=1, help="which tasks are drawn (default 1)")
     add("positions", _positions, "print hard positions with their perft counts, one a line", on=[game])
     perft = add("perft", _perft, "count the sequences of DEPTH moves", on=[position])
     perft.add_argument("depth", metavar="DEPTH", type=_depth)
@@ -159,6 +162,25 @@ def _positions(parsed: Namespace) -> int:
 
     for position in read_hard_positions(find_game(parsed.game).code):
         print(position)
+    return 0
+
+
+def _tasks(parsed: Namespace) -> int:
+    from engines.records import RecordError, read_records
+    from engines.tasks.finder import find_tasks
+
+    game, name = find_game(parsed.game), parsed.records
+    try:
+        lines = Path(name).read_text(encoding="utf-8", errors="backslashreplace").splitlines()
+    except OSError as error:
+        return complain(f"cannot read {name!r}: {error.strerror}")
+    records = []
+    for record in read_records(lines, name):
+        if isinstance(record, RecordError):
+            return complain(str(record))
+        records.append(record)
+    for task in find_tasks(game, records, parsed.seed):
+        print(task)
     return 0
 
 

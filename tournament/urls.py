@@ -18,7 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
-from tournament.views.analysis import explorer
+from tournament.views.analysis import explorer, tasks
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -140,6 +140,7 @@ urlpatterns = [
     path("rules/", rules.rules_list, name="rules-list"),
     path("rules/<slug:code>/", rules.rules, name="rules"),
     path("rules/<slug:code>/positions.json", rules.hard_positions, name="hard-positions"),
+    path("rules/<slug:code>/tasks/<int:number>/", tasks.task, name="task"),
     path("rules/<slug:code>/<slug:name>/<int:ply>.svg", rules.example_svg, name="example-svg"),
     path("kit/", documents.kit, name="kit"),
     path(f"kit/{KIT}", documents.kit_file, name="kit-file"),

@@ -20,7 +20,8 @@ from engines.examples import format_examples
 from engines.positions import read_hard_positions
 from engines.records import format_record
 from engines.rules import GAMES
-from tests.support.records import finished_record, record_of
+from engines.tasks.finder import find_tasks
+from tests.support.records import finished_record, random_moves, record_of
 
 ROOT = Path(__file__).parents[2]
 OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
@@ -95,6 +96,19 @@ def test_positions_prints_the_hard_positions_a_line_each(command: Command, code:
     assert (printed.code, printed.err) == (0, "")
 
 
+def test_tasks_prints_the_tasks_that_it_finds_a_line_each(command: Command, tmp_path: Path) -> None:
+    games = [record_of("dogon-kulei", random_moves("dogon-kulei", seed)) for seed in range(150)]
+    path = tmp_path / "games.pgn"
+    path.write_text("".join(map(format_record, games)), encoding="utf-8")
+    printed = command("tasks", "dogon-kulei", "--seed", "7", str(path))
+    assert printed.out.splitlines() == [str(task) for task in find_tasks(GAMES["dogon-kulei"], games, 7)]
+    assert (printed.code, printed.err) == (0, "")
+    printed = command("tasks", "dualma", str(path))
+    assert printed == (2, "", "the records have too few tasks of the kind 'win-in-two'\n")
+    path.write_text('[Game "dualma"]\n\n1. a1 nonsense {', encoding="utf-8")
+    assert command("tasks", "dualma", str(path)).err.startswith(str(path))
+
+
 def test_moves_knows_no_match_rules(command: Command) -> None:
     late = "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 998"
     assert command("moves", "dogon-kulei", "--fen", late).out.endswith("f1+\nresult: *\n")
@@ -135,6 +149,7 @@ def test_show_draws_the_board(command: Command, code: str) -> None:
         (["play", "dogon-kulei", "--fen", OVER, "c1+"], f"illegal move 'c1+' in position '{OVER}'"),
         (["play", "dogon-kulei", "\0\ud800\n"], "illegal move '\\x00\\ud800\\n' in position"),
         (["verify", "no such file.pgn"], "cannot read 'no such file.pgn': No such file or directory"),
+        (["tasks", "dualma", "none.pgn"], "cannot read 'none.pgn': No such file or directory"),
         (["verify", "."], "cannot read '.': Is a directory"),
     ],
 )

@@ -89,6 +89,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test-ratios": ("/version-tests/{tested}/ratios.json", PUBLIC),
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
     "analysis": ("/analyse/dogon-kulei/", PUBLIC),
+    "task": ("/rules/dogon-kulei/tasks/1/", PUBLIC),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "explorer": ("/explore/dogon-kulei/", PUBLIC),
     "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),

@@ -27,6 +27,7 @@ from engines.positions import read_hard_positions
 from engines.rules.base import Position
 from engines.rules.registry import GAMES, Variant
 from tournament.services.results.estimates import ladder_estimate
+from tournament.views.analysis.tasks import list_tasks
 from tournament.views.games.board import drawn_size
 from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ladders import first_advantage
@@ -124,6 +125,7 @@ def _page(code: str) -> dict[str, Any]:
         ],
         "headings": re.findall(r"^## (.+)$", text, re.MULTILINE),
         "positions": read_hard_positions(code),
+        "tasks": list_tasks(code),
     }
 
 
