@@ -2,8 +2,8 @@
 
 ``build_record`` makes a record, ``format_record`` writes it and ``read_records`` reads it again.
 ``verify_record`` replays a record and lists what is wrong with it.
-``parse_analysis`` and ``format_analysis`` read and write records with variations. Begin with ``model.py``. The
-files to which records are written are not here: see ``workers.match.recordfile`` and
+``parse_analysis`` and ``format_analysis`` read and write records with variations. Begin with ``model.py``.
+The files to which records are written are not here: see ``workers.match.recordfile`` and
 ``tournament.services.results``.
 """
 

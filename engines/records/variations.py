@@ -7,8 +7,9 @@ Nothing here recurses: variations may be nested to any depth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engines.records.build import UNKNOWN_DATE
 from engines.records.headers import FIRST_RULES
@@ -31,6 +32,18 @@ class TreeMove:
     token: str
     before: int
     comment: str = ""
+
+
+class TreeStep(NamedTuple):
+    """A move in the order of the movetext; ``label`` is the number before it, with a space, or empty.
+
+    ``depth`` counts the variations around it; ``begins`` says whether it is the first move of one.
+    """
+
+    number: int
+    depth: int
+    begins: bool
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +83,16 @@ class MoveTree:
             found.append(found[move.before] + 1)
         return found
 
-    def walk(self) -> Iterator[int | str]:
-        """The numbers of the moves in order, with ``(`` and ``)`` around each variation."""
-        return _walk(self._following())
+    def steps(self, second_moves_first: bool = False) -> Iterator[TreeStep]:
+        """The moves in order, with the places of the variations and the numbers to write before moves."""
+        plies = self.plies()
+        after_moves, elsewhere = number_plies(second_moves_first, max(plies).bit_length())
+        last_depth, last_comment = 0, "the start"
+        for number, depth, begins in _walk(self._following()):
+            is_after_move = not begins and depth == last_depth and not last_comment
+            label = (after_moves if is_after_move else elsewhere)[plies[number] - 1]
+            yield TreeStep(number, depth, begins, label)
+            last_depth, last_comment = depth, self.moves[number - 1].comment
 
     def play(self, number: int, token: str) -> tuple[MoveTree, int]:
         """The tree with a move after another one, and the number of it, also if it was there already.
@@ -115,31 +135,25 @@ class MoveTree:
         return found
 
 
-def _walk(following: Sequence[Sequence[int]]) -> Iterator[int | str]:
-    todo: list[int | str] = [0]
-    """What is left to do, the last first: a sign, or a number whose following moves are to come."""
+def _walk(following: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, bool]]:
+    """Each number from 1 with the depth of its variation, and whether it is the first move of one."""
+    todo = [(0, 0, False)]
     while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            yield item
-            continue
-        if item < 0:  # the first move of a variation
-            yield -item
-            todo.append(-item)
-            continue
-        if following[item]:
-            main, *others = following[item]
-            yield main
-            todo.append(main)
-            for other in reversed(others):
-                todo += [")", -other, "("]
+        number, depth, begins = todo.pop()
+        if begins:
+            yield number, depth, begins
+        if following[number]:
+            main, *others = following[number]
+            yield main, depth, False
+            todo.append((main, depth, False))
+            todo += [(other, depth + 1, True) for other in reversed(others)]
 
 
 def _ordered(
     moves: Sequence[TreeMove], following: Sequence[Sequence[int]], number: int
 ) -> tuple[MoveTree, int]:
     """The tree of the moves that are reached, in order, and the new number of one of them."""
-    order = [item for item in _walk(following) if isinstance(item, int)]
+    order = [found for found, *_ in _walk(following)]
     numbers = {0: 0} | {old: new for new, old in enumerate(order, 1)}
     ordered = (moves[old - 1] for old in order)
     return MoveTree(tuple(replace(move, before=numbers[move.before]) for move in ordered)), numbers[number]
@@ -152,36 +166,24 @@ def clean_comment(text: str) -> str:
 
 def format_tree(tree: MoveTree, second_moves_first: bool = False) -> str:
     """The movetext of a tree in lines, numbered as in a record, with the result ``*``."""
-    plies = tree.plies()
-    words = _words(tree, plies, *number_plies(second_moves_first, max(plies).bit_length()))
-    return fill_lines(" ".join([*words, Result.UNDECIDED.value]))
+    return fill_lines(" ".join([*_words(tree, tree.steps(second_moves_first)), Result.UNDECIDED.value]))
 
 
 def compact_tree(tree: MoveTree) -> str:
     """The movetext in one line, without numbers and result."""
-    plies = tree.plies()
-    none = [""] * max(plies)
-    return " ".join(_words(tree, plies, none, none))
+    return " ".join(_words(tree, (step._replace(label="") for step in tree.steps())))
 
 
-def _words(
-    tree: MoveTree, plies: Sequence[int], after_move: Sequence[str], always: Sequence[str]
-) -> list[str]:
-    """The moves and comments; each ply's number after a move, and elsewhere."""
+def _words(tree: MoveTree, steps: Iterable[TreeStep]) -> list[str]:
     words: list[str] = []
-    opening, numbers = "", always
-    for item in tree.walk():
-        if item == ")":
-            words[-1] += item
-            numbers = always
-        elif isinstance(item, str):
-            opening, numbers = item, always
-        else:
-            move = tree.moves[item - 1]
-            words.append(f"{opening}{numbers[plies[item] - 1]}{move.token}")
-            words += [f"{{{move.comment}}}"] if move.comment else []
-            opening, numbers = "", always if move.comment else after_move
-    return words
+    depth = 0
+    for step in steps:
+        if closed := depth - (step.depth - step.begins):
+            words[-1] += ")" * closed
+        move, depth = tree.moves[step.number - 1], step.depth
+        words.append(f"{'(' * step.begins}{step.label}{move.token}")
+        words += [f"{{{move.comment}}}"] if move.comment else []
+    return [*words[:-1], words[-1] + ")" * depth] if words else []
 
 
 def format_analysis(tree: MoveTree, game: Variant, start: Position, title: str = "") -> str:
@@ -197,7 +199,7 @@ def format_analysis(tree: MoveTree, game: Variant, start: Position, title: str =
 
 
 def parse_analysis(text: str) -> tuple[Record, MoveTree]:
-    """The headers of a record, which may be missing, and its tree; raises ``RecordError``."""
+    """A record without its moves, whose headers may be missing, and the tree; raises ``RecordError``."""
     lines = text.removeprefix("\ufeff").splitlines()
     is_movetext = [bool(line.strip()) and line.lstrip()[0] not in "[%" for line in lines]
     count = is_movetext.index(True) if True in is_movetext else len(lines)
