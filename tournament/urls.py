@@ -18,6 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
+from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -122,6 +123,9 @@ urlpatterns = [
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("analyse/<slug:code>/", analysis.analysis, name="analysis"),
     path("analyse/<slug:code>/position.json", analysis.analysis_position, name="analysis-position"),
+    path("analyse/<slug:code>/save/", analysis_saved.analysis_save, name="analysis-save"),
+    path("analyse/<slug:code>/<slug:key>/", analysis.analysis, name="analysis-saved"),
+    path("analyse/<slug:code>/<slug:key>/delete/", analysis_saved.analysis_delete, name="analysis-delete"),
     path("games/", search.games, name="games"),
     path("games/suggestions/", search.suggestions, name="games-suggestions"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),
