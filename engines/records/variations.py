@@ -97,14 +97,14 @@ class MoveTree:
     def play(self, number: int, token: str) -> tuple[MoveTree, int]:
         """The tree with a move after another one, and the number of it, also if it was there already.
 
-        Raises ``RecordError`` if the tree has as many moves as it may.
+        Raises ``RecordError`` for what is no token, and if the tree has as many moves as it may.
         """
-        move = TreeMove(token, number)
+        _check_token(token, token)
         for at in self._following()[number]:
             if self.moves[at - 1].token == token:
                 return self, at
         _check_size(len(self.moves))
-        moves = (*self.moves, move)
+        moves = (*self.moves, TreeMove(token, number))
         return _ordered(moves, MoveTree(moves)._following(), len(moves))
 
     def comment(self, number: int, text: str) -> MoveTree:
@@ -281,8 +281,7 @@ class _Parser:
         self._at, self._has_move = self._tokens[self._at - 1][1], False
 
     def _play(self, token: str, word: str) -> None:
-        if not is_token(token):
-            raise RecordError(f"{quote(word)} is not spelled as a move")
+        _check_token(token, word)
         move = (token, self._at)
         if move not in self._numbers:
             _check_size(len(self._tokens))
@@ -299,6 +298,11 @@ class _Parser:
             for number, (token, before) in enumerate(self._tokens, 1)
         )
         return _ordered(moves, MoveTree(moves)._following(), 0)[0]
+
+
+def _check_token(token: str, word: str) -> None:
+    if not is_token(token):
+        raise RecordError(f"{quote(word)} is not spelled as a move")
 
 
 def _check_size(moves: int) -> None:

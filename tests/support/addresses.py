@@ -277,7 +277,7 @@ def address_of(site: Site, template: str) -> str:
 
 
 def _analysis(site: Site) -> Analysis:
-    text = "c1+ {the edge} c2- (c2+ f1-) f1-"
+    text = "c1+ {the edge} c2- (c2+) f1-"
     defaults = {"ladder_id": LADDER, "text": text}
     return Analysis.objects.get_or_create(owner=site.owner, title="My first analysis", defaults=defaults)[0]
 

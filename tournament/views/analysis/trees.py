@@ -179,8 +179,8 @@ def change_tree(shown: ShownTree, values: QueryDict) -> ShownTree:
     elif is_whole(wanted := values.get("go", ""), len(tree.moves)):
         at = int(wanted)
     try:
-        for token in " ".join(values.getlist("play")).split():
-            tree, at = tree.play(at, token)
+        for token in list(filter(None, values.getlist("play")))[:1]:
+            tree, at = tree.play(at, token.strip())
     except RecordError as error:
         raise BadLine(as_sentence(str(error))) from None
     return show_tree(shown.game, shown.start, tree, at)

@@ -88,6 +88,8 @@ def test_comments_and_moves_are_escaped(client: Client) -> None:
         ({"moves": "c1+ <b>"}, "Line 1: '<b>' is not spelled as a move."),
         ({"moves": "\x00"}, "is not spelled as a move"),
         ({"moves": "c1+", "play": "zz"}, "1... zz: illegal move 'zz' in position"),
+        ({"moves": "c1+", "play": "c2- f1-"}, "'c2- f1-' is not spelled as a move."),
+        ({"moves": "c1+", "play": "x" * 400_000}, "is not spelled as a move."),
         ({"moves": "c1+", "position": "\x00/"}, "osition"),
         ({"action": "import", "record": " "}, "There is nothing to import"),
         ({"action": "import", "record": "4,4/4 w"}, "osition"),
