@@ -15,7 +15,7 @@ const said = document.getElementById("said");
 const form = document.getElementById("entry");
 const token = document.getElementById("token");
 const opponent = document.getElementById("random"); // the side that Random plays
-const flip = new URLSearchParams(location.search).get("flip") ?? "";
+const flip = form.querySelector('[name="flip"]')?.value ?? "";
 
 let shown = JSON.parse(document.getElementById("shown").textContent);
 let turn = Promise.resolve(); // one change after the other

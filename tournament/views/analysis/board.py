@@ -88,14 +88,14 @@ def show_page(
     request: HttpRequest, shown: ShownTree, saved: Analysis | None, *, trouble: str = "", status: int = 200
 ) -> HttpResponse:
     """The page of a tree; ``trouble`` is a sentence about what was not done."""
-    line, flip = shown.line, is_flipped(request)
     values = request.POST if request.method == "POST" else request.GET
+    line, flip = shown.line, values.get("flip") == "1"
     position = line.position
     context = {
         **_tree_context(request, shown, saved),
         "trouble": trouble,
         "random": values.get("random", ""),
-        "flip": values.get("flip", ""),
+        "flip": flip,
         "title": values.get("title", saved.title if saved else ""),
         "most_title": MAX_TITLE,
         "is_own": saved is not None and saved.owner == request.user,
