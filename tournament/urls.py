@@ -19,6 +19,7 @@ from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
 from tournament.views.analysis import explorer, tasks
+from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -123,8 +124,11 @@ urlpatterns = [
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("analyse/<slug:code>/", analysis.analysis, name="analysis"),
     path("analyse/<slug:code>/position.json", analysis.analysis_position, name="analysis-position"),
-    path("explore/<slug:code>/", explorer.explore_position, name="explorer"),
+    path("explore/<slug:code>/", explorer.explorer, name="explorer"),
     path("explore/<slug:code>/book.txt", explorer.explorer_book, name="explorer-book"),
+    path("analyse/<slug:code>/save/", analysis_saved.analysis_save, name="analysis-save"),
+    path("analyse/<slug:code>/<slug:key>/", analysis.analysis, name="analysis-saved"),
+    path("analyse/<slug:code>/<slug:key>/delete/", analysis_saved.analysis_delete, name="analysis-delete"),
     path("games/", search.games, name="games"),
     path("games/suggestions/", search.suggestions, name="games-suggestions"),
     path("games/games.<slug:kind>", search.games_export, name="games-export"),

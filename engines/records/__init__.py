@@ -1,8 +1,10 @@
 """Game records: PGN with the moves of our games. The page for users is RECORDS.md.
 
 ``build_record`` makes a record, ``format_record`` writes it and ``read_records`` reads it again.
-``verify_record`` replays a record and lists what is wrong with it. Begin with ``model.py``. The files to
-which records are written are not here: see ``workers.match.recordfile`` and ``tournament.services.results``.
+``verify_record`` replays a record and lists what is wrong with it.
+``parse_analysis`` and ``format_analysis`` read and write records with variations. Begin with ``model.py``.
+The files to which records are written are not here: see ``workers.match.recordfile`` and
+``tournament.services.results``.
 """
 
 from engines.records.build import (
@@ -40,6 +42,18 @@ from engines.records.reader import (
     read_times,
     turned_at,
 )
+from engines.records.variations import (
+    MAX_TREE_COMMENT,
+    MAX_TREE_MOVES,
+    MoveTree,
+    TreeMove,
+    compact_tree,
+    format_analysis,
+    format_tree,
+    parse_analysis,
+    parse_tree,
+    replay_tree,
+)
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_headers, format_moves, format_record
 from engines.terminations import Fault, Termination
@@ -49,11 +63,14 @@ __all__ = [
     "CLOCK_FIELD",
     "MARGIN_HEADERS",
     "MARGIN_MS",
+    "MAX_TREE_COMMENT",
+    "MAX_TREE_MOVES",
     "ONE_SIDED",
     "SIDE_CONTROLS",
     "Disagreement",
     "Fault",
     "MoveNote",
+    "MoveTree",
     "Record",
     "RecordError",
     "RecordEvent",
@@ -63,18 +80,24 @@ __all__ = [
     "RecordSettings",
     "Source",
     "Termination",
+    "TreeMove",
     "build_headers",
     "build_record",
     "check_rules_version",
     "clean_text",
+    "compact_tree",
     "find_disagreements",
+    "format_analysis",
     "format_headers",
     "format_moves",
     "format_note",
     "format_record",
+    "format_tree",
     "note_from_info",
     "note_of_time",
+    "parse_analysis",
     "parse_note",
+    "parse_tree",
     "read_first_side",
     "read_headers",
     "read_moves",
@@ -82,6 +105,7 @@ __all__ = [
     "read_scores",
     "read_times",
     "replay_record",
+    "replay_tree",
     "side_controls",
     "start_history",
     "turned_at",

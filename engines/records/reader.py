@@ -21,7 +21,7 @@ from engines.rules.registry import find_game
 
 _TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
 _ESCAPED = re.compile(r"\\(.)")
-_PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
+PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
 """A move as it is written, with its number; the group is its comment."""
 _WRITTEN_TOKEN = re.compile(r"(?:[0-9]+\.+\s)?([^\s{}]+)(?:\s\{[^}]*\})?(?:\s|$)")
@@ -29,10 +29,10 @@ _WRITTEN_TOKEN = re.compile(r"(?:[0-9]+\.+\s)?([^\s{}]+)(?:\s\{[^}]*\})?(?:\s|$)
 _TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
 _SCORE = re.compile(r"(#)?([-+][0-9]+(?:\.[0-9]{2})?)(?=[\s/]|$)")
 _FIRST = re.compile(r'^\[(Game|FEN) "([^"\\]*)"\]$', re.MULTILINE)
-_NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
-_SUFFIX = re.compile(r"[!?]{1,2}$")
-_RESULTS: dict[str, Result] = {result.value: result for result in Result}
-_ENDS = tuple(_RESULTS)
+NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
+SUFFIX = re.compile(r"[!?]{1,2}$")
+RESULTS: dict[str, Result] = {result.value: result for result in Result}
+_ENDS = tuple(RESULTS)
 _WRITTEN_HEADER = r'\[([A-Za-z0-9_]+) "([^"\\\n]*(?:\\.[^"\\\n]*)*)"\]\n'
 _WRITTEN_HEADERS = re.compile(_WRITTEN_HEADER)
 _WRITTEN_GAME = re.compile(
@@ -109,7 +109,7 @@ def read_moves(text: str) -> tuple[Position, Iterator[str]]:
     """As ``read_times``, the start position and the moves."""
     headers, _, moves = text.partition("\n\n")
     tokens = (found[1] for found in _WRITTEN_TOKEN.finditer(moves))
-    return _read_start(headers), takewhile(lambda token: token not in _RESULTS, tokens)
+    return _read_start(headers), takewhile(lambda token: token not in RESULTS, tokens)
 
 
 def read_first_side(text: str) -> Side:
@@ -225,7 +225,7 @@ class _Reader:
         source = Source(self._name, self._line + len(game["blank"]) + 1, self._games)
         self._line += len(lines)
         self._is_after_blank = False
-        yield Record(tuple(headers), (), _RESULTS[game["result"]], source)
+        yield Record(tuple(headers), (), RESULTS[game["result"]], source)
 
     def take_all(self, lines: Iterable[str]) -> Iterator[Record | RecordError]:
         for line in lines:
@@ -279,7 +279,7 @@ class _Reader:
         while True:
             if self._comment is not None:
                 at = self._read_comment(text, at)
-            piece = _PIECE.search(text, at)
+            piece = PIECE.search(text, at)
             if piece is None or self._comment is not None:
                 return
             at = piece.end()
@@ -314,13 +314,13 @@ class _Reader:
             self._opened = self._line
 
     def _take_word(self, word: str) -> Iterator[Record | RecordError]:
-        if word in _RESULTS:
-            yield self._current().finish(_RESULTS[word])
+        if word in RESULTS:
+            yield self._current().finish(RESULTS[word])
             self._draft = None
             return
         draft = self._current()
         draft.has_movetext = True
-        token = _SUFFIX.sub("", _NUMBER.sub("", word))
+        token = SUFFIX.sub("", NUMBER.sub("", word))
         if token:
             draft.add_move(token, word, self._line)
 

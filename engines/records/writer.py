@@ -79,7 +79,7 @@ def format_moves(
     An empty comment is left out. ``second_moves_first``: at the start, the second player of a round is to
     move.
     """
-    numbers, after_comments = _numbers(second_moves_first, len(tokens).bit_length())
+    numbers, after_comments = number_plies(second_moves_first, len(tokens).bit_length())
     if all(comments):  # as in most games
         moves = zip(after_comments, tokens, comments, strict=False)
         pieces = [f"{number}{token} {{{comment}}}" for number, token, comment in moves]
@@ -90,7 +90,7 @@ def format_moves(
             needs_number = comment != ""
             pieces.append(f"{number}{token} {{{comment}}}" if needs_number else f"{number}{token}")
     pieces.append(result.value)
-    return _fill(" ".join(pieces))
+    return fill_lines(" ".join(pieces))
 
 
 def _check_texts(record: Record) -> None:
@@ -130,7 +130,7 @@ def _check_spelling(record: Record, start: History) -> None:
 
 
 @lru_cache(maxsize=64)
-def _numbers(second_moves_first: bool, bits: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def number_plies(second_moves_first: bool, bits: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The number before each ply below two to the ``bits``: after a move alone, and after a comment."""
     plies = [divmod(ply, 2) for ply in range(second_moves_first, (1 << bits) + second_moves_first)]
     always = [f"{round_ + 1}... " if second else f"{round_ + 1}. " for round_, second in plies]
@@ -139,7 +139,7 @@ def _numbers(second_moves_first: bool, bits: int) -> tuple[tuple[str, ...], tupl
     )
 
 
-def _fill(text: str) -> str:
+def fill_lines(text: str) -> str:
     """Break lines as late as possible; a word longer than a line gets its own line."""
     lines, start = [], 0
     while len(text) - start > LINE_LENGTH:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
-from tournament.models import Notice, Token, Tournament, Worker
+from tournament.models import Analysis, Notice, Token, Tournament, Worker
 from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
@@ -93,6 +93,9 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "explorer": ("/explore/dogon-kulei/", PUBLIC),
     "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),
+    "analysis-save": ("POST /analyse/dogon-kulei/save/", (302, 302, 302, 302)),
+    "analysis-saved": ("/analyse/dogon-kulei/{analysis}/", PUBLIC),
+    "analysis-delete": ("POST /analyse/dogon-kulei/{analysis}/delete/", (302, 404, 302, 404)),
     "games": ("/games/", PUBLIC),
     "games-suggestions": ("/games/suggestions/?bot=a", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),
@@ -248,6 +251,7 @@ def all_addresses(site: Site) -> list[str]:
 
 
 ROWS: Mapping[str, Callable[[Site], object]] = {
+    "analysis": lambda site: _analysis(site).key,
     "draft": lambda site: site.draft.slug,
     "drafted": lambda site: site.draft.games.earliest("id").pk,
     "discarded": lambda site: _discarded(site).slug,
@@ -273,6 +277,12 @@ def address_of(site: Site, template: str) -> str:
     """The address with the rows of the site in it, which are made if they are missing."""
     names = [name for _, name, _, _ in Formatter().parse(template) if name]
     return template.format_map({name: ROWS[name](site) for name in names})
+
+
+def _analysis(site: Site) -> Analysis:
+    text = "c1+ {the edge} c2- (c2+) f1-"
+    defaults = {"ladder_id": LADDER, "text": text}
+    return Analysis.objects.get_or_create(owner=site.owner, title="My first analysis", defaults=defaults)[0]
 
 
 def _discarded(site: Site) -> Tournament:

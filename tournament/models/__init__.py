@@ -1,9 +1,11 @@
-"""The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games, feeds.
+"""The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games, feeds,
+saved analyses.
 
 Begin with `games.py`. Methods of a model concern one row, methods of a queryset several. A change of several
 rows at once, or one whose message may be delivered twice, is a service (``tournament.services``).
 """
 
+from tournament.models.analyses import Analysis
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.compressed import GameLog
 from tournament.models.exams import Exam
@@ -30,6 +32,7 @@ __all__ = [
     "Act",
     "ActiveVersion",
     "Allowance",
+    "Analysis",
     "Attempt",
     "Bot",
     "BotVersion",

@@ -50,7 +50,7 @@ def _forget(user: User) -> None:
     user.save()
     forget_second_factor(user)
     Allowance.objects.filter(user=user).delete()
-    for personal in (user.follows, user.notices, user.tokens):
+    for personal in (user.analyses, user.follows, user.notices, user.tokens):
         personal.all().delete()
 
 

@@ -1,4 +1,7 @@
-// The analysis board: moves entered on the board or as tokens, and undone; the address holds the line.
+// The analysis board: moves entered on the board or as tokens, a tree of them with comments, and undo.
+//
+// The form works without this file. With it, a known move needs only its position, and a change of the tree is sent to
+// the same form, whose answer has the new list of moves. The address holds the tree.
 
 import { animateMove, still } from "./motion.js";
 import { MoveEntry } from "./moves.js";
@@ -9,62 +12,152 @@ const THINK_MS = 500; // Random's answer comes after so long, so that one sees b
 const root = document.getElementById("analysis");
 const panel = document.getElementById("board");
 const said = document.getElementById("said");
-const list = document.getElementById("line");
 const form = document.getElementById("entry");
-const field = document.getElementById("token");
-const query = new URLSearchParams(location.search);
-const start = query.get("position") ?? "";
-const flip = query.get("flip") ?? "";
+const token = document.getElementById("token");
 const opponent = document.getElementById("random"); // the side that Random plays
+const flip = form.querySelector('[name="flip"]')?.value ?? "";
 
-let moves = (query.get("moves") ?? "").split(" ").filter(Boolean);
 let shown = JSON.parse(document.getElementById("shown").textContent);
-const known = new Map(); // by query: the position's values
+let turn = Promise.resolve(); // one change after the other
+const known = new Map(); // by query: a promise of the position's values
+const earlier = []; // the trees before each change, the last one last
+const page = form.getAttribute("action"); // not form.action, which is a button
+
+const tree = () => document.getElementById("tree");
+const field = (name) => tree().querySelector(`[name="${name}"]`);
+const comment = () => document.getElementById("comment");
+const at = () => Number(field("at").value);
+const buttonOf = (number) => tree().querySelector(`[name="go"][value="${number}"]`);
+const following = (number) => [...tree().querySelectorAll(`[data-before="${number}"]`)];
+const before = (number) => Number(buttonOf(number).dataset.before);
+
+// The tokens of the moves that lead to a move.
+function lineTo(number) {
+  const line = [];
+  for (let each = number; each; each = before(each)) line.unshift(buttonOf(each).textContent);
+  return line;
+}
 
 // The query of a position, for the site.
-function positionOf(line) {
+function queryOf(line) {
   const wanted = new URLSearchParams();
-  if (start) wanted.set("position", start);
+  if (field("position").value) wanted.set("position", field("position").value);
   if (line.length) wanted.set("moves", line.join(" "));
   if (flip) wanted.set("flip", flip);
   return wanted.toString();
 }
 
-// The same with who plays, for the page's own address.
-function queryOf(line) {
-  const wanted = new URLSearchParams(positionOf(line));
-  if (opponent.value) wanted.set("random", opponent.value);
-  return wanted.toString();
-}
-
-async function fetched(line) {
-  const wanted = positionOf(line);
-  if (!known.has(wanted)) {
-    const found = await fetch(`${root.dataset.address}?${wanted}`);
-    const values = await found.json();
-    if (!found.ok) throw new Error(values.error);
+function fetched(line) {
+  const query = queryOf(line);
+  if (!known.has(query)) {
     if (known.size >= MOST_KEPT) known.delete(known.keys().next().value);
-    known.set(wanted, values);
+    known.set(query, fetch(`${root.dataset.address}?${query}`).then(async (answer) => {
+      const values = await answer.json();
+      if (!answer.ok) throw new Error(values.error);
+      return values;
+    }));
+    known.get(query).catch(() => known.delete(query));
   }
-  return known.get(wanted);
+  return known.get(query);
 }
 
-async function go(line, { isBack = false } = {}) {
-  try {
-    shown = await fetched(line);
-  } catch (error) {
-    said.textContent = error.message;
-    entry.begin(legal());
+// Mark a move, and show its position when that is known, unless another one is wanted by then.
+async function go(number, { isPlayed = false } = {}) {
+  mark(number);
+  entry.begin("");
+  const values = await fetched(lineTo(number));
+  if (at() !== number) return;
+  shown = values;
+  show();
+  if (!isPlayed) return;
+  animateMove(panel);
+  answer();
+}
+
+function mark(number) {
+  const button = buttonOf(number);
+  field("at").value = number;
+  tree().querySelector("[aria-current]")?.removeAttribute("aria-current");
+  button.setAttribute("aria-current", "true");
+  comment().value = comment().defaultValue = button.parentElement.querySelector("bdi")?.textContent ?? "";
+  comment().disabled = !number;
+  comment().labels[0].querySelector("b").textContent = number ? button.textContent : "";
+  tree().querySelector(".of-move").hidden = !number;
+  scrollTo(button);
+  keepAddress();
+}
+
+// Within the list: scrollIntoView would move the whole page on phones.
+function scrollTo(button) {
+  const list = button.closest("ul");
+  const above = button.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (above < 0 || above + button.offsetHeight > list.clientHeight) list.scrollTop += above - list.clientHeight / 2;
+}
+
+function keepAddress() {
+  if (tree().dataset.address === undefined) return; // too long: the last one that was not stays
+  const wanted = new URLSearchParams(tree().dataset.address);
+  if (buttonOf(1)) wanted.set("at", at());
+  if (flip) wanted.set("flip", flip);
+  if (opponent.value) wanted.set("random", opponent.value);
+  history.replaceState(null, "", `${page}?${wanted}`.replace(/\?$/, ""));
+  for (const link of document.querySelectorAll("[data-line]")) link.search = location.search;
+}
+
+// Send a change, and take over the tree of the answer.
+async function change(values, { isUndo = false, isPlayed = false } = {}) {
+  const body = new FormData(form);
+  if (isUndo) body.delete("comment"); // it belongs to the move that is shown now
+  for (const [name, value] of Object.entries(values)) body.set(name, value);
+  const found = await fetch(page, { method: "POST", body, headers: { "X-Part": "true" } });
+  const text = await found.text();
+  if (!found.ok) throw new Error(found.status === 400 ? text : `The site answered ${found.status}.`);
+  if (!isUndo) remember();
+  const focused = tree().contains(document.activeElement) ? document.activeElement : null;
+  const isOpen = tree().querySelector("details").open;
+  tree().outerHTML = text;
+  tree().querySelector("details").open = isOpen;
+  tree().querySelector("[data-copy]").hidden = false;
+  if (focused) (tree().querySelector(`[name="${focused.name}"][value="${focused.value}"]`) ?? comment()).focus({ preventScroll: true });
+  await go(at(), { isPlayed });
+}
+
+function remember() {
+  earlier.push({ moves: field("moves").value, at: at(), side: shown.side });
+}
+
+async function undo() {
+  let last = earlier.pop();
+  while (opponent.value && last?.side === opponent.value) last = earlier.pop(); // with Random's answer
+  if (last) await change({ moves: last.moves, at: last.at }, { isUndo: true });
+}
+
+const isCommented = () => comment().value !== comment().defaultValue;
+
+async function visit(number) {
+  if (isCommented()) await change({ go: number });
+  else go(number).catch(complain); // not awaited, so that quick steps do not wait for their positions
+}
+
+async function play(move) {
+  const same = following(at()).find((button) => button.textContent === move);
+  if (same && !isCommented()) {
+    remember();
+    await go(Number(same.value), { isPlayed: true });
     return;
   }
-  moves = line;
-  const wanted = queryOf(line);
-  history.replaceState(null, "", wanted ? `?${wanted}` : location.pathname);
-  show();
-  if (!isBack) {
-    animateMove(panel);
-    answer();
-  }
+  fetched([...lineTo(at()), move]).catch(() => {}); // meanwhile
+  await change({ play: move }, { isPlayed: true });
+}
+
+// Do one thing after the other; an error is said, and the board stays as it was.
+function queue(act) {
+  turn = turn.then(act).catch(complain);
+}
+
+function complain(error) {
+  said.textContent = error.message;
+  entry.begin(legal());
 }
 
 // The moves that may be played, with spaces between them: a game against Random ends by the match rules too.
@@ -76,10 +169,10 @@ function legal() {
 function answer() {
   if (!legal() || shown.side !== opponent.value) return;
   const tokens = legal().split(" ");
-  const line = moves;
-  setTimeout(() => {
-    if (line === moves && shown.side === opponent.value) go([...moves, tokens[Math.floor(Math.random() * tokens.length)]]);
-  }, still.matches ? 0 : THINK_MS);
+  const position = shown;
+  setTimeout(() => queue(async () => {
+    if (position === shown && shown.side === opponent.value) await play(tokens[Math.floor(Math.random() * tokens.length)]);
+  }), still.matches ? 0 : THINK_MS);
 }
 
 // How the game ended, in the view of a person who plays against Random.
@@ -98,49 +191,57 @@ function show() {
   root.dataset.turn = legal() ? (shown.side === opponent.value ? "random" : "you") : "over";
   document.getElementById("position").value = shown.position;
   document.getElementById("next")?.remove();
-  list.replaceChildren(...moves.map((token, index) => {
-    const link = Object.assign(document.createElement("a"), { textContent: token });
-    link.href = `?${queryOf(moves.slice(0, index + 1))}`;
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      go(moves.slice(0, index + 1), { isBack: true });
-    });
-    const item = document.createElement("li");
-    item.append(link);
-    return item;
-  }));
-  back.disabled = !moves.length;
+  back.disabled = !earlier.length;
   entry.begin(root.dataset.turn === "random" ? "" : legal());
-  for (const link of document.querySelectorAll("[data-line]")) link.search = positionOf(moves);
-  root.dispatchEvent(new CustomEvent("line", { detail: positionOf(moves) }));
+  root.dispatchEvent(new CustomEvent("position", { detail: shown.position }));
   if (isFocused) panel.querySelector('[data-cell][tabindex="0"]')?.focus();
 }
 
-const entry = new MoveEntry(panel, document.getElementById("choices"), (token) => go([...moves, token]));
+const entry = new MoveEntry(panel, document.getElementById("choices"), (move) => queue(() => play(move)));
 
-document.getElementById("back")?.remove();
 const back = Object.assign(document.createElement("button"), { type: "button", id: "back", textContent: "Undo" });
-back.addEventListener("click", () => {
-  if (entry.undo()) return;
-  const own = opponent.value && moves.length > 1 ? 2 : 1; // with Random's answer
-  go(moves.slice(0, -own), { isBack: true });
+back.addEventListener("click", () => { if (!entry.undo()) queue(undo); });
+token.parentElement.append(back);
+opponent.addEventListener("change", () => {
+  keepAddress();
+  show();
+  answer();
 });
-opponent.addEventListener("change", () => go(moves));
-form.append(back);
+
 form.addEventListener("submit", (event) => {
+  const { submitter } = event;
+  if (submitter && "page" in submitter.dataset) return; // answered with a page
   event.preventDefault();
-  const token = field.value.trim();
-  if (!legal().split(" ").includes(token)) {
-    said.textContent = `“${token}” is not a legal move here.`;
+  if (submitter?.name === "go") queue(() => visit(Number(submitter.value)));
+  else if (submitter?.name === "action") queue(() => change({ action: submitter.value }));
+  else enter(submitter?.name === "play" ? submitter.value : token.value.trim());
+});
+
+function enter(move) {
+  if (!move) return;
+  if (!legal().split(" ").includes(move)) {
+    said.textContent = `“${move}” is not a legal move here.`;
     return;
   }
-  field.value = "";
-  go([...moves, token]);
+  token.value = "";
+  queue(() => play(move));
+}
+
+// Along the line, unless the keys belong to the board or to a field.
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest("#board, input, textarea, select")) return;
+  const step = {
+    ArrowLeft: () => (at() ? before(at()) : 0),
+    ArrowRight: () => Number(following(at())[0]?.value ?? at()),
+  }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  queue(() => visit(step()));
 });
-root.addEventListener("move", (event) => {
-  if (legal().split(" ").includes(event.detail)) go([...moves, event.detail]);
-});
+
 document.getElementById("play").hidden = false;
-known.set(positionOf(moves), shown);
+tree().querySelector("[data-copy]").hidden = false;
+known.set(queryOf(lineTo(at())), Promise.resolve(shown));
 show();
 answer();

@@ -1,26 +1,26 @@
-// The explorer beside the analysis board: its table follows the position, and a click on a move plays it.
+// The explorer beside the analysis board: its table follows the position. Its moves are buttons of the board's form.
 
 const root = document.getElementById("analysis");
 const panel = document.getElementById("explorer");
 const games = panel.querySelector("select");
-let wanted = document.querySelector("[data-line]").search.slice(1);
+let position = document.getElementById("position").value;
 
-async function load(line) {
-  wanted = line;
-  const query = new URLSearchParams(line);
-  if (games.value) query.set("games", games.value);
+async function load() {
+  const [wanted, kind] = [position, games.value];
+  const query = new URLSearchParams({ position: wanted, games: kind });
   const found = await fetch(`${panel.dataset.address}?${query}`, { headers: { "X-Part": "true" } });
   const text = await found.text();
-  if (!found.ok || wanted !== line) return;
-  document.getElementById("explored").outerHTML = text;
+  if (!found.ok || wanted !== position || kind !== games.value) return;
+  const old = document.getElementById("explored");
+  const isFocused = old.contains(document.activeElement);
+  old.outerHTML = text;
+  if (isFocused) document.querySelector("#explored button")?.focus({ preventScroll: true });
 }
 
-root.addEventListener("line", (event) => { if (event.detail !== wanted) load(event.detail); });
-panel.addEventListener("click", (event) => {
-  const move = event.target.closest("[data-move]");
-  if (!move || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  root.dispatchEvent(new CustomEvent("move", { detail: move.dataset.move }));
+root.addEventListener("position", (event) => {
+  if (event.detail === position) return;
+  position = event.detail;
+  load();
 });
 games.form.querySelector("button").hidden = true;
-games.addEventListener("change", () => load(wanted));
+games.addEventListener("change", load);

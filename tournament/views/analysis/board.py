@@ -1,98 +1,160 @@
-"""The analysis board: any legal line of a game, entered on the board, and its positions for scripts.
+"""The analysis board: moves entered on the board, with variations and comments, and positions for scripts.
 
-The rules are asked, nowhere else: a script gets the legal moves of a position as tokens, and only takes them
-apart into the cells to click.
+Every control is a button of one form, so the page works without scripts. A script gets the legal moves of a
+position as tokens, and only takes them apart into the cells to click.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from engines import svg
+from engines.records import MAX_TREE_COMMENT, MoveTree
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
 from engines.rules.registry import ENDINGS, GAMES, Variant
+from tournament.models import Analysis
+from tournament.models.analyses import MAX_TITLE
+from tournament.sentences import as_sentence
+from tournament.views.analysis.trees import (
+    MOST_MOVES,
+    BadLine,
+    Line,
+    ShownTree,
+    change_tree,
+    read_tree,
+    show_tree,
+    tree_query,
+)
 from tournament.views.games.board import is_flipped
+from tournament.views.games.downloads import PGN_TYPE, attached
+from tournament.views.polling import is_part
+from tournament.views.requests import fresh_buttons, takes_get_and_post
 
 KEPT_S = 3600
 """How long caches may keep a position: its moves do not change, the drawing may with a release."""
-MOST_MOVES = 1000
-"""Of a line; no game has so many plies by default."""
 MOST_LISTED = 400
-"""Legal moves that the page lists as links; a longer list is left to the board."""
+"""Legal moves that the page lists as buttons; a longer list is left to the board."""
 
 
-class BadLine(Exception):
-    """A position or move that cannot be shown; the text is a sentence for users."""
+More = Callable[[ShownTree], Mapping[str, object]]
+"""What a page shows beside the analysis board."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Moves from a start position; ``start`` is empty for that of the game."""
-
-    game: Variant
-    start: str
-    moves: tuple[str, ...]
-    positions: tuple[Position, ...]
-
-    @property
-    def position(self) -> Position:
-        return self.positions[-1]
-
-    def address(self, *moves: str, **more: str) -> str:
-        """The query of the line with these moves instead, and ``more`` parameters."""
-        start = {"position": self.start} if self.start else {}
-        return urlencode({**start, "moves": " ".join(moves), **more})
+@csrf_exempt  # a form changes what it shows, and nothing on the site
+@fresh_buttons
+@takes_get_and_post
+def analysis(request: HttpRequest, code: str, key: str = "") -> HttpResponse:
+    """The tree of the address, or a saved one, at ``?at=``; a form is answered with the changed tree."""
+    return answer(request, code, key)
 
 
-@require_safe
-def analysis(request: HttpRequest, code: str) -> HttpResponse:
-    """The board after ``?moves=`` from ``?position=``; without scripts each legal move is a link."""
-    return show_line(request, find_ladder(code), lambda line: {})
-
-
-def show_line(
-    request: HttpRequest, game: Variant, more: Callable[[Line], Mapping[str, object]]
+def answer(
+    request: HttpRequest, code: str, key: str = "", *, name: str = "analysis", more: More = lambda shown: {}
 ) -> HttpResponse:
-    """The page of the line that the address names, with ``more`` in its context."""
-    trouble = ""
+    """The answer of the page with this name, which shows ``more``."""
+    game, saved = find_ladder(code), None
+    if key:
+        saved = get_object_or_404(Analysis.objects.select_related("owner", "ladder"), ladder=code, key=key)
+    is_form = request.method == "POST"
+    values = request.POST if is_form else request.GET
+    shown = show_tree(game, "", MoveTree())
     try:
-        line = read_line(request, game)
+        shown = read_tree(values, game, saved.text if saved else "")
+        shown = change_tree(shown, values) if is_form else shown
     except BadLine as error:
-        trouble, line = str(error), Line(game, "", (), (game.position.initial(),))
-    position, flip = line.position, is_flipped(request)
-    tokens = [] if position.count_moves() > MOST_LISTED else list(position.legal_moves())
+        if is_part(request):
+            return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
+        return show_page(request, shown, saved, more(shown), trouble=str(error), status=400)
+    found = _answer_form(request, shown, saved, name) if is_form else None
+    return found or show_page(request, shown, saved, more(shown))
+
+
+def _answer_form(
+    request: HttpRequest, shown: ShownTree, saved: Analysis | None, name: str
+) -> HttpResponse | None:
+    """None if the tree is too long for an address, so that its page is the answer."""
+    if request.POST.get("action") == "download":
+        record = shown.record(saved.title if saved else "")
+        return attached(record, f"analysis-{shown.game.code}.pgn", PGN_TYPE)
+    if saved and shown.game.code != saved.ladder_id:  # a record of another ladder is imported
+        saved = None
+    context = _tree_context(request, shown, saved)
+    if is_part(request):
+        return render(request, "pieces/move_tree.html", context)
+    if context["address"] is None:
+        return None
+    chosen = {name: request.POST.get(name, "") for name in ("flip", "random")}
+    more = urlencode({"at": shown.at, **{name: value for name, value in chosen.items() if value}})
+    page = saved.get_absolute_url() if saved else reverse(name, args=[shown.game.code])
+    return redirect(f"{page}?{'&'.join(filter(None, (context['address'], more)))}")
+
+
+def show_page(
+    request: HttpRequest,
+    shown: ShownTree,
+    saved: Analysis | None,
+    more: Mapping[str, object] = MappingProxyType({}),
+    *,
+    trouble: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a tree; ``trouble`` is a sentence about what was not done."""
+    values = request.POST if request.method == "POST" else request.GET
+    line, flip = shown.line, values.get("flip") == "1"
+    position = line.position
     context = {
-        "game": game,
-        "line": line,
+        **_tree_context(request, shown, saved),
         "trouble": trouble,
-        "random": request.GET.get("random", ""),
+        "random": values.get("random", ""),
+        "flip": flip,
+        "title": values.get("title", saved.title if saved else ""),
+        "most_title": MAX_TITLE,
+        "is_own": saved is not None and saved.owner == request.user,
         "board": _draw(line, flip=flip, targets=False),
-        "shown": _values(line, flip=flip),
-        "spoken": svg.summarize(position, line.moves[-1] if line.moves else ""),
-        "played": [(token, line.address(*line.moves[:ply])) for ply, token in enumerate(line.moves, 1)],
-        "next_moves": [(token, line.address(*line.moves, token)) for token in tokens],
-        "back": line.address(*line.moves[:-1]) if line.moves else "",
-        "here": line.address(*line.moves),
-        **more(line),
+        "values": _values(line, flip=flip),
+        **more,
+        "next_moves": [] if position.count_moves() > MOST_LISTED else list(position.legal_moves()),
     }
-    return render(request, "analysis.html", context, status=400 if trouble else 200)
+    return render(request, "analysis.html", context, status=status)
+
+
+def _tree_context(request: HttpRequest, shown: ShownTree, saved: Analysis | None) -> dict[str, Any]:
+    """What the list of moves shows; ``address`` is None for a tree that is too long for one."""
+    values = request.POST if request.method == "POST" else request.GET
+    revision = values.get("revision", saved.revision if saved else "")
+    record = shown.record(saved.title if saved else "")
+    if saved is None:
+        address = tree_query(shown)
+    else:
+        address = "" if record == saved.text else tree_query(shown, moves=shown.moves, revision=revision)
+    return {
+        "game": shown.game,
+        "shown": shown,
+        "saved": saved,
+        "revision": revision,
+        "address": address,
+        "record": record,
+        "most_comment": MAX_TREE_COMMENT,
+    }
 
 
 @require_safe
 def analysis_position(request: HttpRequest, code: str) -> JsonResponse:
-    """The same position for scripts: its board, its legal moves and its end."""
+    """The position after ``?moves=`` from ``?position=``: its board, its legal moves and its end."""
     try:
-        values = _values(read_line(request, find_ladder(code)), flip=is_flipped(request))
+        values = _values(_read_line(request, find_ladder(code)), flip=is_flipped(request))
     except BadLine as error:
         return JsonResponse({"error": str(error)}, status=400)
     response = JsonResponse(values)
@@ -100,21 +162,17 @@ def analysis_position(request: HttpRequest, code: str) -> JsonResponse:
     return response
 
 
-def read_line(request: HttpRequest, game: Variant) -> Line:
-    """The line that the address names, with one more ``token`` of the form; raises ``BadLine``."""
-    start = request.GET.get("position", "")
-    tokens = f"{request.GET.get('moves', '')} {request.GET.get('token', '')}".split()
+def _read_line(request: HttpRequest, game: Variant) -> Line:
+    start, tokens = request.GET.get("position", ""), request.GET.get("moves", "").split()
     if len(tokens) > MOST_MOVES:
         raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MOST_MOVES}.")
     try:
-        position: Position = game.position.parse(start) if start else game.position.initial()
-        positions = [position]
+        positions: list[Position] = [game.position.parse(start) if start else game.position.initial()]
         for token in tokens:
-            position = position.play(token)
-            positions.append(position)
+            positions.append(positions[-1].play(token))
     except RulesError as error:
-        raise BadLine(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
-    return Line(game, start, tuple(tokens), tuple(positions))
+        raise BadLine(as_sentence(str(error))) from None
+    return Line(game, tuple(tokens), tuple(positions))
 
 
 def _values(line: Line, *, flip: bool) -> dict[str, Any]:
@@ -154,6 +212,7 @@ def _draw(line: Line, *, flip: bool, targets: bool) -> SafeString:
 
 
 def find_ladder(code: str) -> Variant:
+    """The game of an address; raises ``Http404``."""
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     return GAMES[code]

@@ -7,30 +7,31 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import book
-from engines.rules.base import Position
+from engines.rules.base import Position, RulesError
 from engines.rules.registry import Variant
 from engines.visits import PLIES
+from tournament.sentences import as_sentence
 from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
-from tournament.views.analysis.board import BadLine, Line, find_ladder, read_line, show_line
+from tournament.views.analysis.board import answer, find_ladder
 from tournament.views.games.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import PART, is_part
+from tournament.views.requests import fresh_buttons, takes_get_and_post
 
 
 @dataclass(frozen=True, slots=True)
 class ExploredRow:
-    """A move with the addresses and the drawing of its row."""
+    """A move with the drawing of its row."""
 
     move: ExploredMove
-    address: str
-    """The query of the line with this move."""
     games: str
     """The address of the list of its games."""
 
@@ -70,18 +71,25 @@ class Explored:
         return [(word, labels.get(word, f"rated {word} or more on average")) for word in FILTERS]
 
 
-@require_safe
+@csrf_exempt  # as on the analysis board
+@fresh_buttons
+@takes_get_and_post
 @vary_on_headers(PART)
-def explore_position(request: HttpRequest, code: str) -> HttpResponse:
-    """The explorer of the line in the address; a script gets the table alone."""
+def explorer(request: HttpRequest, code: str) -> HttpResponse:
+    """The analysis board with the explorer; a script gets the table alone, of ``?position=``."""
+    if request.method == "POST" or not is_part(request):
+        return answer(
+            request,
+            code,
+            name="explorer",
+            more=lambda shown: {"explored": _explored(request, shown.game, shown.line.position)},
+        )
     game = find_ladder(code)
-    if not is_part(request):
-        return show_line(request, game, lambda line: {"explored": _explored(request, line)})
     try:
-        line = read_line(request, game)
-    except BadLine as error:
-        return HttpResponse(str(error), content_type="text/plain; charset=utf-8", status=400)
-    return render(request, "pieces/explored.html", {"explored": _explored(request, line)})
+        position: Position = game.position.parse(request.GET.get("position", ""))
+    except RulesError as error:
+        return HttpResponse(as_sentence(str(error)), content_type=TEXT_TYPE, status=400)
+    return render(request, "pieces/explored.html", {"explored": _explored(request, game, position)})
 
 
 @require_safe
@@ -95,16 +103,13 @@ def explorer_book(request: HttpRequest, code: str) -> HttpResponse:
     return attached(book.format_book(game, openings), f"{code}-book.txt", TEXT_TYPE)
 
 
-def _explored(request: HttpRequest, line: Line) -> Explored:
-    game, position = line.game, line.position
+def _explored(request: HttpRequest, game: Variant, position: Position) -> Explored:
     word = request.GET.get("games", "")
     chosen = word if word in FILTERS else ""
     found = explore(game.code, position, FILTERS[chosen])
-    kept = {"games": chosen} if chosen else {}
 
     def row(move: ExploredMove) -> ExploredRow:
-        address = line.address(*line.moves, *([move.token] if move.token else []), **kept)
-        return ExploredRow(move, address, _games(game, position, chosen, move.token))
+        return ExploredRow(move, _games(game, position, chosen, move.token))
 
     return Explored(
         [row(move) for move in found.moves],

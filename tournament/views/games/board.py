@@ -13,6 +13,7 @@ from typing import Any
 import resvg_py
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
@@ -23,6 +24,7 @@ from engines.rules.base import Side
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
+from tournament.views.analysis.trees import analysis_query
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
 from tournament.views.paging import LAST_ID, whole_number
@@ -152,12 +154,22 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
         "position": str(shown.after),
+        "to_analysis": _analysis_address("analysis", replay, ply, len(replay.moves)),
+        "to_explorer": _analysis_address("explorer", replay, ply, ply),
         "spoken": f"{_place(replay, ply, step)}. {svg.summarize(shown.after, shown.token)}{end}",
         "board": draw_board(shown, flip=flip, players=False),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
         "is_wide": svg.is_wide(shown.after),
     }
+
+
+def _analysis_address(page: str, replay: Replay, ply: int, plies: int) -> str:
+    """The page of this name with the first ``plies`` of the game; the game itself is not named there."""
+    first, initial = replay.positions[0], replay.rules.position.initial()
+    tokens = [move.token for move in replay.moves[:plies]]
+    query = analysis_query("" if first == initial else str(first), tokens, replay.positions, ply)
+    return f"{reverse(page, args=[replay.rules.code])}?{query}"
 
 
 def _place(replay: Replay, ply: int, step: int) -> str:

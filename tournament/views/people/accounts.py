@@ -35,7 +35,7 @@ LATEST_TESTS = 10
 @never_cache
 @login_required
 def account(request: AuthenticatedRequest) -> HttpResponse:
-    """The user's unread notices, bots, tournaments and latest version tests, and what the user follows."""
+    """The user's unread notices, bots, tournaments, tests and analyses, and what the user follows."""
     bots = with_newest(Bot.objects.filter(owner=request.user), request.user)
     tests = access.visible_version_tests().filter(owner=request.user).select_related("owner", "version_test")
     own = Tournament.objects.public().filter(owner=request.user)
@@ -52,6 +52,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "may_close": access.may_close_account(request.user),
         "sees_acts": access.may_run_site(request.user),
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
+        "analyses": list(request.user.analyses.defer("text").select_related("ladder")),
     }
     return render(request, "account.html", context)
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from engines.rules.registry import GAMES
-from tournament.views.analysis.board import MOST_MOVES
+from tournament.views.analysis.trees import MOST_MOVES
 
 STUCK = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
 
@@ -43,7 +43,7 @@ def test_a_game_that_is_over_has_no_moves_and_its_end(client: Client) -> None:
     [
         ({"moves": "c1+ zz"}, "Illegal move 'zz'"),
         ({"position": "nonsense"}, "osition"),
-        ({"moves": "c1+ " * (MOST_MOVES + 1)}, "are too many"),
+        ({"moves": "c1+ " * (MOST_MOVES + 1)}, "too many"),
     ],
 )
 def test_a_line_that_cannot_be_played_is_refused_with_its_reason(
@@ -58,8 +58,11 @@ def test_a_line_that_cannot_be_played_is_refused_with_its_reason(
     assert client.get("/analyse/chess/").status_code == 404
 
 
-def test_without_scripts_each_legal_move_is_a_link_and_the_form_plays_one(client: Client) -> None:
+def test_without_scripts_each_legal_move_is_a_button_of_the_form(client: Client) -> None:
     page = client.get("/analyse/dogon-kulei/?moves=c1%2B").content.decode()
-    assert 'href="?moves=c1%2B+c2-"' in page
-    page = client.get("/analyse/dogon-kulei/?moves=c1%2B&token=c2-").content.decode()
+    assert '<button name="play" value="c2-">c2-</button>' in page
+    assert "csrfmiddlewaretoken" not in page
+    answer = client.post("/analyse/dogon-kulei/", {"moves": "c1+", "at": "1", "play": ["", "c2-"]})
+    assert answer["Location"] == "/analyse/dogon-kulei/?moves=c1%2B+c2-&at=2"
+    page = client.get(answer["Location"]).content.decode()
     assert str(GAMES["dogon-kulei"].position.initial().play("c1+").play("c2-")) in page

@@ -92,10 +92,12 @@ def test_filters_count_rated_games_and_ratings(client: Client, games: list[Game]
 
 
 def test_a_script_gets_the_table_alone(client: Client) -> None:
-    part = client.get("/explore/dogon-kulei/", {"moves": "c1+"}, headers=PART).content.decode()
+    part = client.get(
+        "/explore/dogon-kulei/", {"position": str(start("dogon-kulei"))}, headers=PART
+    ).content.decode()
     assert part.lstrip().startswith('<div id="explored"')
     assert "<h1" not in part
-    assert client.get("/explore/dogon-kulei/", {"moves": "z9"}, headers=PART).status_code == 400
+    assert client.get("/explore/dogon-kulei/", {"position": "z9"}, headers=PART).status_code == 400
 
 
 def test_the_position_of_a_single_game_shows_it(games: list[Game]) -> None:

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.support.schedule import make_event
-from tournament.models import BotVersion, Follow, Game, Notice, Token, Tournament, User
+from tournament.models import Analysis, BotVersion, Follow, Game, Notice, Token, Tournament, User
 from tournament.services import closing
 from tournament.services.calendar import tend
 
@@ -44,6 +44,8 @@ def test_what_is_personal_is_deleted_and_games_stay(
     Token.objects.create(user=olga, name="laptop", digest="x", scopes=["read"])
     Follow.objects.create(user=olga, feed="ladder/dualma")
     Notice.objects.create(user=olga, text="Hello")
+    Analysis.objects.create(owner=olga, ladder_id="dualma", text="*")
+    Analysis.objects.create(owner=olga, ladder_id="dualma", text="*")
     other = make_event("round-robin", versions=[site.white, site.black], name="Of another", owner=site.rival)
     games = Game.objects.done().count()
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
@@ -56,6 +58,8 @@ def test_what_is_personal_is_deleted_and_games_stay(
     assert not EmailAddress.objects.filter(user=olga).exists()
     assert not Follow.objects.filter(user=olga).exists()
     assert not Notice.objects.filter(user=olga).exists()
+    assert not Analysis.objects.exists()
+    assert not Analysis.objects.exists()
     assert not Token.objects.filter(user=olga).exists()
     version.refresh_from_db()
     assert version.state == BotVersion.State.WITHDRAWN

@@ -1,0 +1,198 @@
+"""Movetext with variations: what is read, what is refused, changes of a tree, and a round trip."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.records import (
+    MAX_TREE_COMMENT,
+    MAX_TREE_MOVES,
+    MoveTree,
+    Record,
+    RecordError,
+    TreeMove,
+    compact_tree,
+    format_analysis,
+    format_tree,
+    parse_analysis,
+    parse_tree,
+    read_records,
+    replay_tree,
+)
+from engines.rules.base import Position
+from engines.rules.registry import GAMES
+
+KULEI = GAMES["dogon-kulei"]
+TEXT = "1. c1+ {the edge} 1... c2- (1... c2+ 2. f1- (2. b1+) 2... b2+ {! good}) (1... d2+) 2. f1- *\n"
+MOVES = (
+    TreeMove("c1+", 0, "the edge"),
+    TreeMove("c2-", 1),
+    TreeMove("c2+", 1),
+    TreeMove("f1-", 3),
+    TreeMove("b1+", 3),
+    TreeMove("b2+", 4, "! good"),
+    TreeMove("d2+", 1),
+    TreeMove("f1-", 2),
+)
+
+
+def test_variations_and_comments_are_read_into_a_tree_and_written_again() -> None:
+    tree = parse_tree(TEXT)
+    assert tree == MoveTree(MOVES)
+    assert format_tree(tree).split() == TEXT.split()
+    assert compact_tree(tree) == "c1+ {the edge} c2- (c2+ f1- (b1+) b2+ {! good}) (d2+) f1-"
+    assert parse_tree(compact_tree(tree)) == tree
+    assert tree.main_line() == [1, 2, 8]
+    assert tree.line(6) == ("c1+", "c2+", "f1-", "b2+")
+
+
+@pytest.mark.parametrize(
+    ("text", "compact"),
+    [
+        ("", ""),
+        ("*", ""),
+        ("1.c1+! $12 c2-?? ; a remark (\n 2. f1- 1-0", "c1+ c2- f1-"),
+        ("{first} c1+ {second} {third} ({before} c2+ *)", "c1+ {first second third} (c2+ {before})"),
+        ("c1+ c2- () (c2- f1-)", "c1+ c2- f1-"),
+        ("c1+ c2- (c2+ d1+) (c2+ e1+)", "c1+ c2- (c2+ d1+ (e1+))"),
+        ("c1+ {a [b] {c\n  d}", "c1+ {a (b) (c d}"),
+    ],
+)
+def test_the_reader_is_tolerant(text: str, compact: str) -> None:
+    assert compact_tree(parse_tree(text)) == compact
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("c1+\nc2- (c2+", "the last variation is never closed"),
+        ("c1+\nc2- {never", "line 2: the comment is never closed"),
+        ("c1+ )", "line 1: ')' closes no variation"),
+        ("c1+ }", "line 1: '}' closes no comment"),
+        ("(c1+)", "line 1: '(' opens a variation before a move"),
+        ("c1+ ((c2+))", "line 1: '(' opens a variation before a move"),
+        ("(" * 10_000, "line 1: '(' opens a variation before a move"),
+        ("c1+ c2- <b>", "line 1: '<b>' is not spelled as a move"),
+        ("c1+ " + "x" * 999, "is not spelled as a move"),
+        ("c1+ 1-0 c2-", "line 1: 'c2-' follows the result: only one game can be read"),
+        ("c1+ " * (MAX_TREE_MOVES + 1), "there are too many moves"),
+    ],
+)
+def test_an_error_names_the_offending_text_and_its_line(text: str, said: str) -> None:
+    with pytest.raises(RecordError, match=re.escape(said)):
+        parse_tree(text)
+
+
+def test_deep_variations_and_huge_numbers_are_read() -> None:
+    depth = MAX_TREE_MOVES // 2
+    text = "a b " + "(c d " * (depth - 1) + ")" * (depth - 1)
+    tree = parse_tree(text)
+    assert len(tree.moves) == 2 * depth
+    assert parse_tree(format_tree(tree)) == tree
+    assert compact_tree(parse_tree("9" * 5000 + ". c1+ " + "9" * 5000)) == "c1+"
+
+
+def test_a_comment_is_one_line_of_limited_length() -> None:
+    comment = MoveTree().play(0, "c1+")[0].comment(1, "a\x00 }\n" + "b" * 999).moves[0].comment
+    assert comment.startswith("a\ufffd ) bbb")
+    assert len(comment) == MAX_TREE_COMMENT
+
+
+def test_a_move_is_played_once_and_another_one_begins_a_variation() -> None:
+    tree, number = parse_tree("c1+ c2- f1-").play(1, "c2+")
+    assert (compact_tree(tree), number) == ("c1+ c2- (c2+) f1-", 3)
+    assert tree.play(1, "c2-") == (tree, 2)
+    full = parse_tree("c1+ " * MAX_TREE_MOVES)
+    with pytest.raises(RecordError, match="too many moves"):
+        full.play(0, "c2+")
+
+
+def test_a_variation_becomes_the_main_line() -> None:
+    tree, number = parse_tree("c1+ c2- (c2+ d1+ (e1+ a2+)) f1-").promote(5)
+    assert compact_tree(tree) == "c1+ c2+ (c2- f1-) e1+ (d1+) a2+"
+    assert tree.moves[number - 1].token == "e1+"
+
+
+def test_a_move_is_deleted_with_all_that_follow() -> None:
+    tree, number = parse_tree("c1+ c2- (c2+ d1+ (e1+)) f1-").delete(2)
+    assert (compact_tree(tree), number) == ("c1+ c2+ d1+ (e1+)", 1)
+    assert parse_tree("c1+ (d1+)").delete(1) == (MoveTree((TreeMove("d1+", 0),)), 0)
+
+
+def test_an_illegal_move_is_named_with_its_place() -> None:
+    start = KULEI.position.initial()
+    assert len(replay_tree(MoveTree(MOVES[:2]), start, KULEI.first)) == 3
+    with pytest.raises(RecordError, match=r"^1\.\.\. zz in a variation: illegal move 'zz' in position '"):
+        replay_tree(parse_tree("c1+ c2- (zz)"), start, KULEI.first)
+    with pytest.raises(RecordError, match=r"^2\. c2-: illegal move"):
+        replay_tree(parse_tree("c1+ c2- c2-"), start, KULEI.first)
+
+
+def test_a_record_names_its_game_and_start() -> None:
+    start = KULEI.position.initial().play("c1+")
+    text = format_analysis(parse_tree("c2- f1- (b1+)"), KULEI, start, "From a club")
+    assert text.splitlines() == [
+        '[Event "From a club"]',
+        '[Site "?"]',
+        '[Date "????.??.??"]',
+        '[Round "?"]',
+        '[White "?"]',
+        '[Black "?"]',
+        '[Result "*"]',
+        '[Game "dogon-kulei"]',
+        f'[FEN "{start}"]',
+        '[SetUp "1"]',
+        "",
+        "1... c2- 2. f1- (2. b1+) *",
+    ]
+    headers, tree = parse_analysis(text)
+    assert headers.header("FEN") == str(start)
+    assert compact_tree(tree) == "c2- f1- (b1+)"
+
+
+def test_errors_count_lines_from_the_first_header() -> None:
+    with pytest.raises(RecordError, match=r"^line 3: '<b>' is not"):
+        parse_analysis('[Game "dogon-kulei"]\n\n<b> *')
+    with pytest.raises(RecordError, match="record:1: game 1: cannot read the header"):
+        parse_analysis("[Game]\n\nc1+ *")
+
+
+COMMENTS = st.one_of(st.just(""), st.text(max_size=90), st.just('[Event "x"]'))
+
+
+@st.composite
+def trees(draw: st.DrawFn, start: Position) -> MoveTree:
+    """Random legal moves, each after a random one of those before, with comments."""
+    tree = MoveTree()
+    for choice in draw(st.lists(st.tuples(st.integers(0), st.integers(0), COMMENTS), max_size=25)):
+        number = choice[0] % (len(tree.moves) + 1)
+        position = replay_tree(tree, start, KULEI.first)[number]
+        if count := position.count_moves():
+            tree, number = tree.play(number, position.move_at(choice[1] % count))
+            tree = tree.comment(number, choice[2])
+    return tree
+
+
+@pytest.mark.parametrize("code", GAMES)
+@given(data=st.data())
+def test_a_tree_of_legal_moves_is_the_same_after_writing_and_reading(code: str, data: st.DataObject) -> None:
+    game = GAMES[code]
+    start = game.position.initial()
+    tree = data.draw(trees(start))
+    text = format_analysis(tree, game, start)
+    assert parse_analysis(text)[1] == tree
+    assert parse_tree(compact_tree(tree)) == tree
+    record, *rest = read_records(text.splitlines(), "analysis.pgn")
+    assert isinstance(record, Record)
+    assert rest == []
+    tokens = tuple(move.token for move in record.moves)
+    assert tokens == tuple(tree.moves[number - 1].token for number in tree.main_line())
+    for number in range(1, len(tree.moves) + 1):
+        promoted, at = tree.promote(number)
+        assert at in promoted.main_line()
+        assert promoted.line(at) == tree.line(number)
+        assert parse_tree(compact_tree(promoted)) == promoted

@@ -1,0 +1,165 @@
+"""The tree of the analysis board: what a form changes, import and export, limits, and links from games."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from django.test import Client
+
+from engines.records import Record, compact_tree, parse_analysis, read_records
+from engines.rules.registry import GAMES
+from tests.support.filled_site import LogIn, Site
+from tournament.views.analysis.trees import MOST_ADDRESS, MOST_TEXT, analysis_query
+
+PAGE = "/analyse/dogon-kulei/"
+TREE = "c1+ c2- (c2+ {why not?} d1+) d1+"
+FIRST = GAMES["dogon-kulei"].position.initial().play("c1+")
+PART = {"X-Part": "true"}
+
+
+def asked(client: Client, **values: str) -> dict[str, str]:
+    """The query of the page to which the form leads."""
+    answer = client.post(PAGE, values)
+    assert answer.status_code == 302, answer.content.decode()
+    return {name: value for name, (value,) in parse_qs(urlsplit(answer["Location"]).query).items()}
+
+
+def message(client: Client, **values: str) -> str:
+    """The sentence about a form that is refused; a script gets nothing else."""
+    answer = client.post(PAGE, values)
+    assert answer.status_code == 400
+    found = re.search(r'role="alert">([^<]*)<', answer.content.decode())
+    assert found
+    part = client.post(PAGE, values, headers=PART)
+    assert part.status_code == 400
+    return part.content.decode()
+
+
+def test_the_page_shows_the_tree_and_the_position_of_a_move(client: Client) -> None:
+    page = client.get(f"{PAGE}?{urlencode({'moves': TREE, 'at': '3'})}").content.decode()
+    shown = 'data-before="1" aria-current="true">c2+<'
+    assert f'<small>1... </small><button name="go" value="3" {shown}' in page
+    assert "<bdi>why not?</bdi>" in page
+    assert str(GAMES["dogon-kulei"].position.initial().play("c1+").play("c2+")) in page
+    assert page.count('class="deep deep-1"') == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "moves", "at"),
+    [
+        ({"at": "1", "play": "d2+"}, "c1+ c2- (c2+ {why not?} d1+) (d2+) d1+", "5"),
+        ({"at": "1", "play": "c2+"}, TREE, "3"),
+        ({"at": "1", "go": "4"}, TREE, "4"),
+        ({"at": "3", "action": "delete"}, "c1+ c2- d1+", "1"),
+        ({"at": "4", "action": "promote"}, "c1+ c2+ {why not?} (c2- d1+) d1+", "5"),
+        ({"at": "1", "comment": "first\nmove }"}, "c1+ {first move )} c2- (c2+ {why not?} d1+) d1+", "1"),
+        ({"at": "3", "comment": "", "go": "0"}, "c1+ c2- (c2+ d1+) d1+", "0"),
+        ({"at": "99999", "action": "delete"}, "c1+ c2- (c2+ {why not?} d1+)", "2"),
+    ],
+)
+def test_a_form_changes_the_tree(client: Client, form: dict[str, str], moves: str, at: str) -> None:
+    assert asked(client, moves=TREE, **form) == {"moves": moves, "at": at}
+
+
+def test_a_script_gets_the_list_of_moves_alone(client: Client) -> None:
+    part = client.post(PAGE, {"moves": TREE, "at": "1", "play": "d2+"}, headers=PART).content.decode()
+    assert part.lstrip().startswith('<div id="tree" data-address="moves=c1%2B+c2-')
+    assert 'name="at" value="5"' in part
+    assert "<html" not in part
+
+
+def test_comments_and_moves_are_escaped(client: Client) -> None:
+    query = urlencode({"moves": "c1+ {<script>alert(1)</script>}", "position": ""})
+    page = client.get(f"{PAGE}?{query}").content.decode()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"moves": "(" * 10_000}, "Line 1: '(' opens a variation before a move that it could replace."),
+        ({"moves": "c1+ " + "(c2- " * 10_000}, "The last variation is never closed."),
+        ({"moves": "x" * (MOST_TEXT + 1)}, "The text has 100,001 characters; 100,000 are allowed."),
+        ({"moves": "c1+ c2- (zz)"}, "1... zz in a variation: illegal move 'zz' in position"),
+        ({"moves": "c1+ {never"}, "Line 1: the comment is never closed."),
+        ({"moves": "c1+ <b>"}, "Line 1: '<b>' is not spelled as a move."),
+        ({"moves": "\x00"}, "is not spelled as a move"),
+        ({"moves": "c1+", "play": "zz"}, "1... zz: illegal move 'zz' in position"),
+        ({"moves": "c1+", "play": "c2- f1-"}, "'c2- f1-' is not spelled as a move."),
+        ({"moves": "c1+", "play": "x" * 400_000}, "is not spelled as a move."),
+        ({"moves": "c1+", "position": "\x00/"}, "osition"),
+        ({"action": "import", "record": " "}, "There is nothing to import"),
+        ({"action": "import", "record": "4,4/4 w"}, "osition"),
+        ({"action": "import", "record": '[Game "chess"]\n\ne4 *'}, "Unknown game 'chess'"),
+        ({"action": "import", "record": '[Game "dogon-kulei"]\n[RulesVersion "9"]'}, "version '9' of"),
+        ({"action": "import", "record": '[Game "dogon-kulei"]\n\nc1+ * c2- *'}, "only one game can be read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_refused_with_a_sentence(
+    client: Client, form: dict[str, str], said: str
+) -> None:
+    assert said in message(client, **form)
+
+
+@pytest.mark.parametrize("at", ["-1", "9" * 5000, "x", "\x00", "4.5"])
+def test_a_wrong_number_of_a_move_is_the_end_of_the_main_line(client: Client, at: str) -> None:
+    answer = client.get(f"{PAGE}?{urlencode({'moves': TREE, 'at': at})}")
+    assert answer.context["shown"].at == 5
+
+
+def test_an_exported_record_is_imported_to_the_same_tree(client: Client) -> None:
+    start = str(FIRST)
+    moves = "c2- {a comment} f1- (d1+) b2+"
+    form = {"position": start, "moves": moves, "at": "1"}
+    answer = client.post(PAGE, {**form, "action": "download"})
+    assert 'filename="analysis-dogon-kulei.pgn"' in answer["Content-Disposition"]
+    text = answer.content.decode()
+    record = next(read_records(text.splitlines(), "analysis.pgn"))
+    assert isinstance(record, Record)
+    assert [move.token for move in record.moves] == ["c2-", "f1-", "b2+"]
+    found = asked(client, action="import", record=text)
+    assert (found["position"], found["moves"]) == (start, moves)
+
+
+def test_a_record_of_another_ladder_opens_there(client: Client) -> None:
+    answer = client.post(PAGE, {"action": "import", "record": '[Game "dualma"]\n\n1. d4:f6 *'})
+    assert answer["Location"] == "/analyse/dualma/?moves=d4%3Af6&at=1"
+
+
+def test_moves_and_positions_are_imported(client: Client) -> None:
+    assert asked(client, action="import", record=f" {FIRST}\n") == {"position": str(FIRST), "at": "0"}
+    moves = asked(client, position=str(FIRST), action="import", record="1... c2- 2. f1-")
+    assert moves == {"position": str(FIRST), "moves": "c2- f1-", "at": "2"}
+
+
+def test_a_tree_too_long_for_an_address_is_shown_with_advice(
+    client: Client, site: Site, as_user: LogIn
+) -> None:
+    replies = " ".join(f"({token} {{{'x' * 500}}})" for token in FIRST.legal_moves())
+    form = {"moves": f"c1+ {{{'x' * 500}}} c2- {{{'x' * 500}}} {replies}"}
+    answer = client.post(PAGE, form)
+    assert answer.status_code == 200
+    assert "saving needs an account" in answer.content.decode()
+    assert "Save it" in as_user(site.owner).post(PAGE, form).content.decode()
+    part = client.post(PAGE, form, headers=PART).content.decode()
+    assert '<div id="tree">' in part
+
+
+def test_a_game_opens_on_the_board_at_the_ply_that_is_shown(client: Client, site: Site) -> None:
+    page = client.get(f"/games/{site.played.pk}/?ply=3").content.decode()
+    (address,) = re.findall(r'href="(/analyse/[^"]*)">Analyse<', page)
+    board = client.get(address.replace("&amp;", "&"))
+    assert board.context["shown"].at == 3
+    record = client.get(f"/games/{site.played.pk}.pgn").content.decode()
+    main_line = compact_tree(parse_analysis(re.sub(r"\{[^}]*\}", "", record))[1])
+    assert board.context["shown"].moves == main_line
+
+
+def test_the_link_of_a_very_long_game_has_the_position_alone() -> None:
+    positions = [GAMES["dogon-kulei"].position.initial()] * (MOST_ADDRESS + 1)
+    query = analysis_query("", ["c1+"] * MOST_ADDRESS, positions, 7)
+    assert query == urlencode({"position": str(positions[7])})
+    assert analysis_query("", [], positions[:1], 0) == ""

@@ -1,0 +1,72 @@
+"""Saving and deleting analyses: each belongs to the user who saved it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+
+from engines.records import MoveTree, clean_text
+from tournament.models import Analysis, User
+from tournament.models.analyses import MAX_TITLE
+from tournament.views.analysis.board import find_ladder, show_page
+from tournament.views.analysis.trees import (
+    MOST_TEXT,
+    BadLine,
+    ShownTree,
+    change_tree,
+    read_tree,
+    show_tree,
+)
+from tournament.views.logged_in import takes_form
+from tournament.views.paging import LAST_ID, is_whole
+from tournament.views.requests import AuthenticatedRequest
+
+MOST_ANALYSES = 100
+"""Of one account."""
+
+
+@takes_form
+def analysis_save(request: AuthenticatedRequest, code: str) -> HttpResponse:
+    """Save the tree of the form, over the user's analysis ``over`` or as a new one."""
+    game, key = find_ladder(code), request.POST.get("over", "")
+    saved = get_object_or_404(request.user.analyses, ladder=code, key=key) if key else None
+    shown = show_tree(game, "", MoveTree())
+    try:
+        shown = change_tree(read_tree(request.POST, game), request.POST)
+        stored = _store(request.user, shown, request.POST, saved)
+    except BadLine as error:
+        return show_page(request, shown, saved, trouble=str(error), status=400)
+    messages.success(request, "Saved. Anybody who has the address of this page can see the analysis.")
+    return redirect(f"{stored.get_absolute_url()}?at={shown.at}")
+
+
+def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | None) -> Analysis:
+    """Raises ``BadLine`` beyond a limit, and if the analysis was changed since the page was shown."""
+    title = clean_text(values.get("title", ""), MAX_TITLE)
+    text = shown.record(title)
+    if len(text) > MOST_TEXT:
+        raise BadLine(f"The analysis has {len(text):,} characters; {MOST_TEXT:,} can be saved.")
+    if saved is None:
+        if user.analyses.count() >= MOST_ANALYSES:
+            raise BadLine(f"You have {MOST_ANALYSES} analyses, which is the most: delete one first.")
+        return user.analyses.create(ladder_id=shown.game.code, title=title, text=text)
+    revision = values.get("revision", "")
+    same = user.analyses.filter(pk=saved.pk, revision=int(revision) if is_whole(revision, LAST_ID) else 0)
+    changed = same.update(title=title, text=text, revision=F("revision") + 1, updated_at=timezone.now())
+    if not changed:
+        raise BadLine(
+            "Not saved: this analysis was changed elsewhere since you opened it."
+            " Save yours as a new one, or open the other one."
+        )
+    return saved
+
+
+@takes_form
+def analysis_delete(request: AuthenticatedRequest, code: str, key: str) -> HttpResponse:
+    """Delete an analysis of the user."""
+    get_object_or_404(request.user.analyses, ladder=code, key=key).delete()
+    messages.success(request, "The analysis is deleted.")
+    return redirect("account")
