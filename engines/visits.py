@@ -13,7 +13,7 @@ from engines.rules.base import Position, Side
 from engines.rules.symmetry import Symmetry
 
 PLIES: Final = 40
-"""Of a game that are counted: later positions hardly ever meet."""
+"""Plies of a game that are counted: later positions hardly ever meet."""
 
 
 class Visit(NamedTuple):

@@ -87,6 +87,7 @@ urlpatterns = [
     path("tournaments/<slug:slug>/", tournaments.tournament, name="tournament"),
     path("tournaments/<slug:slug>/feed.atom", feeds.tournament_feed, name="tournament-feed"),
     path("tournaments/<slug:slug>/follow/", follows.tournament, name="tournament-follow"),
+    path("tournaments/<slug:slug>/book.txt", tournaments.tournament_book, name="tournament-book"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),

@@ -64,6 +64,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournaments-files": ("/tournaments/tournaments.csv", PUBLIC),
     "tournament-new": ("/tournaments/new/", LOG_IN),
     "tournament": ("/tournaments/{draft}/", PRIVATE),
+    "tournament-book": ("/tournaments/{draft}/book.txt", (404, 404, 404, 404)),
     "tournament-records": ("/tournaments/{draft}/records.pgn", PRIVATE),
     "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
     "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),

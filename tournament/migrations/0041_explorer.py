@@ -41,6 +41,7 @@ class Migration(migrations.Migration):
                 ('ladder', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='explorer', serialize=False, to='tournament.ladder')),
                 ('until', models.BigIntegerField(default=0)),
                 ('revision', models.PositiveIntegerField(null=True)),
+                ('rebuilds', models.PositiveIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(

@@ -21,6 +21,8 @@ class ExplorerProgress(models.Model):
     """The completion sequence up to which games are counted."""
     revision = models.PositiveIntegerField(null=True)
     """The ``Ladder.rated_revision`` whose ratings and annulments the counts follow; None is none of them."""
+    rebuilds = models.PositiveIntegerField(default=0)
+    """Counts the rebuilds that changed the ratings."""
 
     def __str__(self) -> str:
         return f"{self.ladder_id} #{self.until}"

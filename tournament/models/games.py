@@ -104,7 +104,8 @@ class GameQuerySet(models.QuerySet["Game"]):
         return max(self.done().with_players().order_by("-pk")[:MOST_AT_ONCE], key=ended, default=None)
 
     def with_players(self) -> GameQuerySet:
-        return self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
+        rows = self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")
+        return rows.defer("tournament__book")
 
     def listed(self) -> GameQuerySet:
         """With what lists of games and their files show; other columns are read when they are needed."""

@@ -18,6 +18,8 @@ const opponent = document.getElementById("random"); // the side that Random play
 const flip = form.querySelector('[name="flip"]')?.value ?? "";
 
 let shown = JSON.parse(document.getElementById("shown").textContent);
+let shownAt = Number(document.querySelector('#tree [name="at"]').value);
+let isLeaving = false;
 let turn = Promise.resolve(); // one change after the other
 const known = new Map(); // by query: a promise of the position's values
 const earlier = []; // the trees before each change, the last one last
@@ -68,6 +70,7 @@ async function go(number, { isPlayed = false } = {}) {
   const values = await fetched(lineTo(number));
   if (at() !== number) return;
   shown = values;
+  shownAt = number;
   show();
   if (!isPlayed) return;
   animateMove(panel);
@@ -100,6 +103,7 @@ function keepAddress() {
   if (buttonOf(1)) wanted.set("at", at());
   if (flip) wanted.set("flip", flip);
   if (opponent.value) wanted.set("random", opponent.value);
+  if (form.elements.games?.value) wanted.set("games", form.elements.games.value);
   history.replaceState(null, "", `${page}?${wanted}`.replace(/\?$/, ""));
   for (const link of document.querySelectorAll("[data-line]")) link.search = location.search;
 }
@@ -107,6 +111,7 @@ function keepAddress() {
 // Send a change, and take over the tree of the answer.
 async function change(values, { isUndo = false, isPlayed = false } = {}) {
   const body = new FormData(form);
+  body.delete("play"); // the field may have a text that was not entered
   if (isUndo) body.delete("comment"); // it belongs to the move that is shown now
   for (const [name, value] of Object.entries(values)) body.set(name, value);
   const found = await fetch(page, { method: "POST", body, headers: { "X-Part": "true" } });
@@ -127,9 +132,13 @@ function remember() {
 }
 
 async function undo() {
-  let last = earlier.pop();
-  while (opponent.value && last?.side === opponent.value) last = earlier.pop(); // with Random's answer
-  if (last) await change({ moves: last.moves, at: last.at }, { isUndo: true });
+  let index = earlier.length - 1;
+  while (opponent.value && earlier[index]?.side === opponent.value) index -= 1; // with Random's answer
+  if (index < 0) return;
+  const last = earlier[index];
+  await change({ moves: last.moves, at: last.at }, { isUndo: true });
+  earlier.length = index;
+  back.disabled = !index;
 }
 
 const isCommented = () => comment().value !== comment().defaultValue;
@@ -156,7 +165,8 @@ function queue(act) {
 }
 
 function complain(error) {
-  said.textContent = error.message;
+  if (at() !== shownAt && (!shownAt || buttonOf(shownAt))) mark(shownAt);
+  said.textContent = error instanceof TypeError ? "The site cannot be reached." : error.message;
   entry.begin(legal());
 }
 
@@ -191,13 +201,15 @@ function show() {
   root.dataset.turn = legal() ? (shown.side === opponent.value ? "random" : "you") : "over";
   document.getElementById("position").value = shown.position;
   document.getElementById("next")?.remove();
+  const again = document.getElementById("again");
+  if (again) again.hidden = root.dataset.turn !== "over" || !opponent.value;
   back.disabled = !earlier.length;
   entry.begin(root.dataset.turn === "random" ? "" : legal());
   root.dispatchEvent(new CustomEvent("position", { detail: shown.position }));
   if (isFocused) panel.querySelector('[data-cell][tabindex="0"]')?.focus();
 }
 
-const entry = new MoveEntry(panel, document.getElementById("choices"), (move) => queue(() => play(move)));
+const entry = new MoveEntry(panel, document.getElementById("choices"), (move) => queue(() => play(move)), (text) => { said.textContent = text; });
 
 const back = Object.assign(document.createElement("button"), { type: "button", id: "back", textContent: "Undo" });
 back.addEventListener("click", () => { if (!entry.undo()) queue(undo); });
@@ -210,7 +222,12 @@ opponent.addEventListener("change", () => {
 
 form.addEventListener("submit", (event) => {
   const { submitter } = event;
-  if (submitter && "page" in submitter.dataset) return; // answered with a page
+  if (submitter && "page" in submitter.dataset) { // answered with a page
+    const question = submitter.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+    else isLeaving = true;
+    return;
+  }
   event.preventDefault();
   if (submitter?.name === "go") queue(() => visit(Number(submitter.value)));
   else if (submitter?.name === "action") queue(() => change({ action: submitter.value }));
@@ -238,6 +255,11 @@ document.addEventListener("keydown", (event) => {
   if (!step) return;
   event.preventDefault();
   queue(() => visit(step()));
+});
+
+// What is too long for the address would be lost.
+addEventListener("beforeunload", (event) => {
+  if (tree().dataset.address === undefined && !isLeaving) event.preventDefault();
 });
 
 document.getElementById("play").hidden = false;

@@ -14,6 +14,7 @@ async function load() {
   const old = document.getElementById("explored");
   const isFocused = old.contains(document.activeElement);
   old.outerHTML = text;
+  document.getElementById("explored-said").textContent = document.getElementById("explored").dataset.said;
   if (isFocused) document.querySelector("#explored button")?.focus({ preventScroll: true });
 }
 
@@ -22,5 +23,11 @@ root.addEventListener("position", (event) => {
   position = event.detail;
   load();
 });
-games.form.querySelector("button").hidden = true;
-games.addEventListener("change", load);
+panel.querySelector('[value="filter"]').hidden = true;
+games.addEventListener("change", () => {
+  const address = new URL(location);
+  if (games.value) address.searchParams.set("games", games.value);
+  else address.searchParams.delete("games");
+  history.replaceState(null, "", address);
+  load();
+});

@@ -11,27 +11,44 @@ export const isCell = (part) => /^[a-i][1-9]$/.test(part);
 
 export const partsOf = (token) => token.match(PARTS) ?? [];
 
-// The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token.
+const CLICK_MS = 700; // a click after a pointer's release is the same act
+
+// The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token, `say` a sentence
+// about a move that is entered in part.
 export class MoveEntry {
   #panel;
   #choices;
   #played;
+  #say;
   #moves = []; // each as its parts and its token
   #parts = []; // entered so far
   #kind = ""; // the letter selected where both may come
   #at = ""; // the cell that takes keys
 
-  constructor(panel, choices, played) {
+  constructor(panel, choices, played, say = () => {}) {
     this.#panel = panel;
     this.#choices = choices;
     this.#played = played;
+    this.#say = say;
+    this.#listen();
+  }
+
+  #listen() {
+    const panel = this.#panel;
     let from = "";
-    panel.addEventListener("pointerdown", (event) => { from = cellAt(event); });
+    let releasedAt = -CLICK_MS;
+    panel.addEventListener("pointerdown", (event) => { from = isMain(event) ? cellAt(event) : ""; });
+    panel.addEventListener("pointercancel", () => { from = ""; });
     panel.addEventListener("pointerup", (event) => {
       const cell = cellAt(event);
-      if (!cell) return;
+      if (!isMain(event) || !cell) return;
+      releasedAt = event.timeStamp;
       if (from && from !== cell) this.enter(from);
       this.enter(cell);
+    });
+    panel.addEventListener("click", (event) => { // of a screen reader, without a pointer
+      const target = event.target.closest("[data-cell]");
+      if (target && event.timeStamp - releasedAt > CLICK_MS) this.enter(target.dataset.cell);
     });
     panel.addEventListener("keydown", (event) => this.#press(event));
   }
@@ -52,9 +69,13 @@ export class MoveEntry {
     if (!this.#going(parts).length) return;
     this.#parts = parts;
     this.#kind = "";
+    if (isCell(part)) this.#at = part;
     const [only, ...others] = this.#going(parts);
     if (!others.length && only.parts.length === parts.length) this.#play(only.token);
-    else this.#show();
+    else {
+      this.#show();
+      this.#say(`${parts.map((one) => WORDS[one] ?? one).join(" ")} entered, ${this.#whole() ? "confirm or " : ""}go on.`);
+    }
   }
 
   // Take back the last part; false if none is entered.
@@ -109,6 +130,7 @@ export class MoveEntry {
       const { cell } = target.dataset;
       target.classList.toggle("open", cells.has(cell));
       target.classList.toggle("entered", entered.has(cell));
+      target.setAttribute("aria-pressed", String(entered.has(cell)));
       target.setAttribute("aria-disabled", String(!cells.has(cell)));
       target.tabIndex = -1;
     }
@@ -172,6 +194,8 @@ export class MoveEntry {
     nearest.focus();
   }
 }
+
+const isMain = (event) => event.isPrimary && event.button === 0;
 
 function cellAt(event) {
   return document.elementFromPoint(event.clientX, event.clientY)?.closest?.("[data-cell]")?.dataset.cell ?? "";

@@ -15,7 +15,7 @@ from tournament.services.explorer.counting import in_chunks
 from tournament.services.explorer.positions import number_of
 
 MOST_POSITIONS = 2_000
-"""Of each ply that are followed: those that most games reached."""
+"""Positions of each ply from which the search goes on: those that most games reached."""
 
 
 class _Line(NamedTuple):

@@ -73,13 +73,21 @@ def is_behind() -> bool:
 
 
 def catch_up() -> None:
-    """Count what is missing, ladder by ladder. May be repeated."""
+    """Count what is missing, ladder by ladder, until ratings wait for their rebuild. May be repeated."""
     for code in _behind().values_list("pk", flat=True):
-        if not ExplorerProgress.objects.filter(pk=code).exists():
-            _begin(code)
-        _recount_if_changed(code)
-        while _add_games(code):
-            pass
+        try:
+            if not ExplorerProgress.objects.filter(pk=code).exists():
+                _begin(code)
+            _recount_if_changed(code)
+            while _may_go_on() and _add_games(code):
+                pass
+        except Exception:  # the other ladders go on; the next call tries again
+            log.exception("the moves of %s cannot be counted", code)
+
+
+def _may_go_on() -> bool:
+    """Whether no ratings are out of date, which come first."""
+    return not Ladder.objects.outdated().exists()
 
 
 def begin_again(ladder: str) -> None:
@@ -132,9 +140,14 @@ def _add_games(code: str) -> bool:
             return False
         _insert(ExplorerVisit, ("position", "move", "sequence"), rows)
         add_counts(ExplorerMove, counts, ("position", "move", "band"))
+    _make_way(begun)
+    return True
+
+
+def _make_way(begun: float) -> None:
+    """Leave time to the record keeper, if it has something to do."""
     if InboxReport.objects.exists():
         time.sleep(BUSY_PAUSE * (time.monotonic() - begun))
-    return True
 
 
 def _read_visits(code: str, until: int, last: int) -> Iterator[Row]:
@@ -147,10 +160,12 @@ def _read_visits(code: str, until: int, last: int) -> Iterator[Row]:
     )
     for sequence, text in records.values_list("game__sequence", "text"):
         try:
-            for form, side, move in visits(*read_moves(text)):
-                yield position_number(code, form, side), move, sequence or 0  # recorded games have one
+            found = list(visits(*read_moves(text)))
         except RulesError as error:  # a record of other rules
             log.warning("game %s of %s is not counted: %s", sequence, code, error)
+            continue
+        for form, side, move in found:
+            yield position_number(code, form, side), move, sequence or 0  # recorded games have one
 
 
 def _new_counts(code: str, rows: Sequence[Row], facts: Mapping[int, Fact]) -> list[dict[str, Any]]:
@@ -172,22 +187,28 @@ def _new_counts(code: str, rows: Sequence[Row], facts: Mapping[int, Fact]) -> li
 
 def _recount_if_changed(code: str) -> None:
     revision = Ladder.objects.values_list("rated_revision", flat=True).get(pk=code)
-    progress = ExplorerProgress.objects.get(pk=code)
-    if progress.revision == revision:
+    progress = ExplorerProgress.objects.filter(pk=code).first()
+    if progress is None or progress.revision == revision:
         return
-    if progress.until:
-        _recount(code, progress.until)
-    ExplorerProgress.objects.filter(pk=code).update(revision=revision)
+    if not progress.until or _recount(code, progress.until):
+        unchanged = ExplorerProgress.objects.filter(pk=code, rebuilds=progress.rebuilds)
+        unchanged.update(revision=revision)
 
 
-def _recount(code: str, until: int) -> None:
+def _recount(code: str, until: int) -> bool:
+    """Count all moves again; False if it ended early."""
     facts = _read_facts(code, sequence__lte=until)
     for numbers in _ranges(code, until):
+        begun = time.monotonic()
+        if not _may_go_on():
+            return False
         visited = ExplorerVisit.objects.filter(position__range=numbers)
         counts = _count(list(visited.values_list("position", "move", "sequence")), facts)
         with transaction.atomic():
             delete_rows(ExplorerMove.objects.filter(position__range=numbers))
             insert_rows(ExplorerMove, counts)
+        _make_way(begun)
+    return True
 
 
 # Both

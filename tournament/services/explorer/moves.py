@@ -25,7 +25,7 @@ FILTERS: Final[Mapping[str, int]] = {
 MOST_MOVES: Final = 50
 """Of a position that are listed; only some first positions have more."""
 _FEW: Final = 100
-"""More visits than a position has that fewer than two games reached; the others are annulled."""
+"""Visits that are read of a position without counts: it has one, or some that are not counted yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ExploredMove:
     ratings: int
     """The sum of the ratings of those who moved in them, in hundredths."""
     last: Game | None = None
-    """The game that ended last."""
+    """The game that ended last; None where the filter cannot tell it."""
 
     @property
     def games(self) -> int:
@@ -81,7 +81,7 @@ def explore(ladder: str, position: Position, least_band: int = ExplorerMove.UNRA
             values = (wins, draws, losses, rated, ratings)
             sums[move] = [a + b for a, b in zip(sums[move], values, strict=True)]
     best = sorted(sums, key=lambda move: (-sum(sums[move][:3]), move))
-    last, turned = _last_games(ladder, number, best[:MOST_MOVES]), symmetries[0]
+    last, turned = _last_games(ladder, number, best[:MOST_MOVES], least_band), symmetries[0]
     moves = [
         _explored(turned.turn_back(move), position.side, sums[move], last.get(move))
         for move in best[:MOST_MOVES]
@@ -101,34 +101,35 @@ def _rows(ladder: str, number: int) -> list[tuple[str, int, int, int, int, int]]
     rows = list(ExplorerMove.objects.filter(position=number).values_list(*columns))
     if rows:
         return rows
-    visits = ExplorerVisit.objects.filter(position=number).values_list("position", "move", "sequence")
+    visits = _counted_visits(ladder, number).values_list("position", "move", "sequence")
     counts: Any = [tuple(row[name] for name in columns) for row in count_visits(ladder, list(visits[:_FEW]))]
     return list(counts)
 
 
-def _last_games(ladder: str, number: int, moves: Sequence[str]) -> dict[str, Game]:
-    """The game of each move that ended last and counts."""
-    counted = Game.objects.filter(ladder=ladder, annulled=False)
-    visits = ExplorerVisit.objects.filter(
-        Exists(counted.filter(sequence=OuterRef("sequence"))), position=number
-    )
+def _counted_visits(ladder: str, number: int, **which: Any) -> QuerySet[ExplorerVisit]:
+    """Those of games that count, and meet further conditions."""
+    counted = Game.objects.filter(ladder=ladder, annulled=False, sequence=OuterRef("sequence"), **which)
+    return ExplorerVisit.objects.filter(Exists(counted), position=number)
+
+
+def _last_games(ladder: str, number: int, moves: Sequence[str], least_band: int) -> dict[str, Game]:
+    """The game of each move that ended last, of all or of the rated ones; games have no bands."""
+    if least_band > 0:
+        return {}
+    which = {} if least_band == ExplorerMove.UNRATED else {"rated": True}
+    visits = _counted_visits(ladder, number, **which)
     latest = visits.filter(move=OuterRef("move")).order_by("-sequence").values("sequence")[:1]
     stored = ExplorerMove.objects.filter(position=number, move__in=moves).order_by().values("move").distinct()
     found = dict(stored.annotate(last=Subquery(latest)).values_list("move", "last"))
     if not found:
         found = dict(visits.filter(move__in=moves).values_list("move", "sequence")[:_FEW])
-    games = counted.filter(sequence__in=found.values()).select_related("white__bot", "black__bot")
-    by_sequence = {game.sequence: game for game in games}
+    games = Game.objects.filter(ladder=ladder, sequence__in=found.values())
+    by_sequence = {game.sequence: game for game in games.select_related("white__bot", "black__bot")}
     return {move: by_sequence[last] for move, last in found.items() if last in by_sequence}
 
 
-def visits_of(ladder: str, position: Position, move: str = "") -> QuerySet[ExplorerVisit]:
-    """The games of the ladder that reached a position, and played this move in it if one is given."""
+def visits_of(ladder: str, position: Position, move: str) -> QuerySet[ExplorerVisit]:
+    """The games of the ladder that played a move in a position."""
     form, symmetries = position.canonical()
     number = position_number(ladder, form, position.side)
-    visits = ExplorerVisit.objects.filter(position=number)
-    if move:
-        return visits.filter(move=canonical_move(symmetries, move))
-    # With the moves the key finds a game; without, all games of the position would be read.
-    known = ExplorerMove.objects.filter(position=number).order_by().values_list("move", flat=True).distinct()
-    return visits.filter(move__in=list(known)) if known else visits
+    return ExplorerVisit.objects.filter(position=number, move=canonical_move(symmetries, move))

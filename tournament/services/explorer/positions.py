@@ -1,8 +1,8 @@
 """The numbers of positions in the tables of the explorer.
 
 A number has 63 bits: the ladder's in the upper ones, so that a ladder's positions are a range; the side to
-move in the lowest; between them a hash of the canonical form. That two of twenty million positions of a
-ladder have the same number has a chance of about one in 200.
+move in the lowest; between them a hash of the canonical form. The chance that any two of twenty million
+positions of a ladder have the same number is about one in 200.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import F, Model
 from django.utils import timezone
 
 from engines.records import Record, RecordError, check_rules_version
@@ -189,7 +189,8 @@ class _Rebuild:
         self._replace(LadderRating, ("version_id",), names, ratings)
         if self.changed or ladder.is_outdated:
             LadderEstimate.objects.filter(pk=self.ladder).update(sequence=0)  # the keeper computes it again
-            ExplorerProgress.objects.filter(pk=self.ladder).update(revision=None)  # and counts moves again
+            explored = ExplorerProgress.objects.filter(pk=self.ladder)  # and counts moves again
+            explored.update(revision=None, rebuilds=F("rebuilds") + 1)
             follow_leader(ladder, timezone.now())
         Ladder.objects.filter(pk=self.ladder).update(rated_revision=ladder.revision)
 

@@ -41,10 +41,9 @@ class Recomputer:
 
 def _recompute() -> None:
     """Errors are logged: the next call of ``start_if_due`` tries again."""
-    try:
-        rebuild_outdated()
-        counting.catch_up()
-    except Exception:
-        log.exception("ratings or the counts of the explorer cannot be recomputed")
-    finally:
-        connections.close_all()
+    for step in (rebuild_outdated, counting.catch_up):
+        try:
+            step()
+        except Exception:
+            log.exception("ratings or the counts of the explorer cannot be recomputed")
+    connections.close_all()

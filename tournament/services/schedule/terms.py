@@ -97,6 +97,9 @@ def read_openings(terms: TournamentTerms) -> dict[str, list[str]]:
         if not starts:
             raise TournamentError(f"book: it has no opening for {code!r}")
         for start in starts:
+            if len(start.moves) > MAX_OPENING_PLIES:
+                plies = f"{len(start.moves)} plies, {MAX_OPENING_PLIES} are the most"
+                raise TournamentError(f"book: an opening for {code!r} has {plies}")
             if start.fen is not None:
                 raise TournamentError(f"book: openings begin at the initial position, not at {start.fen!r}")
         found[code] = list(dict.fromkeys(" ".join(start.moves) for start in starts))

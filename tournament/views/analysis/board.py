@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.safestring import SafeString, mark_safe
@@ -65,9 +65,11 @@ def answer(
 ) -> HttpResponse:
     """The answer of the page with this name, which shows ``more``."""
     game, saved = find_ladder(code), None
-    if key:
-        saved = get_object_or_404(Analysis.objects.select_related("owner", "ladder"), ladder=code, key=key)
     is_form = request.method == "POST"
+    if key:
+        saved = Analysis.objects.select_related("owner", "ladder").filter(ladder=code, key=key).first()
+        if saved is None and not is_form:  # a form still has the tree of a deleted one
+            raise Http404(f"no analysis {key!r} of {code!r}")
     values = request.POST if is_form else request.GET
     shown = show_tree(game, "", MoveTree())
     try:
@@ -95,7 +97,7 @@ def _answer_form(
         return render(request, "pieces/move_tree.html", context)
     if context["address"] is None:
         return None
-    chosen = {name: request.POST.get(name, "") for name in ("flip", "random")}
+    chosen = {name: request.POST.get(name, "") for name in ("flip", "random", "games")}
     more = urlencode({"at": shown.at, **{name: value for name, value in chosen.items() if value}})
     page = saved.get_absolute_url() if saved else reverse(name, args=[shown.game.code])
     return redirect(f"{page}?{'&'.join(filter(None, (context['address'], more)))}")

@@ -32,8 +32,8 @@ class ExploredRow:
     """A move with the drawing of its row."""
 
     move: ExploredMove
-    games: str
-    """The address of the list of its games."""
+    games: str = ""
+    """The address of the list of its games; empty for a filter that the list does not have."""
 
     @property
     def drawing(self) -> SafeString:
@@ -104,16 +104,14 @@ def explorer_book(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _explored(request: HttpRequest, game: Variant, position: Position) -> Explored:
-    word = request.GET.get("games", "")
+    values = request.POST if request.method == "POST" else request.GET
+    word = values.get("games", "")
     chosen = word if word in FILTERS else ""
     found = explore(game.code, position, FILTERS[chosen])
 
-    def row(move: ExploredMove) -> ExploredRow:
-        return ExploredRow(move, _games(game, position, chosen, move.token))
-
     return Explored(
-        [row(move) for move in found.moves],
-        row(found.total),
+        [ExploredRow(move, _games(game, position, chosen, move.token)) for move in found.moves],
+        ExploredRow(found.total),
         found.others,
         chosen,
         len(position.symmetries()),
@@ -122,6 +120,7 @@ def _explored(request: HttpRequest, game: Variant, position: Position) -> Explor
 
 
 def _games(game: Variant, position: Position, chosen: str, token: str) -> str:
-    """The list of games has no bands: with one it shows all rated games."""
+    if FILTERS[chosen] > 0:
+        return ""
     rated = "yes" if chosen else None
-    return games_address(ladder=game.code, position=position, move=token or None, rated=rated, annulled="no")
+    return games_address(ladder=game.code, position=position, move=token, rated=rated, annulled="no")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import F
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
@@ -11,13 +12,14 @@ from django.utils import timezone
 from engines.records import MoveTree, clean_text
 from tournament.models import Analysis, User
 from tournament.models.analyses import MAX_TITLE
+from tournament.services.locks import lock_row
 from tournament.views.analysis.board import find_ladder, show_page
 from tournament.views.analysis.trees import (
     MOST_TEXT,
     BadLine,
     ShownTree,
-    change_tree,
     read_tree,
+    set_comment,
     show_tree,
 )
 from tournament.views.logged_in import takes_form
@@ -32,10 +34,12 @@ MOST_ANALYSES = 100
 def analysis_save(request: AuthenticatedRequest, code: str) -> HttpResponse:
     """Save the tree of the form, over the user's analysis ``over`` or as a new one."""
     game, key = find_ladder(code), request.POST.get("over", "")
-    saved = get_object_or_404(request.user.analyses, ladder=code, key=key) if key else None
+    saved = request.user.analyses.filter(ladder=code, key=key).first() if key else None
     shown = show_tree(game, "", MoveTree())
     try:
-        shown = change_tree(read_tree(request.POST, game), request.POST)
+        shown = set_comment(read_tree(request.POST, game), request.POST)
+        if key and saved is None:
+            raise BadLine("Not saved: this analysis was deleted elsewhere. Save yours as a new one.")
         stored = _store(request.user, shown, request.POST, saved)
     except BadLine as error:
         return show_page(request, shown, saved, trouble=str(error), status=400)
@@ -50,9 +54,11 @@ def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | No
     if len(text) > MOST_TEXT:
         raise BadLine(f"The analysis has {len(text):,} characters; {MOST_TEXT:,} can be saved.")
     if saved is None:
-        if user.analyses.count() >= MOST_ANALYSES:
-            raise BadLine(f"You have {MOST_ANALYSES} analyses, which is the most: delete one first.")
-        return user.analyses.create(ladder_id=shown.game.code, title=title, text=text)
+        with transaction.atomic():
+            lock_row(User.objects.all(), user.pk)
+            if user.analyses.count() >= MOST_ANALYSES:
+                raise BadLine(f"You have {MOST_ANALYSES} analyses, which is the most: delete one first.")
+            return user.analyses.create(ladder_id=shown.game.code, title=title, text=text)
     revision = values.get("revision", "")
     same = user.analyses.filter(pk=saved.pk, revision=int(revision) if is_whole(revision, LAST_ID) else 0)
     changed = same.update(title=title, text=text, revision=F("revision") + 1, updated_at=timezone.now())

@@ -1,6 +1,6 @@
 """What an analysis board shows: a tree of moves from a start position, from an address, a form or a record.
 
-The rules are asked, nowhere else: a tree with an illegal move is refused with a sentence that names it.
+A tree with an illegal move is refused with a sentence that names it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from engines.records import (
+    BOOK,
     MoveTree,
     RecordError,
     TreeMove,
@@ -21,6 +22,7 @@ from engines.records import (
     compact_tree,
     format_analysis,
     parse_analysis,
+    parse_note,
     replay_tree,
 )
 from engines.rules.base import Position, RulesError
@@ -111,6 +113,8 @@ class ShownTree:
 
 def show_tree(game: Variant, start: str, tree: MoveTree, at: int | None = None) -> ShownTree:
     """The tree at a move, None for the end of the main line; raises ``BadLine``."""
+    if max(tree.plies()) > MOST_MOVES:
+        raise BadLine(f"A line has more than {MOST_MOVES:,} moves, which is the most.")
     try:
         position: Position = game.position.parse(start) if start else game.position.initial()
         positions = tuple(replay_tree(tree, position, game.first))
@@ -140,7 +144,8 @@ def read_import(text: str, shown: ShownTree) -> ShownTree:
     if not text.strip():
         raise BadLine("There is nothing to import: paste a record, moves or a position.")
     if _POSITION.match(text):
-        return show_tree(shown.game, text.strip(), MoveTree())
+        start, _, moves = text.strip().partition(" moves ")
+        return show_tree(shown.game, start, _parse(moves)[1])
     headers, tree = _parse(text)
     if not headers:
         return show_tree(shown.game, shown.start, tree)
@@ -159,27 +164,42 @@ def _parse(text: str) -> tuple[Mapping[str, str], MoveTree]:
         check_rules_version(record)
     except (RecordError, RulesError) as error:
         raise BadLine(as_sentence(str(error))) from None
-    return dict(record.headers), tree
+    return dict(record.headers), _without_notes(tree)
+
+
+def _without_notes(tree: MoveTree) -> MoveTree:
+    """Without what engines reported with their moves, which would fill an address soon."""
+    return MoveTree(
+        tuple(replace(move, comment="") if _is_note(move.comment) else move for move in tree.moves)
+    )
+
+
+def _is_note(comment: str) -> bool:
+    return comment == BOOK or parse_note(comment) is not None
+
+
+def set_comment(shown: ShownTree, values: QueryDict) -> ShownTree:
+    """The tree with the comment of a form, which belongs to the move that is shown."""
+    if not shown.at or "comment" not in values:
+        return shown
+    return replace(shown, tree=shown.tree.comment(shown.at, values.get("comment", "")))
 
 
 def change_tree(shown: ShownTree, values: QueryDict) -> ShownTree:
-    """The tree after what a form asks for; its comment belongs to the move that is shown.
-
-    Raises ``BadLine``.
-    """
+    """The tree after what a form asks for; raises ``BadLine``."""
+    shown = set_comment(shown, values)
     tree, at, action = shown.tree, shown.at, values.get("action", "")
-    if at and "comment" in values:
-        tree = tree.comment(at, values.get("comment", ""))
     if action == "import":
-        return read_import(values.get("record", ""), replace(shown, tree=tree))
+        return read_import(values.get("record", ""), shown)
     if at and action == "delete":
         tree, at = tree.delete(at)
     elif at and action == "promote":
         tree, at = tree.promote(at)
     elif is_whole(wanted := values.get("go", ""), len(tree.moves)):
         at = int(wanted)
+    played = [] if action else list(filter(None, values.getlist("play")))
     try:
-        for token in list(filter(None, values.getlist("play")))[:1]:
+        for token in played[:1]:
             tree, at = tree.play(at, token.strip())
     except RecordError as error:
         raise BadLine(as_sentence(str(error))) from None

@@ -193,17 +193,19 @@ class GameSearchForm(forms.Form):
             self.add_error("move", "A move needs a position: enter the position too.")
         if not text:
             return
+        if not move:
+            self.add_error("move", "A position needs a move: enter the move too.")
+            return
         if not values.get("ladder"):
             self.add_error("position", "A position needs a ladder: choose the ladder too.")
             return
         try:
             position = find_game(values["ladder"]).position.parse(text)
-            if move:
-                position.play(move)
+            position.play(move)
         except RulesError as error:
             self.add_error("move" if isinstance(error, IllegalMove) else "position", as_sentence(str(error)))
             return
-        self.visits = visits_of(values["ladder"], position, move or "")
+        self.visits = visits_of(values["ladder"], position, move)
 
     def first(self) -> list[forms.BoundField]:
         return [self[name] for name in FIRST]

@@ -33,7 +33,8 @@ class ListedTournament:
 def listed_page(request: HttpRequest, tournaments: TournamentQuerySet, size: int) -> Page:
     """The newest tournaments first; one query more than ``by_id``."""
     entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
-    rows = tournaments.select_related("owner", "tables").defer("tables__standings", "tables__meetings")
+    rows = tournaments.select_related("owner", "tables")
+    rows = rows.defer("tables__standings", "tables__meetings", "book")
     page = by_id(request, rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n"))), size)
     won = [_winners(one) for one in page.rows]
     versions = BotVersion.objects.select_related("bot").in_bulk({pk for ids in won for pk in ids})

@@ -26,7 +26,7 @@ from tournament.sentences import isolated
 from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.downloads import served_records
+from tournament.views.games.downloads import TEXT_TYPE, attached, served_records
 from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.links import FilterChoice
@@ -211,6 +211,16 @@ def tournament_records(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All recorded games of a tournament, in the order of its schedule."""
     tournament = find_tournament(request, slug)
     return served_records(request, lambda: tournament_file(tournament), f"{slug}.pgn")
+
+
+@require_safe
+def tournament_book(request: HttpRequest, slug: str) -> HttpResponse:
+    """The openings of a tournament that has its own, as a book for the match runner."""
+    tournament = find_tournament(request, slug)
+    if not tournament.book:
+        raise Http404(f"tournament {slug!r} has no book")
+    lines = [line for code, openings in tournament.book.items() for line in (f"[{code}]", *openings)]
+    return attached("".join(f"{line}\n" for line in lines), f"{slug}-book.txt", TEXT_TYPE)
 
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:

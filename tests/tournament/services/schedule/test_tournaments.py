@@ -24,10 +24,12 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.services.work.durations import estimate_seconds
+from workers.game.openings import draw_openings
 
 pytestmark = pytest.mark.django_db
 
 
+LONG = " ".join(draw_openings(GAMES[LADDER], 41, 1, 1)[0])
 START = str(GAMES[LADDER].position.initial().play("Dd3"))
 
 
@@ -87,6 +89,7 @@ def test_the_openings_of_a_book_are_used_in_turn() -> None:
     [
         ("Dd3 Dd3", "book: line 1, for duploline: illegal move 'Dd3'"),
         ("Dd3\n[chess]", "book: line 2: unknown game 'chess'"),
+        (LONG, "book: an opening for 'duploline' has 41 plies, 40 are the most"),
         (START, f"book: openings begin at the initial position, not at {START!r}"),
     ],
 )

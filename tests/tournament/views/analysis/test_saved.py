@@ -90,10 +90,31 @@ def test_another_user_s_analysis_cannot_be_changed_but_copied(
     analysis: Analysis, site: Site, as_user: LogIn
 ) -> None:
     rival = as_user(site.rival)
-    assert rival.post(SAVE, {"moves": "d1+", "over": analysis.key, "revision": "1"}).status_code == 404
+    assert rival.post(SAVE, {"moves": "d1+", "over": analysis.key, "revision": "1"}).status_code == 400
     assert rival.post(f"{analysis.get_absolute_url()}delete/").status_code == 404
     assert rival.post(SAVE, {"moves": MOVES}).status_code == 302
     assert {one.owner for one in Analysis.objects.all()} == {site.owner, site.rival}
+
+
+def test_a_save_with_text_left_in_the_field_keeps_the_tree(analysis: Analysis, olga: Client) -> None:
+    for left in ("zz9", "d1+"):
+        answer = olga.post(SAVE, {"moves": "c1+", "at": "1", "play": left, "comment": "why"})
+        assert answer.status_code == 302
+    assert {one.text.rpartition("\n\n")[2] for one in Analysis.objects.exclude(pk=analysis.pk)} == {
+        "1. c1+ {why} *\n"
+    }
+
+
+def test_an_analysis_deleted_elsewhere_is_saved_as_a_new_one(analysis: Analysis, olga: Client) -> None:
+    page, form = analysis.get_absolute_url(), {"moves": "c1+", "over": analysis.key, "revision": "1"}
+    analysis.delete()
+    assert olga.get(page).status_code == 404
+    answer = olga.post(page, {"moves": "c1+", "play": "c2-"}, headers={"X-Part": "true"})
+    assert 'name="moves" value="c1+ c2-"' in answer.content.decode()
+    answer = olga.post(SAVE, form)
+    assert answer.status_code == 400
+    assert "was deleted elsewhere" in answer.content.decode()
+    assert 'name="moves" value="c1+"' in answer.content.decode()
 
 
 def test_the_owner_deletes_an_analysis(analysis: Analysis, olga: Client) -> None:

@@ -163,3 +163,21 @@ def test_the_link_of_a_very_long_game_has_the_position_alone() -> None:
     query = analysis_query("", ["c1+"] * MOST_ADDRESS, positions, 7)
     assert query == urlencode({"position": str(positions[7])})
     assert analysis_query("", [], positions[:1], 0) == ""
+
+
+def test_notes_of_engines_are_not_imported(client: Client) -> None:
+    text = "1. c1+ {book} c2- {+0.35/12 0.500s 1234n} 2. f1- {a good move} *"
+    answer = client.post("/analyse/dogon-kulei/", {"action": "import", "record": text})
+    assert "moves=c1%2B+c2-+f1-+%7Ba+good+move%7D" in answer["Location"]
+
+
+def test_a_line_of_a_book_is_imported(client: Client) -> None:
+    text = "5,5,5,5,0,5/5,4,4,0,5,5 w 0 0 - - 2 moves f1+"
+    answer = client.post("/analyse/dogon-kulei/", {"action": "import", "record": text})
+    assert "moves=f1%2B" in answer["Location"]
+
+
+def test_a_line_that_is_too_long_is_refused(client: Client) -> None:
+    answer = client.post("/analyse/dogon-kulei/", {"moves": " ".join(["c1+"] * 1001)})
+    assert answer.status_code == 400
+    assert "more than 1,000 moves" in answer.content.decode()
