@@ -207,6 +207,7 @@ def test_a_recorded_game_opens_at_the_ply_that_is_shown(site: Site, page: Page) 
     page.goto(f"/games/{site.played.pk}/?ply=2")
     position = page.locator("#position").input_value()
     page.get_by_role("link", name="Analyse").click()
+    expect(page.locator("#analysis")).to_have_attribute("data-turn", "you")  # its script runs
     expect(page.locator("#position")).to_have_value(position)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#position")).not_to_have_value(position)
