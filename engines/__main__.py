@@ -166,19 +166,17 @@ def _positions(parsed: Namespace) -> int:
 
 
 def _tasks(parsed: Namespace) -> int:
-    from engines.records import RecordError, read_records
+    from engines.records import RecordError
     from engines.tasks.finder import find_tasks
 
-    game, name = find_game(parsed.game), parsed.records
+    game, records = find_game(parsed.game), []
     try:
-        lines = Path(name).read_text(encoding="utf-8", errors="backslashreplace").splitlines()
-    except OSError as error:
-        return complain(f"cannot read {name!r}: {error.strerror}")
-    records = []
-    for record in read_records(lines, name):
-        if isinstance(record, RecordError):
-            return complain(str(record))
-        records.append(record)
+        for record in _read_file(parsed.records):
+            if isinstance(record, RecordError):
+                return complain(str(record))
+            records.append(record)
+    except _UnreadableFile as error:
+        return complain(str(error))
     for task in find_tasks(game, records, parsed.seed):
         print(task)
     return 0

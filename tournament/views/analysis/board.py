@@ -124,7 +124,7 @@ def show_page(
         "title": values.get("title", saved.title if saved else ""),
         "most_title": MAX_TITLE,
         "is_own": saved is not None and saved.owner == request.user,
-        "board": _draw(line, flip=flip, targets=False),
+        "board": draw_line(line, flip=flip, targets=False),
         "values": _values(line, flip=flip),
         **more,
         "next_moves": [] if position.count_moves() > MOST_LISTED else list(position.legal_moves()),
@@ -169,12 +169,10 @@ def _read_line(request: HttpRequest, game: Variant) -> Line:
     if len(tokens) > MOST_MOVES:
         raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MOST_MOVES}.")
     try:
-        positions: list[Position] = [game.position.parse(start) if start else game.position.initial()]
-        for token in tokens:
-            positions.append(positions[-1].play(token))
+        position: Position = game.position.parse(start) if start else game.position.initial()
+        return Line.of(game, position, tokens)
     except RulesError as error:
         raise BadLine(as_sentence(str(error))) from None
-    return Line(game, tuple(tokens), tuple(positions))
 
 
 def _values(line: Line, *, flip: bool) -> dict[str, Any]:
@@ -191,7 +189,7 @@ def _values(line: Line, *, flip: bool) -> dict[str, Any]:
         "ending": ENDINGS.get(outcome.reason, ""),
         "match_result": str(in_a_match.result),
         "match_ending": ENDINGS.get(in_a_match.reason, ""),
-        "board": _draw(line, flip=flip, targets=True),
+        "board": draw_line(line, flip=flip, targets=True),
         "spoken": svg.summarize(position, line.moves[-1] if line.moves else ""),
     }
 
@@ -206,7 +204,8 @@ def _judge(line: Line) -> Outcome:
     return history.outcome
 
 
-def _draw(line: Line, *, flip: bool, targets: bool) -> SafeString:
+def draw_line(line: Line, *, flip: bool, targets: bool) -> SafeString:
+    """The last position of a line, with its last move."""
     before = line.positions[-2] if line.moves else None
     last = line.moves[-1] if line.moves else ""
     drawn = svg.draw(line.position, last_move=last, before=before, flip=flip, targets=targets)

@@ -14,15 +14,15 @@ from typing import Final
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
-from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.base import Position, Side
-from engines.rules.registry import ENDINGS, GAMES, Variant
+from engines.rules.registry import ENDINGS, Variant
 from engines.tasks import Kind, Task, read_tasks
 from engines.tasks.solver import Solver
-from tournament.views.analysis.board import MOST_LISTED
+from tournament.views.analysis.board import MOST_LISTED, draw_line, find_ladder
+from tournament.views.analysis.trees import Line
 
 TITLES: Final = {
     Kind.CAPTURE: "Capture the most",
@@ -59,15 +59,15 @@ class Judgement:
 @require_safe
 def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
     """A task and the judgement of the answer in the address."""
-    tasks = read_tasks(code)
-    if code not in GAMES or not 1 <= number <= len(tasks):
+    game, tasks = find_ladder(code), read_tasks(code)
+    if not 1 <= number <= len(tasks):
         raise Http404(f"no task {number} of {code!r}")
-    game, shown = GAMES[code], tasks[number - 1]
+    shown = tasks[number - 1]
     tokens = f"{request.GET.get('moves', '')} {request.GET.get('token', '')}".split()
     answer = judge(game, shown, tokens)
-    before, position = _replay(game, shown, answer.played)
-    moves = () if answer.solved else tuple(position.legal_moves())
-    start = game.position.parse(shown.position)
+    start: Position = game.position.parse(shown.position)
+    line, flip = Line.of(game, start, answer.played), start.side is Side.BLACK  # the reader's side is below
+    moves = () if answer.solved else tuple(line.position.legal_moves())
     context = {
         "game": game,
         "tasks": list_tasks(code),
@@ -76,8 +76,8 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "title": TITLES[shown.kind],
         "question": _fill(QUESTIONS[shown.kind].replace("{unit}", game.score_unit or "stone"), start),
         "answer": answer,
-        "board": _draw(before, position, answer.played, flip=start.side is Side.BLACK),
-        "targets": _draw(before, position, answer.played, flip=start.side is Side.BLACK, targets=True),
+        "board": draw_line(line, flip=flip, targets=False),
+        "targets": draw_line(line, flip=flip, targets=True),
         "moves": moves,
         "links": moves if len(moves) <= MOST_LISTED else (),
         "kept": " ".join(answer.played[::2]),
@@ -214,25 +214,3 @@ def _solution(game: Variant, task: Task) -> tuple[str, str]:
     else:
         said = _praise(task.kind, position, first)
     return said, urlencode({"position": task.position, "moves": " ".join(played)})
-
-
-def _replay(game: Variant, task: Task, played: tuple[str, ...]) -> tuple[Position | None, Position]:
-    """The last two positions; the first is None before any move."""
-    before, position = None, game.position.parse(task.position)
-    for token in played:
-        before, position = position, position.play(token)
-    return before, position
-
-
-def _draw(
-    before: Position | None,
-    position: Position,
-    played: tuple[str, ...],
-    *,
-    flip: bool,
-    targets: bool = False,
-) -> str:
-    """The board with the reader's side below."""
-    last = played[-1] if played else ""
-    drawn = svg.draw(position, last_move=last, before=before, flip=flip, targets=targets)
-    return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts

@@ -52,6 +52,14 @@ class Line:
     moves: tuple[str, ...]
     positions: tuple[Position, ...]
 
+    @classmethod
+    def of(cls, game: Variant, start: Position, moves: Sequence[str]) -> Line:
+        """The line of these moves; raises ``IllegalMove``."""
+        positions = [start]
+        for token in moves:
+            positions.append(positions[-1].play(token))
+        return cls(game, tuple(moves), tuple(positions))
+
     @property
     def position(self) -> Position:
         return self.positions[-1]
