@@ -7,9 +7,9 @@ const PARTS = /pass|[DR](?=[a-i])|[a-i][1-9]|[+-]$/g;
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const WORDS = { D: "Disc", R: "Ring", "+": "Anticlockwise +", "-": "Clockwise −", pass: "Pass" };
 
-export const isCell = (part) => /^[a-i][1-9]$/.test(part);
+const isCell = (part) => /^[a-i][1-9]$/.test(part);
 
-export const partsOf = (token) => token.match(PARTS) ?? [];
+const partsOf = (token) => token.match(PARTS) ?? [];
 
 const CLICK_MS = 700; // a click after a pointer's release is the same act
 

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from django.db import transaction
-from django.db.models import F, Model, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from engines.records import read_moves
 from engines.rules.base import RulesError, Side
@@ -138,7 +138,7 @@ def _add_games(code: str) -> bool:
     with transaction.atomic():
         if not ExplorerProgress.objects.filter(pk=code, until=until).update(until=last):
             return False
-        _insert(ExplorerVisit, ("position", "move", "sequence"), rows)
+        insert_rows(ExplorerVisit, ({"position": p, "move": m, "sequence": s} for p, m, s in rows))
         add_counts(ExplorerMove, counts, ("position", "move", "band"))
     _make_way(begun)
     return True
@@ -263,10 +263,6 @@ def _count(
             row[3] += fact.black if position & 1 == Side.BLACK else fact.white
     columns = ("position", "move", "band", "wins", "draws", "losses", "ratings")
     return [dict(zip(columns, (*key, *row), strict=True)) for key, row in sorted(counts.items())]
-
-
-def _insert(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    insert_rows(model, (dict(zip(columns, row, strict=True)) for row in rows))
 
 
 def in_chunks(values: Sequence[_T]) -> Iterator[list[_T]]:

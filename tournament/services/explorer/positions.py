@@ -31,11 +31,6 @@ def number_of(ladder: str, position: Position) -> int:
     return position_number(ladder, position.canonical()[0], position.side)
 
 
-def side_of(number: int) -> Side:
-    """The side to move in the position with this number."""
-    return Side(number & 1)
-
-
 def first_number(ladder: str) -> int:
     """The least number of a position of the ladder."""
     return zlib.crc32(ladder.encode()) % LADDERS << LADDER_BIT
