@@ -197,7 +197,7 @@ def _attach(games: Sequence[Game]) -> None:
     """Set the players and tournaments of games, which games mostly share."""
     players = {pk for game in games for pk in (game.white_id, game.black_id)}
     versions = BotVersion.objects.select_related("bot").in_bulk(players)
-    tournaments = Tournament.objects.in_bulk({game.tournament_id for game in games})
+    tournaments = Tournament.objects.defer("book").in_bulk({game.tournament_id for game in games})
     for game in games:
         game.white, game.black = versions[game.white_id], versions[game.black_id]
         game.tournament = tournaments[game.tournament_id]
