@@ -12,13 +12,13 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import book
-from engines.rules.base import Position, RulesError
+from engines.rules.base import Position
 from engines.rules.registry import Variant
 from engines.visits import PLIES
-from tournament.sentences import as_sentence
 from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.board import answer, find_ladder
+from tournament.views.analysis.trees import BadLine, read_tree
 from tournament.views.games.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
@@ -76,7 +76,7 @@ class Explored:
 @takes_get_and_post
 @vary_on_headers(PART)
 def explorer(request: HttpRequest, code: str) -> HttpResponse:
-    """The analysis board with the explorer; a script gets the table alone, of ``?position=``."""
+    """The analysis board with the explorer; a script gets the table alone."""
     if request.method == "POST" or not is_part(request):
         return answer(
             request,
@@ -86,9 +86,9 @@ def explorer(request: HttpRequest, code: str) -> HttpResponse:
         )
     game = find_ladder(code)
     try:
-        position: Position = game.position.parse(request.GET.get("position", ""))
-    except RulesError as error:
-        return HttpResponse(as_sentence(str(error)), content_type=TEXT_TYPE, status=400)
+        position = read_tree(request.GET, game).line.position
+    except BadLine as error:
+        return HttpResponse(str(error), content_type=TEXT_TYPE, status=400)
     return render(request, "pieces/explored.html", {"explored": _explored(request, game, position)})
 
 

@@ -33,7 +33,7 @@ MOST_ANALYSES = 100
 @takes_form
 def analysis_save(request: AuthenticatedRequest, code: str) -> HttpResponse:
     """Save the tree of the form, over the user's analysis ``over`` or as a new one."""
-    game, key = find_ladder(code), request.POST.get("over", "")
+    game, key = find_ladder(code), clean_text(request.POST.get("over", ""))
     saved = request.user.analyses.filter(ladder=code, key=key).first() if key else None
     shown = show_tree(game, "", MoveTree())
     try:
