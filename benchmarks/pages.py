@@ -11,20 +11,24 @@ with the plans of their statements.
 from __future__ import annotations
 
 import gc
+import io
 import math
 import random
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 from benchmarks.measuring import describe_machine, head, opened_site, parser_of, row
 
 if TYPE_CHECKING:  # they need the settings, which this module chooses when it runs
     from django.test import Client
+
+    from tournament.models import Game
 
 MOST_MS, MOST_MS_LARGE, MOST_MS_PAIR = 60.0, 100.0, 500.0
 LARGE: Final = ("full", ".csv", ".jsonl", ".pgn", "crosstable", "standings", "results")
@@ -44,7 +48,8 @@ COMMON: Final = """
 /tournaments/{endless}/?before={game} /games/games.jsonl?ladder={ladder} /games/games.pgn?ladder={ladder}
 /games/{game}/ /games/{game}/embed/ /games/{game}/0.svg /games/{game}/0.png /games/{game}.pgn
 /games/{logged}/log/white/ /games/engines.json?id={key} /games/{game}/beside/{logged}/ /games/?boards=on
-/games/?bot={bot}&boards=on /games/suggestions/?owner=o
+/games/?bot={bot}&boards=on /games/suggestions/?owner=o /explore/{ladder}/ /explore/{ladder}/book.txt
+/explore/{explored} /explore/{explored}&games=rated /explore/{explored}&games=20
 """
 """Addresses with placeholders."""
 FILTERS: Final = """
@@ -52,7 +57,7 @@ ladder={ladder} bot={bot} bot={bot}&version=1 bot={bot}&opponent={other} bot={bo
 result={result} termination={ending} fault={fault} min_plies={plies} max_plies={plies} opening={opening}
 min_plies=41&max_plies=42 opening=none tournament={round-robin} tournament={swiss}&round=3 rated=yes rated=no
 tournament={endless} annulled=yes annulled=no ladder={ladder}&min_sequence=9000 since={day} until={day}
-until=2020-01-01
+until=2020-01-01 ladder={behind}
 """
 """Of the list of games; each is requested in each order."""
 PAIRS: Final = """
@@ -162,6 +167,7 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     )
     logs = GameLog.objects.filter(side="white").values_list("game", flat=True)
     endings = {*games.values_list("termination", flat=True), *games.values_list("reason", flat=True)}
+    positions = list(_explored(source, games[::10]))
     values: dict[str, list[Any]] = {
         **{kind: [event.slug for event in found] for kind, found in kinds.items()},
         "endless": [event.slug for event in kinds["ladder"]],
@@ -180,8 +186,26 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
         "plies": list(games.values_list("plies", flat=True)[:100]),
         "day": [f"{moment:%Y-%m-%d}" for moment in games.values_list("finished_at", flat=True)],
         "opening": list(Pairing.objects.exclude(opening="").values_list("opening", flat=True)[:500]),
+        "explored": [explored for explored, _ in positions],
+        "behind": [behind for _, behind in positions],
     }
     return {f"{{{name}}}": found for name, found in values.items() if found}
+
+
+def _explored(source: random.Random, games: Iterable[Game]) -> Iterator[tuple[str, str]]:
+    """Positions of games, as the explorer and the list of games take them."""
+    from engines.records import read_records, start_history
+    from tournament.models import GameRecord
+
+    for text in GameRecord.objects.filter(game__in=games).values_list("text", flat=True):
+        record: Any = next(read_records(io.StringIO(text), "record"))
+        if not record.moves:
+            continue
+        history, ply = start_history(record), source.randrange(min(40, len(record.moves)))
+        for move in record.moves[:ply]:
+            history.play(move.token)
+        ladder, query = history.game.code, urlencode({"position": history.position})
+        yield f"{ladder}/?{query}", f"{ladder}&{query}&{urlencode({'move': record.moves[ply].token})}"
 
 
 def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[PageTimes]:
