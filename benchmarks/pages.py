@@ -195,13 +195,14 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
 def _explored(source: random.Random, games: Iterable[Game]) -> Iterator[tuple[str, str]]:
     """Positions of games, as the explorer and the list of games take them."""
     from engines.records import read_records, start_history
+    from engines.visits import PLIES
     from tournament.models import GameRecord
 
     for text in GameRecord.objects.filter(game__in=games).values_list("text", flat=True):
         record: Any = next(read_records(io.StringIO(text), "record"))
         if not record.moves:
             continue
-        history, ply = start_history(record), source.randrange(min(40, len(record.moves)))
+        history, ply = start_history(record), source.randrange(min(PLIES, len(record.moves)))
         for move in record.moves[:ply]:
             history.play(move.token)
         ladder, query = history.game.code, urlencode({"position": history.position})

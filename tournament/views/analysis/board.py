@@ -38,7 +38,7 @@ from tournament.views.analysis.trees import (
     tree_query,
 )
 from tournament.views.games.board import is_flipped
-from tournament.views.games.downloads import PGN_TYPE, attached
+from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.polling import is_part
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 
@@ -61,9 +61,15 @@ def analysis(request: HttpRequest, code: str, key: str = "") -> HttpResponse:
 
 
 def answer(
-    request: HttpRequest, code: str, key: str = "", *, name: str = "analysis", more: More = lambda shown: {}
+    request: HttpRequest,
+    code: str,
+    key: str = "",
+    *,
+    name: str = "analysis",
+    more: More = lambda shown: {},
+    part: str = "",
 ) -> HttpResponse:
-    """The answer of the page with this name, which shows ``more``."""
+    """The answer of the page with this name, which shows ``more``; ``part`` is the template of that alone."""
     game, saved = find_ladder(code), None
     is_form = request.method == "POST"
     if key:
@@ -77,8 +83,10 @@ def answer(
         shown = change_tree(shown, values) if is_form else shown
     except BadLine as error:
         if is_part(request):
-            return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
+            return HttpResponse(str(error), status=400, content_type=TEXT_TYPE)
         return show_page(request, shown, saved, more(shown), trouble=str(error), status=400)
+    if part and not is_form and is_part(request):
+        return render(request, part, dict(more(shown)))
     found = _answer_form(request, shown, saved, name) if is_form else None
     return found or show_page(request, shown, saved, more(shown))
 

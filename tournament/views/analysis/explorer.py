@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -18,12 +17,11 @@ from engines.visits import PLIES
 from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.board import answer, find_ladder
-from tournament.views.analysis.trees import BadLine, read_tree
 from tournament.views.games.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
 from tournament.views.paging import LAST_ID, whole_number
-from tournament.views.polling import PART, is_part
+from tournament.views.polling import PART
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 
 
@@ -77,19 +75,13 @@ class Explored:
 @vary_on_headers(PART)
 def explorer(request: HttpRequest, code: str) -> HttpResponse:
     """The analysis board with the explorer; a script gets the table alone."""
-    if request.method == "POST" or not is_part(request):
-        return answer(
-            request,
-            code,
-            name="explorer",
-            more=lambda shown: {"explored": _explored(request, shown.game, shown.line.position)},
-        )
-    game = find_ladder(code)
-    try:
-        position = read_tree(request.GET, game).line.position
-    except BadLine as error:
-        return HttpResponse(str(error), content_type=TEXT_TYPE, status=400)
-    return render(request, "pieces/explored.html", {"explored": _explored(request, game, position)})
+    return answer(
+        request,
+        code,
+        name="explorer",
+        more=lambda shown: {"explored": _explored(request, shown.game, shown.line.position)},
+        part="pieces/explored.html",
+    )
 
 
 @require_safe
