@@ -125,6 +125,11 @@ def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
     return version.bot.is_sample or _is_owner(user, version.bot.owner_id)
 
 
+def may_ask(user: Visitor | None, bot: Bot) -> bool:
+    """Whether the user may have the bot search, and play against it."""
+    return bot.is_sample or bot.answers or (user is not None and _is_owner(user, bot.owner_id))
+
+
 def may_see_log(user: Visitor, game: Game, side: str) -> bool:
     """``side`` is that of ``GameLog``: each log is for the owner of the bot that wrote it."""
     version = game.white if side == GameLog.Side.WHITE else game.black

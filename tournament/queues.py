@@ -99,6 +99,11 @@ def game_topic(game: object) -> str:
     return f"game-{game}"
 
 
+def search_topic(search: object) -> str:
+    """The topic of a search with this id."""
+    return f"search-{search}"
+
+
 def tournament_topic(tournament: object) -> str:
     """The topic of a tournament with this id."""
     return f"tournament-{tournament}"

@@ -18,7 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
-from tournament.views.analysis import explorer, tasks
+from tournament.views.analysis import explorer, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.games import board, broadcast, games, problems, search
@@ -123,11 +123,17 @@ urlpatterns = [
     path("tv/", broadcast.broadcast, name="broadcast"),
     path("tv/<slug:code>/", broadcast.broadcast, name="broadcast-ladder"),
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
+    path("bots/<slug:slug>/answers/", bots.bot_answers, name="bot-answers"),
     path("analyse/<slug:code>/", analysis.analysis, name="analysis"),
     path("analyse/<slug:code>/position.json", analysis.analysis_position, name="analysis-position"),
     path("explore/<slug:code>/", explorer.explorer, name="explorer"),
     path("explore/<slug:code>/book.txt", explorer.explorer_book, name="explorer-book"),
     path("analyse/<slug:code>/save/", analysis_saved.analysis_save, name="analysis-save"),
+    path("analyse/<slug:code>/search/", searches.search_request, name="search-request"),
+    path("play/<slug:code>/", play.play_new, name="play"),
+    path("play/game/<uuid:pk>/", play.person_game, name="person-game"),
+    path("play/game/<uuid:pk>.pgn", play.person_game_record, name="person-game-record"),
+    path("searches/<uuid:pk>/", searches.search, name="search"),
     path("analyse/<slug:code>/<slug:key>/", analysis.analysis, name="analysis-saved"),
     path("analyse/<slug:code>/<slug:key>/delete/", analysis_saved.analysis_delete, name="analysis-delete"),
     path("games/", search.games, name="games"),
@@ -139,6 +145,7 @@ urlpatterns = [
     path("games/<int:pk>/<int:ply>.svg", board.game_svg, name="game-svg"),
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
     path("games/<int:pk>/beside/<int:other>/", games.games_beside, name="games-beside"),
+    path("games/<int:pk>/analysis/", searches.game_analysis, name="game-analysis"),
     path("games/<int:pk>/problem/", problems.game_problem, name="game-problem"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),

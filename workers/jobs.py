@@ -21,7 +21,7 @@ from engines.rules.base import Reason, Result
 
 JsonObject = dict[str, Any]
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Version of what a site and its workers must agree on: all their messages, and the rules of the games.
 
 The first release had version 1. A change of a message or of a game's rules raises it; a test says when.
@@ -329,6 +329,55 @@ class ComplianceNews(JsonValue):
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class SearchJob(JsonValue):
+    """Positions of one line that an engine evaluates, each for ``ms`` milliseconds.
+
+    The line is ``moves`` from ``fen``, None for the game's initial position; ``plies`` says after how many
+    moves, in the order in which the positions are evaluated.
+    """
+
+    search: str
+    engine: EngineSpec
+    game: str
+    fen: str | None
+    moves: tuple[str, ...]
+    plies: tuple[int, ...]
+    ms: int
+
+    def __post_init__(self) -> None:
+        if self.ms < 1:
+            raise JobError(f"SearchJob.ms must be positive, not {self.ms}")
+        for ply in self.plies:
+            if not 0 <= ply <= len(self.moves):
+                raise JobError(f"SearchJob.plies: {ply} is not from 0 to {len(self.moves)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(JsonValue):
+    """What the engine says of the position after ``ply`` moves: its move, empty while it searches, and the
+    comment that a record would have.
+    """
+
+    ply: int
+    move: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchNews(JsonValue):
+    """The state of a search: the evaluations since the last news, and how it ended once it is over.
+
+    ``why`` is the reason why an engine or a worker could not go on, in a sentence; it ends the search.
+    """
+
+    search: str
+    worker: str
+    found: tuple[Evaluation, ...]
+    is_over: bool = False
+    why: str = ""
+
+
 # Requests of a worker, each a POST with a worker token, and the answers
 
 
@@ -338,6 +387,8 @@ class Work(enum.StrEnum):
     GAMES = "games"
     CHECKS = "checks"
     """Compliance checks, and the games of validations."""
+    ANALYSIS = "analysis"
+    """Searches that people ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +418,7 @@ class Ask(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Batch(JsonValue):
-    """The answer: jobs to play in order, all with the same id ``job``, or a check whose id is ``job``.
+    """The answer: jobs to play in order, all with the same id ``job``, or a check or search with this id.
 
     The site takes everything back that it hears nothing of for ``lease_s`` seconds.
     """
@@ -376,6 +427,7 @@ class Batch(JsonValue):
     lease_s: int
     jobs: tuple[GameJob, ...] = ()
     check: ComplianceJob | None = None
+    search: SearchJob | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +444,7 @@ class Post(JsonValue):
     returned: tuple[str, ...] = ()
     progress: Progress | None = None
     news: ComplianceNews | None = None
+    search: SearchNews | None = None
 
     def __post_init__(self) -> None:
         _check_uuid(self.run, "Post.run")
@@ -402,8 +455,9 @@ class Post(JsonValue):
 class PostAnswer(JsonValue):
     """The reports are stored, or refused for ever. ``stop`` has the attempts that the slot must not play on.
 
-    It has the id of a check if that must stop. ``known`` is the number of plies that the site has of the
-    game whose progress was posted. Its moves are wanted as often as ``pace_ms`` says; 0 if nobody watches it.
+    It has the id of a check or search if that must stop. ``known`` is the number of plies that the site has
+    of the game whose progress was posted. Its moves are wanted as often as ``pace_ms`` says; 0 if nobody
+    watches it.
     """
 
     stop: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
-from tournament.models import Analysis, Notice, Token, Tournament, Worker
+from tournament.models import Analysis, BotSearch, Notice, PersonGame, Token, Tournament, Worker
 from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
@@ -91,6 +91,13 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
     "analysis": ("/analyse/dogon-kulei/", PUBLIC),
     "task": ("/rules/dogon-kulei/tasks/1/", PUBLIC),
+    "search-request": ("POST /analyse/dogon-kulei/search/", (302, 302, 302, 302)),
+    "search": ("/searches/{search}/", PUBLIC),
+    "play": ("/play/dogon-kulei/", LOG_IN),
+    "person-game": ("/play/game/{person_game}/", PUBLIC),
+    "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),
+    "game-analysis": ("/games/{played}/analysis/", PUBLIC),
+    "bot-answers": ("POST /bots/stone-age/answers/", (302, 404, 302, 302)),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "explorer": ("/explore/dogon-kulei/", PUBLIC),
     "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),
@@ -262,6 +269,8 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "played_key": lambda site: site.played.key,
     "running": lambda site: site.running.slug,
     "staged": lambda site: _staged(site).slug,
+    "search": lambda site: _search(site).pk,
+    "person_game": lambda site: _person_game(site).pk,
     "stop": lambda site: stop_token(site.owner),
     "tested": lambda site: _version_test(site).slug,
     "tested_game": lambda site: _version_test(site).games.earliest("id").pk,
@@ -306,6 +315,33 @@ def _version_test(site: Site) -> Tournament:
     found = Tournament.objects.filter(kind="version-test").first()
     return found or make_test(
         site.owner, candidate=add_version(site.owner, "Stone Age"), baseline=site.white, ladder=LADDER
+    )
+
+
+def _search(site: Site) -> BotSearch:
+    found = BotSearch.objects.filter(person_game=None).first()
+    return found or BotSearch.objects.create(
+        ladder_id=LADDER,
+        version=site.white,
+        asker="nobody",
+        plies=[0],
+        ms=1000,
+        found={"0": ["c1+", "+0.35/12 1.000s 1234n"]},
+        asked_at=timezone.now(),
+        ended_at=timezone.now(),
+    )
+
+
+def _person_game(site: Site) -> PersonGame:
+    found = PersonGame.objects.first()
+    return found or PersonGame.objects.create(
+        ladder_id=LADDER,
+        version=site.black,
+        person=site.owner,
+        is_white=True,
+        ms=500,
+        moves="c1+ c2-",
+        started_at=timezone.now(),
     )
 
 

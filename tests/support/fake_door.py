@@ -26,6 +26,8 @@ from workers.jobs import (
     Post,
     PostAnswer,
     Progress,
+    SearchJob,
+    SearchNews,
 )
 
 PATIENCE_SECONDS = 60.0
@@ -76,6 +78,9 @@ class FakeDoor:
     def give_check(self, check: ComplianceJob) -> None:
         self.batches.append(Batch(check.exam, LEASE_SECONDS, check=check))
 
+    def give_search(self, search: SearchJob) -> None:
+        self.batches.append(Batch(search.search, LEASE_SECONDS, search=search))
+
     # What workers have said
 
     @property
@@ -93,6 +98,10 @@ class FakeDoor:
     @property
     def news(self) -> list[ComplianceNews]:
         return [post.news for _, post in self.posts if post.news is not None]
+
+    @property
+    def searched(self) -> list[SearchNews]:
+        return [post.search for _, post in self.posts if post.search is not None]
 
     def wait_for(self, what: Callable[[], Sequence[Any]], count: int = 1) -> None:
         assert wait_until(lambda: len(what()) >= count, PATIENCE_SECONDS), what()

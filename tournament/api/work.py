@@ -14,6 +14,7 @@ from tournament.sentences import as_sentence
 from tournament.services.results.inbox import MOST_WAITING, count_reports, receive
 from tournament.services.uploads.validation import record_news
 from tournament.services.work.next_batch import next_batch
+from tournament.services.work.searches import record_evaluations
 from workers.jobs import Ask, Post, name_of
 
 PAUSE_SECONDS = 5
@@ -42,6 +43,8 @@ def post(request: HttpRequest, token: Token, job: uuid.UUID) -> Answer:
     now = timezone.now()
     if (news := posted.news) and news.exam == str(job) and name_of(news.worker) == worker.name:
         record_news(news, now)
+    if (found := posted.search) and found.search == str(job):
+        record_evaluations(found, worker, now)
     return {"answer": receive(posted, job, worker, now).to_json()}
 
 

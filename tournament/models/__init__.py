@@ -22,6 +22,7 @@ from tournament.models.ladders import (
 )
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User
+from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
@@ -35,6 +36,7 @@ __all__ = [
     "Analysis",
     "Attempt",
     "Bot",
+    "BotSearch",
     "BotVersion",
     "Bundle",
     "Correction",
@@ -64,6 +66,7 @@ __all__ = [
     "PairOutcome",
     "PairScore",
     "Pairing",
+    "PersonGame",
     "PreemptedGame",
     "RatingEvent",
     "SlotUse",

@@ -73,6 +73,8 @@ class Bot(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    answers = models.BooleanField(default=False)
+    """Whether its owner lets everybody ask it for searches and play against it. Samples always answer."""
 
     objects = BotQuerySet.as_manager()
 

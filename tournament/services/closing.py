@@ -50,8 +50,8 @@ def _forget(user: User) -> None:
     user.save()
     forget_second_factor(user)
     Allowance.objects.filter(user=user).delete()
-    for personal in (user.analyses, user.follows, user.notices, user.tokens):
-        personal.all().delete()
+    for name in ("analyses", "person_games", "searches", "follows", "notices", "tokens"):
+        getattr(user, name).all().delete()
 
 
 @transaction.atomic

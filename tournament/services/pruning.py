@@ -19,7 +19,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from tournament.models import Attempt, GameLog, Notice
+from tournament.models import Attempt, BotSearch, GameLog, Notice
 
 CHUNK = 500
 """Rows of one transaction."""
@@ -27,6 +27,8 @@ BUDGET_S = 0.5
 """The time after which a call begins no further chunk."""
 ATTEMPTS = datetime.timedelta(days=7)
 """After the attempt was taken. A report that comes later counts as foreign."""
+SEARCHES = datetime.timedelta(days=90)
+"""After the end of a search that a person asked for."""
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 
 
@@ -84,6 +86,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
         Notice.objects.filter(
             Q(created_at__lt=now - NOTICES) | Q(read_at__lt=now - READ_NOTICES),
         ).order_by("pk")
+    ),
+    "searches": lambda now: _delete(
+        BotSearch.objects.filter(ended_at__lt=now - SEARCHES).order_by("ended_at")
     ),
     "sessions": _sessions,
     "cache entries": _cache_entries,

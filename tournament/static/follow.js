@@ -8,7 +8,7 @@ const HELLO_MS = 8000; // a stream that says nothing for so long after its start
 const SILENT_MS = 45000; // the server says something every 15 seconds
 const AGAIN_MS = 60000; // after so long of polling a stream is tried again
 
-// `find` gives the element, `apply` shows an answer.
+// `find` gives the element, `apply` shows an answer. Returns a function to call for a new element.
 export function follow(find, apply) {
   let source = null;
   let isHeard = false;
@@ -76,4 +76,5 @@ export function follow(find, apply) {
   });
   addEventListener("pagehide", close);
   if (window.EventSource) tick(); // the page is new, so that a poll would find nothing
+  return tick;
 }

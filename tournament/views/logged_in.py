@@ -40,7 +40,12 @@ def login_required(view: View) -> View:
 
 def takes_form(view: View) -> View:
     """Decorate a view that accepts a logged-in user's form and has no page of its own."""
-    checked = require_POST(login_required(view))
+    return takes_form_of_anybody(login_required(view))
+
+
+def takes_form_of_anybody(view: View) -> View:
+    """The same for a form that needs no account."""
+    checked = require_POST(view)
     checked.has_no_page = True  # type: ignore[attr-defined]
     return checked
 

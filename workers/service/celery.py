@@ -27,20 +27,20 @@ from workers.jobs import Work
 from workers.service.liveness import connect_pulse, start_beat
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
-from workers.service.turns import TURNS, TURNS_CHECKS
+from workers.service.turns import QUEUES
 from workers.service.turns_transport import use_turns
 
 TAKES = "DUARENA_TAKES"
 TASK = "workers.play"
-QUEUES = {Work.GAMES: TURNS, Work.CHECKS: TURNS_CHECKS}
 IDLE_SECONDS = 5.0
 ALONE_SECONDS = 2.0
 """After this time an idle slot asks for work: with the site's Redis, and without."""
 
 
 def work_taken() -> tuple[Work, ...]:
-    """What the slots of this worker take."""
-    return (Work(os.environ.get(TAKES) or Work.GAMES),)
+    """What the slots of this worker take, the most urgent first: those for checks search for people too."""
+    takes = Work(os.environ.get(TAKES) or Work.GAMES)
+    return (takes, Work.ANALYSIS) if takes is Work.CHECKS else (takes,)
 
 
 connect_pulse()

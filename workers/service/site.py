@@ -45,6 +45,7 @@ from workers.jobs import (
     Post,
     PostAnswer,
     Progress,
+    SearchNews,
     Work,
 )
 
@@ -110,11 +111,12 @@ class SiteDoor:
 
 @dataclass(slots=True)
 class Parcel:
-    """Reports of one job, or the last news of a check, that are posted together; ``path`` is its file."""
+    """Reports of one job, or news that may not be lost, that are posted together; ``path`` is its file."""
 
     job: str
     reports: tuple[GameReport, ...]
     news: ComplianceNews | None = None
+    search: SearchNews | None = None
     path: Path | None = None
     size: int = 0
 
@@ -132,6 +134,7 @@ class Spool:
             "job": parcel.job,
             "reports": [report.to_json() for report in parcel.reports],
             "news": parcel.news and parcel.news.to_json(),
+            "search": parcel.search and parcel.search.to_json(),
         }
         data = json.dumps(value, ensure_ascii=False).encode()
         self._number += 1
@@ -175,8 +178,10 @@ def _read_parcel(path: Path) -> Parcel:
     value = json.loads(data)
     reports = tuple(GameReport.from_json(report) for report in value["reports"])
     news = None if value["news"] is None else ComplianceNews.from_json(value["news"])
+    searched = value.get("search")
+    search = None if searched is None else SearchNews.from_json(searched)
     int(path.name[:20])
-    return Parcel(str(uuid.UUID(value["job"])), reports, news, path, len(data))
+    return Parcel(str(uuid.UUID(value["job"])), reports, news, search, path, len(data))
 
 
 def spool_folders(spool: Path, slot: int, slots: int) -> list[Path]:
@@ -215,10 +220,10 @@ class Sender:
         self._job = ""
         self._lease_s = 0
         self._reports: deque[tuple[str, GameReport]] = deque()
-        self._ended: deque[tuple[str, ComplianceNews]] = deque()
+        self._ended: deque[Parcel] = deque()
         self._returned: deque[tuple[str, tuple[str, ...]]] = deque()
         self._progress: Progress | None = None
-        self._news: ComplianceNews | None = None
+        self._news: Parcel | None = None
         self._stopped: set[str] = set()
         self._pace_ms = 0
         self._wake = threading.Event()
@@ -254,13 +259,17 @@ class Sender:
         self._progress = progress
         self._wake.set()
 
-    def tell(self, news: ComplianceNews) -> None:
-        """Send news of a check; the last one is kept until the site has it."""
-        if news.ending is ComplianceEnding.NONE:
-            self._news = news
+    def tell(self, news: ComplianceNews | SearchNews) -> None:
+        """Send news of a check or a search; what is over, or evaluated, is kept until the site has it."""
+        if isinstance(news, SearchNews):
+            is_last = news.is_over or any(one.move for one in news.found)
+            parcel = Parcel(self._job, (), search=news)
         else:
-            self._news = None
-            self._ended.append((self._job, news))
+            is_last = news.ending is not ComplianceEnding.NONE
+            parcel = Parcel(self._job, (), news)
+        self._news = None if is_last else parcel
+        if is_last:
+            self._ended.append(parcel)
         self._wake.set()
 
     def is_stopped(self, what: str) -> bool:
@@ -363,8 +372,7 @@ class Sender:
                 some.append(self._reports.popleft()[1])
             self._keep(Parcel(job, tuple(some)))
         while self._ended:
-            job, news = self._ended.popleft()
-            self._keep(Parcel(job, (), news))
+            self._keep(self._ended.popleft())
 
     def _keep(self, parcel: Parcel) -> None:
         self._spool.write(parcel)
@@ -376,7 +384,7 @@ class Sender:
             log.error("a report for job %s is deleted: the site has not taken it for a week", parcel.job)
         else:
             try:
-                self._send_post(parcel.job, replace(self._post, reports=parcel.reports, news=parcel.news))
+                self._send_post(parcel.job, self._post_of(parcel))
             except MessageRefused as refused:
                 if len(parcel.reports) > 1:
                     for report in parcel.reports:
@@ -396,7 +404,10 @@ class Sender:
         news, self._news = self._news, None
         is_due = self._clock() >= self._last_post + RENEW_SECONDS
         if job and (self._progress or news or is_due):
-            self._try_post(job, replace(self._post, news=news))
+            self._try_post(job, self._post if news is None else self._post_of(news))
+
+    def _post_of(self, parcel: Parcel) -> Post:
+        return replace(self._post, reports=parcel.reports, news=parcel.news, search=parcel.search)
 
     def _unknown(self, progress: Progress) -> Progress:
         """With only the plies that the site does not have."""

@@ -25,12 +25,15 @@ from workers.jobs import (
     JobError,
     JobGame,
     Progress,
+    SearchJob,
+    SearchNews,
     Work,
 )
 from workers.logs import FIELDS, log_ids
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, Stopped, WorkerContext, refuse_job
 from workers.service.compliance import check_bot, failed_check, returned_check
+from workers.service.searching import search
 from workers.service.self_test import SelfTest
 from workers.service.site import Sender
 from workers.service.slots import Slots, SlotState
@@ -101,6 +104,8 @@ class Slot:
             try:
                 if batch.check is not None:
                     self._check(batch.check)
+                elif batch.search is not None:
+                    self._search(batch.search)
                 else:
                     self._play(batch.jobs)
             finally:
@@ -137,10 +142,24 @@ class Slot:
                 job,
                 self.worker,
                 self.sender.tell,
-                lambda: self.slots.is_stopping or self.sender.is_stopped(job.exam),
+                lambda: self._must_stop(job.exam),
             )
         else:
             self.sender.tell(returned_check(job, self.worker))
+
+    def _search(self, given: SearchJob) -> None:
+        """Run a search; what is not evaluated waits for another slot."""
+        try:
+            job = replace(given, engine=_vetted(given.engine))
+        except JobError as error:
+            self.sender.tell(SearchNews(given.search, self.worker.name, (), is_over=True, why=str(error)))
+            return
+        log.info("searches with the bot %s", job.engine.name)
+        if self._fetch([job.engine], lambda: None):
+            search(job, self.worker, self.sender.tell, lambda: self._must_stop(job.search))
+
+    def _must_stop(self, what: str) -> bool:
+        return self.slots.is_stopping or self.sender.is_stopped(what)
 
     def _vetted(self, jobs: Sequence[GameJob]) -> Iterator[GameJob]:
         """The jobs as this worker plays them; the games of others are reported void."""

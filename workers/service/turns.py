@@ -12,10 +12,13 @@ from typing import Any
 
 import redis
 
+from workers.jobs import Work
+
 TURNS = "turns"
 """The list of turns of workers that play games."""
 TURNS_CHECKS = "turns-checks"
-"""The same for workers that check bots."""
+"""The same for workers that check bots and search."""
+QUEUES = {Work.GAMES: TURNS, Work.CHECKS: TURNS_CHECKS, Work.ANALYSIS: TURNS_CHECKS}
 LOOK = "look"
 """The list of turns of the record keeper."""
 REDIS_SECONDS = 2.0

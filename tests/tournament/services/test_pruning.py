@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.schedule import (
+    LADDER,
     Deal,
     forfeit,
     make_tournament,
@@ -22,7 +23,7 @@ from tests.support.schedule import (
     play_all,
     start_validation,
 )
-from tournament.models import Attempt, Game, GameLog, Notice
+from tournament.models import Attempt, BotSearch, Game, GameLog, Notice
 from tournament.models.compressed import pack_log, unpack_log
 from tournament.services import pruning
 from tournament.services.pruning import prune
@@ -123,6 +124,22 @@ def test_old_notices_are_deleted_read_ones_sooner() -> None:
             Notice.objects.filter(pk=notice.pk).update(created_at=at, read_at=at if read else None)
     assert prune(now, LONG)["notices"] == 3
     assert sorted(Notice.objects.values_list("text", flat=True)) == ["10 False", "10 True", "100 False"]
+
+
+def test_searches_are_deleted_long_after_their_end() -> None:
+    version, now = make_version(), timezone.now()
+    for age in (None, 80, 100):
+        BotSearch.objects.create(
+            ladder_id=LADDER,
+            version=version,
+            asker=str(age),
+            plies=[0],
+            ms=100,
+            asked_at=now - 200 * DAY,
+            ended_at=None if age is None else now - age * DAY,
+        )
+    assert prune(now, LONG)["searches"] == 1
+    assert sorted(BotSearch.objects.values_list("asker", flat=True)) == ["80", "None"]
 
 
 def test_expired_sessions_go_with_what_is_listed_of_them() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor, seconds_until
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from tests.support.processes import slots_of
 from tournament.embedded.processes.redis_server import broker_url
-from workers.jobs import ComplianceEnding, ComplianceJob, JobGame, Work
+from workers.jobs import ComplianceEnding, ComplianceJob, JobGame, SearchJob, Work
 from workers.service.turns import TURNS, open_redis, push
 
 pytestmark = pytest.mark.slow
@@ -58,11 +60,28 @@ def test_a_worker_for_checks_checks_and_plays(
         (report,) = door.wait_for_reports(1)
         worker.terminate()
         assert worker.wait(PATIENCE_SECONDS) == 0
-    assert {ask.takes for ask in door.asks} == {(Work.CHECKS,)}
+    assert {ask.takes for ask in door.asks} == {(Work.CHECKS, Work.ANALYSIS)}
     assert door.news[-1].ending is ComplianceEnding.DONE
     assert [found.check for found in door.news[-1].found] == ["handshake"]
     assert report.fault == "none"
     assert processes_with(mark) == []
+
+
+def test_a_worker_for_checks_searches_and_a_lost_answer_loses_no_evaluation(
+    door: FakeDoor, mark: str, bundled: BadBundles, tmp_path: Path
+) -> None:
+    search = str(uuid.uuid4())
+    door.give_search(SearchJob(search, bundled(), "dogon-kulei", None, ("c1+", "c2-"), (0, 1, 2), 50))
+    posts = itertools.count()
+    door.loses = lambda path: search in path and next(posts) < 2
+    with running_worker(door.url, tmp_path, "validation") as worker:
+        door.wait_for(lambda: [news for news in door.searched if news.is_over])
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert {one.ply for news in door.searched for one in news.found if one.move} == {0, 1, 2}
+    assert (door.searched[-1].is_over, door.searched[-1].why) == (True, "")
+    assert processes_with(mark) == []
+    assert scratch_folders(tmp_path) == []
     assert scratch_folders(tmp_path) == []
 
 

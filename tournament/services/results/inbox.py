@@ -18,7 +18,7 @@ from django.db.models.functions import Coalesce
 
 from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
-from tournament.models import Attempt, Exam, Ignored, InboxReport, LiveGame, Worker
+from tournament.models import Attempt, BotSearch, Exam, Ignored, InboxReport, LiveGame, Worker
 from tournament.models.compressed import compress_text
 from tournament.queues import ANY_GAME, announce, game_topic, pace_ms
 from tournament.services.bulk import insert_rows
@@ -161,8 +161,9 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str,
     if mine:
         goes_on = {Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID}
         return tuple(sorted(name for name, attempt in mine.items() if attempt.end not in goes_on))
-    if Exam.objects.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists():
-        return ()
+    for held in (Exam, BotSearch):
+        if held._default_manager.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists():
+            return ()
     playing = {post.progress.attempt} if post.progress else set()
     return tuple(sorted({str(job), *(report.attempt for report in post.reports), *post.returned, *playing}))
 

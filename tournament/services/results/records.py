@@ -1,4 +1,7 @@
-"""Makes the published record from a game's report, and verifies it against the schedule and the rules."""
+"""Makes the published record from a game's report, and verifies it against the schedule and the rules.
+
+Also makes those of people's games against bots.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ from engines.records import (
     parse_note,
     replay_record,
 )
-from tournament.models import Game
+from engines.rules.base import Reason, Result
+from tournament.models import Game, PersonGame
 from workers.game.seeds import seed_header
 from workers.jobs import GameReport
 from workers.play.environment import environment_headers
@@ -96,6 +100,39 @@ def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record,
     if faults:
         raise WrongReport(faults)
     return record, text
+
+
+def person_record(game: PersonGame) -> Record:
+    """The record of a person's game against a bot, marked as unrated; one that is not over is void."""
+    person, bot = (game.person.username, ""), (game.version.bot.name, str(game.version.number))
+    white, black = (person, bot) if game.is_white else (bot, person)
+    ends = {
+        PersonGame.End.RULES: (Termination.RULES, Fault.NONE),
+        PersonGame.End.RESIGNED: (Termination.RESIGNATION, Fault.NONE),
+        PersonGame.End.FAILED: (Termination.CRASH, Fault.of(game.person_side.other)),
+        PersonGame.End.OPEN: (Termination.VOID, Fault.INFRASTRUCTURE),
+    }
+    end = PersonGame.End(game.end)
+    termination, fault = ends[end]
+    return build_record(
+        [RecordMove(token) for token in game.moves.split()],
+        players=RecordPlayers(white[0], black[0], white[1], black[1]),
+        settings=RecordSettings(game.ladder_id, f"{game.ms / 1000:g}/move"),
+        outcome=RecordOutcome(
+            Result(game.result),
+            termination,
+            fault,
+            Reason(game.why) if end == PersonGame.End.RULES else Reason.NONE,
+            evidence=game.why if end == PersonGame.End.FAILED else "",
+        ),
+        event=RecordEvent(
+            event="A person against a bot",
+            site=settings.SITE,
+            date=game.started_at.strftime("%Y.%m.%d"),
+            game_id=f"person/{game.pk}",
+        ),
+        more=(("Person", game.person_side.name.lower()), NOT_RATED),
+    )
 
 
 def without_rating(record: Record) -> Record:

@@ -25,6 +25,9 @@ RESTART = "The site's operator can let them play by starting it with"
 INSTALL = "The site's operator can let them play, without a restart, with"
 INSTALL_FIRST = "The site's operator can begin, without a restart, with"
 
+NEEDED = {Work.CHECKS, Work.GAMES}
+"""The work that an upload waits for; nothing waits for searches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
@@ -60,7 +63,7 @@ def look() -> Uploads:
         return Uploads(False, f"uploaded bots wait: {error}", verdict=found)
     up = list(Worker.objects.up())
     trusted = [worker for worker in up if worker.is_trusted_with_uploads]
-    if _work_of(trusted) == set(Work):
+    if _work_of(trusted) >= NEEDED:
         return _run_by(trusted, found)
     refusing = next((worker for worker in up if worker.refusal), None)
     admitted = found is not None and found.admits(needed)

@@ -16,7 +16,7 @@ from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament.formats import kinds
-from tournament.models import Attempt, Exam, Game, Ladder, Tournament, Worker
+from tournament.models import Attempt, BotSearch, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.fair_share import of_work
 from tournament.services.schedule.limits import longest_seconds
@@ -60,12 +60,13 @@ def slots_expected() -> int:
 
 
 def free_slots(work: Work) -> int:
-    """Slots that have neither a batch nor a check."""
+    """Slots that have neither a batch nor a check nor a search."""
     names = slots_by_worker(work)
     held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
     busy = held.values_list("assigned", "slot").order_by().distinct().count()
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
-    return max(0, sum(names.values()) - busy - checks)
+    searches = BotSearch.objects.filter(ended_at=None, assigned__in=names).count()
+    return max(0, sum(names.values()) - busy - checks - searches)
 
 
 def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
 from django.utils import timezone
 
-from tournament.models import Attempt, Door, Exam, Keeper, Worker
+from tournament.models import Attempt, BotSearch, Door, Exam, Keeper, Worker
 from tournament.services.locks import in_order
 from tournament.services.work.attempts import give_back
 
@@ -34,7 +34,9 @@ def is_over_soon(attempt: Attempt, now: datetime) -> bool:
 
 
 def renew(job: uuid.UUID, now: datetime) -> None:
-    """Renew the leases of a job's games, or of the check with this id; writes nothing before a third is used.
+    """Renew the leases of a job's games, or of the check or search with this id.
+
+    Writes nothing before a third is used.
 
     One slot plays a job, so a post about one game covers them all. A game's lease ends at the latest when
     the clocks of its job have run out.
@@ -45,9 +47,11 @@ def renew(job: uuid.UUID, now: datetime) -> None:
         with transaction.atomic():
             in_order(unreported).update(lease_until=min(now + LEASE, ends_by or now + LEASE))
         return
-    checks = Exam.objects.filter(pk=job, ended_at__isnull=True, lease_until__lt=soon)
-    if checks.exists():
+    held = {"pk": job, "ended_at__isnull": True, "lease_until__lt": soon}
+    checks, searches = Exam.objects.filter(**held), BotSearch.objects.filter(**held)
+    if checks.values("pk").union(searches.values("pk")).exists():
         checks.update(lease_until=now + LEASE)
+        searches.update(lease_until=now + LEASE)
 
 
 def leases_may_end(now: datetime) -> bool:

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
-from tournament.models import Attempt, BotVersion, Exam, Game, PreemptedGame, Tournament, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, Exam, Game, PreemptedGame, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.fair_share import (
@@ -48,6 +48,7 @@ from tournament.services.work.durations import (
     slots_at_work,
 )
 from tournament.services.work.leases import LEASE
+from tournament.services.work.searches import claim_search, release_search, search_job
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -75,6 +76,8 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
                 return batch
         if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
             return _batch_of_check(check)
+        if work is Work.ANALYSIS and (search := claim_search(ask, worker, now)) is not None:
+            return _batch_of_search(search)
     return None
 
 
@@ -94,6 +97,11 @@ def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
             batch = _batch_of_check(check)
         elif str(check.pk) not in ask.holds:
             return_check(check, now)
+    for search in BotSearch.objects.filter(**mine).select_related("version__bot"):
+        if str(search.ask) == ask.ask:
+            batch = _batch_of_search(search)
+        elif str(search.pk) not in ask.holds:
+            release_search(search)
     return batch
 
 
@@ -281,6 +289,10 @@ def _log_taken(batch: Batch, worker: Worker) -> None:
 
 def _batch_of_check(check: Exam) -> Batch:
     return Batch(str(check.pk), settings.LEASE_SECONDS, check=check_job(check))
+
+
+def _batch_of_search(search: BotSearch) -> Batch:
+    return Batch(str(search.pk), settings.LEASE_SECONDS, search=search_job(search))
 
 
 _TOLD = (

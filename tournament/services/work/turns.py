@@ -9,11 +9,11 @@ from __future__ import annotations
 import datetime
 
 from tournament import queues
-from tournament.models import Exam, Game, Tournament
+from tournament.models import BotSearch, Exam, Game, Tournament
 from tournament.services.fair_share import of_work
 from tournament.services.work.durations import free_slots
 from workers.jobs import Work
-from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
+from workers.service.turns import LOOK, QUEUES
 
 MOST_TURNS = 1000
 
@@ -25,7 +25,7 @@ def look() -> None:
 
 def push_turns(now: datetime.datetime) -> int:
     """Add turns for the work that waits and the slots that are free; returns how many."""
-    return sum(_push_turns(kind, queue) for kind, queue in ((Work.GAMES, TURNS), (Work.CHECKS, TURNS_CHECKS)))
+    return sum(_push_turns(kind, queue) for kind, queue in QUEUES.items())
 
 
 def _push_turns(kind: Work, queue: str) -> int:
@@ -49,4 +49,6 @@ def _count_waiting(kind: Work, most: int) -> int:
     found = games.order_by().values("pairing").distinct()[:most].count()
     if kind is Work.CHECKS and found < most:
         found += Exam.objects.filter(ended_at__isnull=True, assigned="").order_by()[: most - found].count()
+    if kind is Work.ANALYSIS:
+        found = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by()[:most].count()
     return found

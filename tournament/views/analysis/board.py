@@ -27,6 +27,7 @@ from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
 from tournament.models.analyses import MAX_TITLE
 from tournament.sentences import as_sentence
+from tournament.services.searching import SECONDS, answering
 from tournament.views.analysis.trees import (
     MOST_MOVES,
     BadLine,
@@ -133,6 +134,8 @@ def show_page(
         "most_title": MAX_TITLE,
         "is_own": saved is not None and saved.owner == request.user,
         "board": draw_line(line, flip=flip, targets=False),
+        "bots": answering(shown.game.code, request.user),
+        "seconds": SECONDS,
         "values": _values(line, flip=flip),
         **more,
         "next_moves": [] if position.count_moves() > MOST_LISTED else list(position.legal_moves()),
@@ -212,7 +215,7 @@ def _judge(line: Line) -> Outcome:
     return history.outcome
 
 
-def draw_line(line: Line, *, flip: bool, targets: bool) -> SafeString:
+def draw_line(line: Line, *, flip: bool = False, targets: bool = False) -> SafeString:
     """The last position of a line, with its last move."""
     before = line.positions[-2] if line.moves else None
     last = line.moves[-1] if line.moves else ""

@@ -136,6 +136,19 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return redirect(bot)
 
 
+@takes_form
+def bot_answers(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Choose whether everybody may ask the bot for searches, and play against it."""
+    bot = find_bot(request, slug)
+    if not access.may_edit_bot(request.user, bot):
+        raise Http404(f"no bot {slug!r} of this user")
+    answers = request.POST.get("answers") == "on"
+    Bot.objects.filter(pk=bot.pk).update(answers=answers)
+    said = "Everybody may ask this bot now." if answers else "Only you may ask this bot now."
+    messages.success(request, said)
+    return redirect(bot)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:

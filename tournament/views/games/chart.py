@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.utils.safestring import SafeString, mark_safe
@@ -57,8 +58,16 @@ def draw_scores(replay: Replay) -> SafeString:
         spots = [(WIDTH * ply / most, HEIGHT * (100 - at) / 200) for ply, at in made if at is not None]
         if spots:
             lines += f'<path class="{side.name.lower()}" d="{polyline(spots)}"/>'
-    if not lines:
-        return SafeString()
+    return _with_frame(lines) if lines else SafeString()
+
+
+def draw_heights(heights: Sequence[tuple[int, int]], plies: int) -> SafeString:
+    """One line of heights, each with its ply, as an SVG; empty without any."""
+    spots = [(WIDTH * ply / max(1, plies), HEIGHT * (100 - at) / 200) for ply, at in heights]
+    return _with_frame(f'<path class="white" d="{polyline(spots)}"/>') if spots else SafeString()
+
+
+def _with_frame(lines: str) -> SafeString:
     # Safe: numbers and names of sides.
     return mark_safe(
         f'<svg class="scores" viewBox="-4 -4 {WIDTH + 8} {HEIGHT + 8}" role="img" aria-label="Scores by ply">'

@@ -60,6 +60,11 @@ class Conversation:
                 self.received(unfinished[:end], at_ns)
                 unfinished = unfinished[end:]
 
+    def latest(self) -> bytes:
+        """The lines that the engine wrote last; empty if the server has the last word."""
+        arrow, _, data = self._entries[-1] if self._entries else (b">", 0, b"")
+        return data if arrow == b"<" else b""
+
     def text(self) -> str:
         first = self._drop_middle()
         written = list(map(self._written, self._entries))

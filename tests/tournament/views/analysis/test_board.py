@@ -10,6 +10,8 @@ from django.test import Client
 from engines.rules.registry import GAMES
 from tournament.views.analysis.trees import MOST_MOVES
 
+pytestmark = pytest.mark.django_db
+
 STUCK = "5/6/7/8/wb,1,wb,1,wb,1,wb,2/8/wb,1,wb,1,wb,1,wb/6/wb,1,wb,1,wb w 21"
 
 

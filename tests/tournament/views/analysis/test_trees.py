@@ -13,6 +13,8 @@ from engines.rules.registry import GAMES
 from tests.support.filled_site import LogIn, Site
 from tournament.views.analysis.trees import MOST_ADDRESS, MOST_TEXT, analysis_query
 
+pytestmark = pytest.mark.django_db
+
 PAGE = "/analyse/dogon-kulei/"
 TREE = "c1+ c2- (c2+ {why not?} d1+) d1+"
 FIRST = GAMES["dogon-kulei"].position.initial().play("c1+")

@@ -8,11 +8,23 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.filled_site import PASSWORD, LogIn, Site
+from tests.support.filled_site import LADDER, PASSWORD, LogIn, Site
 from tests.support.schedule import make_event
-from tournament.models import Analysis, BotVersion, Follow, Game, Notice, Token, Tournament, User
+from tournament.models import (
+    Analysis,
+    BotSearch,
+    BotVersion,
+    Follow,
+    Game,
+    Notice,
+    PersonGame,
+    Token,
+    Tournament,
+    User,
+)
 from tournament.services import closing
 from tournament.services.calendar import tend
 
@@ -45,7 +57,11 @@ def test_what_is_personal_is_deleted_and_games_stay(
     Follow.objects.create(user=olga, feed="ladder/dualma")
     Notice.objects.create(user=olga, text="Hello")
     Analysis.objects.create(owner=olga, ladder_id="dualma", text="*")
-    Analysis.objects.create(owner=olga, ladder_id="dualma", text="*")
+    fill = {"ladder_id": LADDER, "version": site.black, "ms": 500}
+    game = PersonGame.objects.create(person=olga, is_white=True, started_at=timezone.now(), **fill)
+    asked = {"plies": [0], "asked_at": timezone.now(), "owner": olga, **fill}
+    BotSearch.objects.create(asker="olga", **asked)
+    BotSearch.objects.create(asker="game", person_game=game, **asked)
     other = make_event("round-robin", versions=[site.white, site.black], name="Of another", owner=site.rival)
     games = Game.objects.done().count()
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
@@ -59,7 +75,8 @@ def test_what_is_personal_is_deleted_and_games_stay(
     assert not Follow.objects.filter(user=olga).exists()
     assert not Notice.objects.filter(user=olga).exists()
     assert not Analysis.objects.exists()
-    assert not Analysis.objects.exists()
+    assert not PersonGame.objects.exists()
+    assert not BotSearch.objects.exists()
     assert not Token.objects.filter(user=olga).exists()
     version.refresh_from_db()
     assert version.state == BotVersion.State.WITHDRAWN

@@ -1,0 +1,184 @@
+"""Bots that answer people, in a browser: on the analysis board, of a recorded game, and as opponents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from tests.e2e.pages import PHONE, Visit, fits, log_in
+from tests.support.door import DoorWorker
+from tests.support.filled_site import LADDER, Site
+from tournament.models import Bot, BotSearch, PersonGame
+from workers.jobs import Evaluation, SearchJob, SearchNews, Work
+
+
+@dataclass
+class AnsweringSlot:
+    """A slot of the test, which searches by hand."""
+
+    worker: DoorWorker = field(
+        default_factory=lambda: DoorWorker(takes=(Work.CHECKS, Work.ANALYSIS), slots=1)
+    )
+
+    def take(self) -> SearchJob:
+        batch = self.worker.ask()
+        assert batch is not None
+        assert batch.search is not None
+        return batch.search
+
+    def tell(self, job: SearchJob, *found: Evaluation, is_over: bool = False, why: str = "") -> None:
+        name = f"{self.worker.name}/0"
+        self.worker.post(job.search, search=SearchNews(job.search, name, found, is_over, why))
+
+    def answer(self, job: SearchJob, *scores: str) -> None:
+        """Play the first legal move in each position, with these scores one after the other."""
+        for index, ply in enumerate(job.plies):
+            history = History(find_game(job.game))
+            for token in job.moves[:ply]:
+                history.play(token)
+            move = play_first(history)
+            score = scores[index % len(scores)] if scores else "+0.10"
+            self.tell(job, Evaluation(ply, move, f"{score}/4 0.100s 500n"))
+        self.tell(job, is_over=True)
+
+
+@pytest.fixture
+def slot(site: Site) -> AnsweringSlot:
+    Bot.objects.filter(pk=site.white.bot_id).update(answers=True)
+    one = AnsweringSlot()
+    one.worker.beat()
+    return one
+
+
+def play_first(history: History) -> str:
+    """Play the first legal move, and return it."""
+    token = next(history.position.legal_moves())
+    history.play(token)
+    return token
+
+
+def is_over(history: History) -> bool:
+    return history.outcome.decided
+
+
+def test_a_guest_asks_a_bot_and_its_lines_arrive_on_the_board(slot: AnsweringSlot, page: Page) -> None:
+    page.goto(f"/analyse/{LADDER}/?moves=c1%2B")
+    page.get_by_role("button", name="Evaluate").click()
+    said = page.locator("#search")
+    expect(said).to_contain_text("waits for a free slot")
+    job = slot.take()
+    expect(said).to_contain_text("searches")
+    slot.tell(job, Evaluation(1, "", "+0.20/3 0.100s 900n pv c2- d1+"))
+    expect(said).to_contain_text("+0.20 for Black, depth 3")
+    expect(said).to_contain_text("c2- d1+")
+    slot.tell(job, Evaluation(1, "c2-", "-0.55/7 1.000s 9000n pv c2- d1-"))
+    slot.tell(job, is_over=True)
+    expect(said).to_contain_text("has searched.")
+    expect(said).to_contain_text("-0.55 for Black, depth 7")
+    said.get_by_role("button", name="c2-").click()
+    expect(page.locator("#position")).to_have_value(
+        str(find_game(LADDER).position.initial().play("c1+").play("c2-"))
+    )
+
+
+def test_a_search_has_a_page_without_scripts(slot: AnsweringSlot, unscripted: Page) -> None:
+    unscripted.goto(f"/analyse/{LADDER}/?moves=c1%2B")
+    unscripted.get_by_role("button", name="Evaluate").click()
+    expect(unscripted.locator("h1")).to_have_text("What a bot says")
+    slot.answer(slot.take(), "+1.25")
+    unscripted.reload()
+    expect(unscripted.locator("#search")).to_contain_text("+1.25 for Black, depth 4")
+    assert fits(unscripted)
+    unscripted.locator("#search button").click()
+    expect(unscripted.locator("#position")).to_have_value(re.compile(" w "))
+
+
+def test_a_refusal_and_a_failure_are_said_where_the_button_is(
+    slot: AnsweringSlot, site: Site, visit: Visit
+) -> None:
+    page = visit(viewport=PHONE)
+    page.goto(f"/analyse/{LADDER}/")
+    page.get_by_label("Time", exact=True).select_option("10")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.locator("#search")).to_have_text("Log in for longer searches.")
+    page.get_by_label("Time", exact=True).select_option("1")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.locator("#search")).to_contain_text("waits")
+    slot.tell(slot.take(), is_over=True, why="the engine crashed: exit code 3")
+    expect(page.locator("#search")).to_contain_text("stopped: the engine crashed: exit code 3")
+    assert fits(page)
+
+
+def test_a_recorded_game_is_analysed_and_its_losses_are_links(
+    slot: AnsweringSlot, site: Site, page: Page
+) -> None:
+    log_in(page, "rita")
+    page.goto(f"/games/{site.played.pk}/")
+    page.get_by_role("link", name="Computer analysis").click()
+    page.get_by_role("button", name="Request").click()
+    shown = page.locator("#analysis")
+    expect(shown).to_contain_text("positions are evaluated.")
+    slot.answer(slot.take(), "+3.00")
+    while BotSearch.objects.filter(ended_at__isnull=True).exists():
+        slot.answer(slot.take(), "+3.00")
+    expect(shown).to_contain_text(re.compile("All [0-9]+ positions are evaluated."))
+    expect(shown.locator("svg.scores")).to_have_count(1)
+    loss = shown.locator("li").first
+    expect(loss).to_contain_text(re.compile(r"[0-9]+\.[0-9]{2} lost, better was "))
+    link = loss.get_by_role("link")
+    ply = re.findall(r"Ply ([0-9]+)", link.inner_text())[0]
+    link.click()
+    expect(page.locator("#board")).to_have_attribute("data-ply", ply)
+
+
+def test_a_game_against_a_bot_is_played_by_clicks_to_its_end_and_again(
+    slot: AnsweringSlot, site: Site, page: Page
+) -> None:
+    log_in(page, "rita")
+    page.goto(f"/rules/{LADDER}/")
+    page.get_by_role("link", name="Play against a bot").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    state = page.locator("#state")
+    expect(state).to_have_text("Your move.")
+    page.locator('[data-cell="c1"]').click()
+    page.get_by_role("button", name="Anticlockwise +").click()
+    expect(state).to_contain_text("thinks")
+    slot.answer(slot.take())
+    expect(state).to_have_text("Your move.")
+    game = PersonGame.objects.get()
+    page.locator("#token").fill("z9")
+    page.locator("#token").press("Enter")
+    expect(page.locator("#said")).to_contain_text("“z9”")
+    history = History(find_game(LADDER))
+    for token in game.moves.split():
+        history.play(token)
+    while True:
+        page.locator("#token").fill(play_first(history))
+        page.locator("#token").press("Enter")
+        if is_over(history):
+            break
+        expect(state).to_contain_text("thinks")
+        play_first(history)
+        slot.answer(slot.take())
+        if is_over(history):
+            break
+        expect(state).to_have_text("Your move.")
+    expect(state).to_have_text(re.compile("won|Draw"))
+    page.get_by_role("button", name="Rematch with the other colour").click()
+    expect(state).to_contain_text("thinks")
+    assert PersonGame.objects.filter(is_white=False, person=site.rival).count() == 1
+    assert PersonGame.objects.exclude(result="*").get().moves == " ".join(history.moves)
+
+
+def test_an_owner_lets_everybody_ask_a_bot(site: Site, page: Page) -> None:
+    log_in(page, "olga")
+    page.goto(site.white.bot.get_absolute_url())
+    page.get_by_label("Everybody may ask this bot").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".message.success")).to_have_text("Everybody may ask this bot now.")
+    assert Bot.objects.get(pk=site.white.bot_id).answers

@@ -1,0 +1,153 @@
+"""Games of people against bots: turns, endings, and a bot whose search fails."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from engines.records import Record, find_disagreements, read_records
+from engines.rules.base import IllegalMove
+from tests.support.door import DoorWorker
+from tests.support.schedule import make_user, make_version, open_door
+from tournament.models import Bot, BotVersion, PersonGame, User
+from tournament.services import playing
+from tournament.services.playing import history_of, open_search, play, resign, start, take_over
+from tournament.services.searching import SearchRefused
+from workers.jobs import Evaluation, SearchNews, Work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+LADDER = "dogon-kulei"
+
+
+@pytest.fixture
+def version() -> BotVersion:
+    open_door(timezone.now())
+    found = make_version("Oracle", owner=make_user("olga"), games=[LADDER])
+    Bot.objects.update(answers=True)
+    return BotVersion.objects.select_related("bot__owner").get(pk=found.pk)
+
+
+Answer = Callable[..., PersonGame]
+
+
+@pytest.fixture(autouse=True)
+def answer(version: BotVersion) -> Answer:
+    """Have the bot's slot answer with the first legal move, or fail."""
+    worker = DoorWorker(takes=(Work.CHECKS, Work.ANALYSIS), slots=1)
+    worker.beat()
+
+    def answered(game: PersonGame, why: str = "") -> PersonGame:
+        search = open_search(game)
+        assert search is not None
+        ply, move = search.plies[0], next(history_of(game).position.legal_moves())
+        assert worker.ask() is not None
+        found = () if why else (Evaluation(ply, move, ""),)
+        worker.post(str(search.pk), search=SearchNews(str(search.pk), f"{worker.name}/0", found, True, why))
+        return take_over(game, timezone.now())
+
+    return answered
+
+
+@pytest.fixture
+def person() -> User:
+    return make_user("pia")
+
+
+def begun(version: BotVersion, person: User, *, is_white: bool = True) -> PersonGame:
+    return start(person, version, LADDER, is_white=is_white, ms=500, now=timezone.now())
+
+
+def test_person_and_bot_take_turns_until_the_game_is_over(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    game = begun(version, person)
+    while not game.ended_at:
+        game = play(game, next(history_of(game).position.legal_moves()), timezone.now())
+        if not game.ended_at:
+            game = answer(game)
+    outcome = history_of(game).outcome
+    assert outcome.decided
+    assert (game.result, game.end) == (str(outcome.result), PersonGame.End.RULES)
+    assert open_search(game) is None
+
+
+def test_the_bot_begins_if_the_person_is_second(version: BotVersion, person: User, answer: Answer) -> None:
+    game = begun(version, person, is_white=False)
+    with pytest.raises(IllegalMove, match="not your turn"):
+        play(game, "c1+", timezone.now())
+    assert len(answer(game).moves.split()) == 1
+
+
+def test_the_bot_s_move_is_taken_over_once(version: BotVersion, person: User, answer: Answer) -> None:
+    game = play(begun(version, person), "c1+", timezone.now())
+    assert take_over(game, timezone.now()).moves == "c1+"
+    after = answer(game)
+    assert take_over(game, timezone.now()).moves.split() == take_over(after, timezone.now()).moves.split()
+    assert len(after.moves.split()) == 2
+
+
+def test_a_bot_that_fails_loses(version: BotVersion, person: User, answer: Answer) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()), why="it crashed")
+    assert (game.result, game.end, game.why) == ("1-0", PersonGame.End.FAILED, "it crashed")
+
+
+def test_a_person_may_resign_once(version: BotVersion, person: User) -> None:
+    game = resign(begun(version, person), timezone.now())
+    assert (game.result, game.end) == ("0-1", PersonGame.End.RESIGNED)
+    assert resign(game, timezone.now()).ended_at == game.ended_at
+    with pytest.raises(IllegalMove):
+        play(game, "c1+", timezone.now())
+
+
+def test_open_games_are_limited(version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "MOST_OPEN", 1)
+    begun(version, person)
+    with pytest.raises(SearchRefused, match="not over"):
+        begun(version, person)
+
+
+def test_records_are_verified_and_marked(version: BotVersion, person: User, answer: Answer) -> None:
+    games = [
+        resign(begun(version, person), timezone.now()),
+        answer(play(begun(version, person), "c1+", timezone.now()), why="it crashed"),
+        begun(version, person, is_white=False),
+    ]
+    for game in games:
+        text = Client().get(f"/play/game/{game.pk}.pgn").content.decode()
+        record = next(read_records(io.StringIO(text), "record"))
+        assert isinstance(record, Record)
+        assert (record.header("Rated"), record.header("Person")) == ("no", game.person_side.name.lower())
+        assert list(find_disagreements(record)) == []
+
+
+def test_others_look_on_and_do_not_play(version: BotVersion, person: User) -> None:
+    game = begun(version, person)
+    other = Client()
+    other.force_login(make_user("otto"))
+    assert other.get(game.get_absolute_url()).status_code == 200
+    assert other.post(game.get_absolute_url(), {"token": "c1+"}).status_code == 404
+    own = Client()
+    own.force_login(person)
+    page = own.post(game.get_absolute_url(), {"token": "c1+"}, follow=True).content.decode()
+    assert "Oracle v1" in page
+    assert PersonGame.objects.get().moves == "c1+"
+    wrong = own.post(game.get_absolute_url(), {"token": "c1+"}, headers={"X-Part": "true"})
+    assert wrong.status_code == 400
+
+
+def test_a_game_is_begun_on_a_page(version: BotVersion, person: User) -> None:
+    client = Client()
+    assert client.get(f"/play/{LADDER}/").status_code == 302
+    client.force_login(person)
+    assert "Oracle" in client.get(f"/play/{LADDER}/").content.decode()
+    form = {"bot": version.pk, "ms": "500", "colour": "black"}
+    answered = client.post(f"/play/{LADDER}/", form)
+    assert answered.status_code == 302
+    assert PersonGame.objects.get().get_absolute_url() == answered["Location"]
+    for wrong in ({"bot": "0"}, {"ms": "7"}, {"colour": "red"}):
+        page = client.post(f"/play/{LADDER}/", {**form, **wrong})
+        assert "Choose" in page.content.decode()

@@ -1,0 +1,214 @@
+"""Searches as work: slots get them in turn, and what they find is stored once."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.utils import timezone
+
+from engines.rules.base import Position
+from engines.rules.registry import GAMES
+from tests.support.door import DoorWorker
+from tests.support.schedule import make_user, make_version, open_door
+from tournament.access import PUBLIC
+from tournament.models import Bot, BotSearch, BotVersion, SlotUse, User
+from tournament.services import searching
+from tournament.services.deactivation import stop_work_of
+from tournament.services.searching import SearchRefused, request_search
+from tournament.services.work.searches import sweep_searches
+from workers.jobs import Evaluation, SearchJob, SearchNews, Work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+LADDER = "dogon-kulei"
+LINE = ("c1+", "c2-")
+
+
+@pytest.fixture
+def version() -> BotVersion:
+    found = make_version("Oracle", owner=make_user("olga"), games=[LADDER])
+    Bot.objects.update(answers=True)
+    return BotVersion.objects.select_related("bot__owner").get(pk=found.pk)
+
+
+@pytest.fixture
+def worker() -> DoorWorker:
+    open_door(timezone.now())
+    one = DoorWorker(takes=(Work.CHECKS, Work.ANALYSIS), slots=1)
+    one.beat()
+    return one
+
+
+def request(
+    version: BotVersion, *, plies: tuple[int, ...] = (2,), ms: int = 1000, user: User | None = None
+) -> BotSearch:
+    start: Position = GAMES[LADDER].position.initial()
+    return request_search(
+        LADDER, version, start, LINE, plies, ms, user=user, address="1.2.3.4", now=timezone.now()
+    )
+
+
+def news(search: BotSearch, *found: Evaluation, over: bool = False, why: str = "") -> SearchNews:
+    return SearchNews(str(search.pk), "players@east/0", found, over, why)
+
+
+def taken(worker: DoorWorker) -> SearchJob:
+    batch = worker.ask()
+    assert batch is not None
+    assert batch.search is not None
+    return batch.search
+
+
+def test_a_slot_gets_the_search_and_its_answer_ends_it(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    job = taken(worker)
+    assert (job.search, job.moves, job.plies, job.fen) == (str(search.pk), LINE, (2,), None)
+    worker.post(job.search, search=news(search, Evaluation(2, "", "+0.10/1 0.1s")))
+    search.refresh_from_db()
+    assert search.found == {"2": ["", "+0.10/1 0.1s"]}
+    assert not worker.post(job.search, search=news(search, Evaluation(2, "a1-", "+0.35/2 1.0s"))).stop
+    worker.post(job.search, search=news(search, over=True))
+    search.refresh_from_db()
+    assert search.found == {"2": ["a1-", "+0.35/2 1.0s"]}
+    assert search.ended_at is not None
+    assert worker.post(job.search, search=news(search, over=True)).stop == (job.search,)
+
+
+def test_the_same_ask_gets_the_same_search_and_another_lets_it_wait(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    search = request(version)
+    ask = worker.new_ask()
+    first, again = worker.ask(ask), worker.ask(ask)
+    assert first == again
+    other = taken(worker)
+    assert other.search == str(search.pk)
+
+
+def test_long_searches_are_done_in_parts_and_short_ones_come_first(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    long = request(version, plies=(0, 1, 2), ms=3000, user=make_user("anna"))
+    short = request(version, plies=(1,), ms=1000, user=make_user("bert"))
+    job = taken(worker)
+    assert job.search == str(short.pk)
+    worker.post(job.search, search=news(short, Evaluation(1, "a1-", ""), over=True))
+    for ply in (0, 1, 2):
+        job = taken(worker)
+        assert (job.search, job.plies) == (str(long.pk), (ply,))
+        worker.post(job.search, search=news(long, Evaluation(ply, "a1-", ""), over=True))
+    long.refresh_from_db()
+    assert long.ended_at is not None
+    assert long.missing == []
+    assert SlotUse.objects.get(owner__username="anna").seconds == 9
+
+
+def test_what_an_engine_s_fault_ends_is_over_with_the_reason(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    job = taken(worker)
+    worker.post(job.search, search=news(search, over=True, why="it crashed"))
+    search.refresh_from_db()
+    assert (search.why, search.ended_at is None) == ("it crashed", False)
+    assert worker.ask() is None
+    assert request(version).pk != search.pk, "what failed is searched again"
+
+
+def test_a_stopped_slot_s_search_waits_again(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    job = taken(worker)
+    worker.post(job.search, search=news(search, over=True))
+    assert taken(worker).search == str(search.pk)
+
+
+def test_a_lost_search_waits_again(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    taken(worker)
+    later = timezone.now() + datetime.timedelta(hours=1)
+    assert sweep_searches(later) == 1
+    search.refresh_from_db()
+    assert search.assigned == ""
+
+
+def test_news_of_others_are_ignored(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    taken(worker)
+    other = DoorWorker(name="players@west", takes=(Work.CHECKS, Work.ANALYSIS))
+    other.beat()
+    found = SearchNews(str(search.pk), "players@west/0", (Evaluation(2, "a1-", ""),), True)
+    assert other.post(str(search.pk), search=found).stop == (str(search.pk),)
+    search.refresh_from_db()
+    assert search.found == {}
+
+
+def test_the_same_again_is_the_same_search(version: BotVersion, worker: DoorWorker) -> None:
+    assert request(version).pk == request(version).pk
+    assert request(version, ms=2000).pk != request(version).pk
+
+
+def test_the_next_request_of_a_person_ends_the_earlier_one(version: BotVersion, worker: DoorWorker) -> None:
+    first = request(version)
+    request(version, plies=(1,))
+    first.refresh_from_db()
+    assert first.ended_at is not None
+    assert "next request" in first.why
+
+
+def test_guests_have_a_little(
+    version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SearchRefused, match="Log in for longer"):
+        request(version, plies=(0, 1))
+    with pytest.raises(SearchRefused, match="Log in for longer"):
+        request(version, ms=5000)
+    monkeypatch.setattr(searching, "GUEST_SECONDS", 2)
+    request(version, plies=(0,))
+    request(version, plies=(1,))
+    with pytest.raises(SearchRefused, match="2 seconds a day"):
+        request(version, plies=(2,))
+
+
+def test_a_bot_answers_only_where_its_owner_allows_it(version: BotVersion, worker: DoorWorker) -> None:
+    version.bot.answers = False
+    version.bot.save()
+    assert searching.answering(LADDER, PUBLIC) == []
+    with pytest.raises(SearchRefused, match="does not answer"):
+        request(version)
+    assert version.bot.owner is not None
+    assert searching.answering(LADDER, version.bot.owner) == [version]
+    assert request(version, user=version.bot.owner)
+    version.bot.owner = None
+    version.bot.save()
+    assert searching.answering(LADDER, PUBLIC) == [version]
+    assert request(version, plies=(1,))
+
+
+def test_a_site_without_such_workers_refuses(version: BotVersion) -> None:
+    with pytest.raises(SearchRefused, match="No worker"):
+        request(version)
+
+
+def test_too_long_searches_are_refused(version: BotVersion, worker: DoorWorker) -> None:
+    with pytest.raises(SearchRefused, match="at most 600 seconds"):
+        request(version, plies=(0, 1, 2), ms=300_000, user=make_user("anna"))
+
+
+def test_a_search_by_a_bot_that_was_withdrawn_ends(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    BotVersion.objects.update(state=BotVersion.State.WITHDRAWN)
+    assert worker.ask() is None
+    search.refresh_from_db()
+    assert "no longer valid" in search.why
+    assert search.ended_at is not None
+
+
+def test_deactivation_ends_the_searches_of_an_account(version: BotVersion, worker: DoorWorker) -> None:
+    anna = make_user("anna")
+    search = request(version, user=anna)
+    taken(worker)
+    stop_work_of(anna, timezone.now())
+    search.refresh_from_db()
+    assert "deactivated" in search.why
+    assert worker.post(str(search.pk), search=news(search, Evaluation(2, "a1-", ""))).stop == (
+        str(search.pk),
+    )
+    assert search.found == {}

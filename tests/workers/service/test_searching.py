@@ -1,0 +1,72 @@
+"""A search from its job to its last news, with real engines in real bundles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from engines.rules.registry import GAMES
+from tests.support.jobs import BadBundles, nothing_left, plan_of
+from workers.jobs import JobError, SearchJob, SearchNews
+from workers.play.runner import WorkerContext
+from workers.service.searching import search
+
+pytestmark = pytest.mark.slow
+LADDER = "dogon-kulei"
+Run = Callable[..., list[SearchNews]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, mark: str) -> Run:
+    """Search with a bad engine of this plan, and return all news."""
+
+    def search_once(
+        plan: str = "", *, plies: Sequence[int] = (0, 2), is_stopping: Callable[[], bool] = lambda: False
+    ) -> list[SearchNews]:
+        spec = BadBundles(tmp_path / "store", mark)(*plan_of(plan))
+        sent: list[SearchNews] = []
+        worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
+        job = SearchJob("s1", spec, LADDER, None, ("c1+", "c2-"), tuple(plies), 50)
+        with nothing_left(mark):
+            search(job, worker, sent.append, is_stopping)
+        return sent
+
+    return search_once
+
+
+def test_each_position_gets_a_legal_move_and_the_last_news_is_over(run: Run) -> None:
+    sent = run()
+    found = [one for news in sent for one in news.found if one.move]
+    assert [one.ply for one in found] == [0, 2]
+    start = GAMES[LADDER].position.initial()
+    start.play(found[0].move)
+    start.play("c1+").play("c2-").play(found[1].move)
+    assert [news.is_over for news in sent] == [False] * (len(sent) - 1) + [True]
+    assert sent[-1].why == ""
+    for news in sent:
+        assert SearchNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+
+
+@pytest.mark.parametrize("plan", ["ugi leave 3", "go leave 3", "go say bestmove\\x20z9\\n"])
+def test_an_engine_at_fault_ends_the_search_with_a_sentence(run: Run, plan: str) -> None:
+    last = run(plan)[-1]
+    assert last.is_over
+    assert last.why
+
+
+def test_a_stop_ends_it_without_a_reason(run: Run) -> None:
+    last = run(is_stopping=lambda: True)[-1]
+    assert last.is_over
+    assert last.why == ""
+
+
+@pytest.mark.parametrize(("plies", "ms"), [((3,), 50), ((-1,), 50), ((0,), 0)])
+def test_a_job_with_wrong_numbers_is_refused(
+    plies: tuple[int, ...], ms: int, tmp_path: Path, mark: str
+) -> None:
+    spec = BadBundles(tmp_path / "store", mark)()
+    with pytest.raises(JobError, match="SearchJob"):
+        SearchJob("s1", spec, LADDER, None, ("c1+", "c2-"), plies, ms)

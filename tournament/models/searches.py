@@ -1,0 +1,113 @@
+"""Searches that people ask for, and their games against bots: nothing here counts in a rating or a table."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.db import models
+from django.urls import reverse
+
+from engines.rules.base import Side
+
+
+class BotSearch(models.Model):
+    """A request: it waits, slots evaluate some of its positions at a time, and it ends once."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+", db_index=False)
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="searches")
+    owner = models.ForeignKey("User", null=True, on_delete=models.CASCADE, related_name="searches")
+    """Null: a visitor without an account."""
+    asker = models.CharField(max_length=64)
+    """The user, or a hash of the visitor's address: each has one open search."""
+    content = models.CharField(max_length=64)
+    """A hash of what is searched: the same again gets the same answer."""
+    game = models.ForeignKey("Game", null=True, on_delete=models.SET_NULL, related_name="searches")
+    """The recorded game whose positions these are, if they are one's."""
+    person_game = models.ForeignKey(
+        "PersonGame", null=True, on_delete=models.CASCADE, related_name="searches"
+    )
+    """The game of a person in which the bot makes this move."""
+    start = models.TextField(blank=True)
+    """A position string; empty for the game's initial position."""
+    moves = models.TextField(blank=True)
+    """From there, with spaces between them."""
+    plies: models.JSONField[Any, Any] = models.JSONField()
+    """After how many moves the positions are, in the order in which they are evaluated."""
+    ms = models.PositiveIntegerField()
+    """For each position."""
+    found: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    """The move, empty while it is searched, and the comment as in a record, by ply."""
+    asked_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    why = models.TextField(blank=True)
+    """Why it ended early, in a sentence; public."""
+    assigned = models.CharField(max_length=120, blank=True, default="")
+    """The name of the worker that has it; empty while it waits."""
+    slot = models.PositiveIntegerField(default=0)
+    ask = models.UUIDField(null=True, blank=True)
+    """As in ``Attempt``."""
+    lease_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["content", "-asked_at"], name="search_content"),
+            models.Index(fields=["asker", "-asked_at"], name="search_of_asker"),
+            models.Index(fields=["asked_at"], condition=models.Q(ended_at__isnull=True), name="search_open"),
+            models.Index(fields=["ended_at"], name="search_ended"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    def get_absolute_url(self) -> str:
+        return reverse("search", args=[self.pk])
+
+    @property
+    def missing(self) -> Sequence[int]:
+        """The plies that are not evaluated yet."""
+        return [ply for ply in self.plies if not self.found.get(str(ply), [""])[0]]
+
+
+class PersonGame(models.Model):
+    """A game of a person against a bot: unrated, in no tournament, and in no table."""
+
+    class End(models.TextChoices):
+        OPEN = "", "open"
+        RULES = "rules", "by the rules"
+        """Also by repetition and the ply limit."""
+        RESIGNED = "resigned", "resigned"
+        """By the person."""
+        FAILED = "failed", "failed"
+        """The bot could not go on; ``why`` says how."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+", db_index=False)
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey("User", on_delete=models.CASCADE, related_name="person_games", db_index=False)
+    is_white = models.BooleanField()
+    """Whether the person is White."""
+    ms = models.PositiveIntegerField()
+    """The bot's time for a move."""
+    moves = models.TextField(blank=True)
+    """From the initial position, with spaces between them."""
+    result = models.CharField(max_length=7, default="*")
+    end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
+    why = models.TextField(blank=True)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["person", "-started_at"], name="person_games")]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    def get_absolute_url(self) -> str:
+        return reverse("person-game", args=[self.pk])
+
+    @property
+    def person_side(self) -> Side:
+        return Side.WHITE if self.is_white else Side.BLACK

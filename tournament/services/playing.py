@@ -1,0 +1,122 @@
+"""Games of people against bots: the person's moves come from a page, the bot's from searches.
+
+A bot's move is taken over when somebody looks at the game: until then it waits in its search.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from django.db import transaction
+
+from engines.rules.base import IllegalMove, Outcome, Result
+from engines.rules.history import History
+from engines.rules.registry import find_game
+from tournament.models import BotSearch, BotVersion, PersonGame, User
+from tournament.services.fair_share import is_exhausted
+from tournament.services.locks import lock_row
+from tournament.services.searching import SearchRefused, check_asked, request_move, wake_slots
+from tournament.services.work.searches import end_searches
+
+TIMES_MS = (500, 2_000, 5_000)
+"""To choose from, for each move of the bot."""
+MOST_OPEN = 10
+"""Games of a person that are not over."""
+
+
+def history_of(game: PersonGame) -> History:
+    history = History(find_game(game.ladder_id))
+    for token in game.moves.split():
+        history.play(token)
+    return history
+
+
+def start(
+    person: User, version: BotVersion, ladder: str, *, is_white: bool, ms: int, now: datetime.datetime
+) -> PersonGame:
+    """Begin a game; raises ``SearchRefused``."""
+    check_asked(version, ladder, person)
+    if is_exhausted(person, now):
+        raise SearchRefused("Your slot-hours of today are used up.")
+    if person.person_games.filter(ended_at__isnull=True).count() >= MOST_OPEN:
+        raise SearchRefused(f"You have {MOST_OPEN} games that are not over: end one first.")
+    with transaction.atomic():
+        game = PersonGame.objects.create(
+            ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now
+        )
+        _go_on(game, history_of(game), now)
+    wake_slots()
+    return game
+
+
+def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
+    """Play the person's move; raises ``IllegalMove``, also if it is not the person's turn."""
+    with transaction.atomic():
+        game = _locked(game)
+        history = history_of(game)
+        if game.ended_at or history.position.side is not game.person_side:
+            raise IllegalMove(token, history.position, "it is not your turn")
+        history.play(token)
+        _go_on(game, history, now)
+    wake_slots()
+    return game
+
+
+def resign(game: PersonGame, now: datetime.datetime) -> PersonGame:
+    """End the game as lost for the person; without effect if it is over."""
+    with transaction.atomic():
+        game = _locked(game)
+        if not game.ended_at:
+            _end(game, Result.win_for(game.person_side.other), PersonGame.End.RESIGNED, now)
+    return game
+
+
+def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
+    """Play the bot's move if its search has found one; end the game if it failed. May be repeated."""
+    if game.ended_at:
+        return game
+    ply = len(game.moves.split())
+    search = game.searches.filter(plies=[ply], ended_at__isnull=False).first()
+    if search is None:
+        return game
+    with transaction.atomic():
+        game = _locked(game)
+        if game.ended_at or len(game.moves.split()) != ply:
+            return game
+        if search.why:
+            _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, search.why)
+        else:
+            history = history_of(game)
+            history.play(search.found[str(ply)][0])
+            _go_on(game, history, now)
+    wake_slots()
+    return game
+
+
+def open_search(game: PersonGame) -> BotSearch | None:
+    """The search of the bot's next move, if it is the bot's turn."""
+    return game.searches.filter(ended_at__isnull=True).order_by("-asked_at").first()
+
+
+def _locked(game: PersonGame) -> PersonGame:
+    return lock_row(PersonGame.objects.select_related("version__bot", "person", "ladder"), game.pk)
+
+
+def _go_on(game: PersonGame, history: History, now: datetime.datetime) -> None:
+    """Store the moves; the game is over, or the bot's turn, or the person's."""
+    game.moves = " ".join(history.moves)
+    outcome: Outcome = history.outcome
+    if outcome.decided:
+        _end(game, outcome.result, PersonGame.End.RULES, now, str(outcome.reason))
+        return
+    game.save(update_fields=["moves"])
+    if history.position.side is not game.person_side:
+        request_move(game, now)
+
+
+def _end(
+    game: PersonGame, result: Result, end: PersonGame.End, now: datetime.datetime, why: str = ""
+) -> None:
+    game.result, game.end, game.why, game.ended_at = str(result), end, why, now
+    game.save(update_fields=["moves", "result", "end", "why", "ended_at"])
+    end_searches(game.searches.all(), "The game is over.", now)

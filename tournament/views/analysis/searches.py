@@ -1,0 +1,229 @@
+"""What bots say of positions when people ask them: of one on the analysis board, or of all of a game."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from allauth.account.adapter import get_adapter
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from engines import svg
+from engines.records import MoveNote, format_note, parse_note
+from engines.rules.base import Position, Side
+from engines.rules.registry import find_game
+from tournament.access import Visitor
+from tournament.models import BotSearch, BotVersion, Game
+from tournament.queues import search_topic
+from tournament.services.searching import SECONDS, SearchRefused, answering, request_search
+from tournament.views.analysis.board import draw_line, find_ladder
+from tournament.views.analysis.losses import Judged, find_losses
+from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree
+from tournament.views.games.board import find_game_for, load_replay
+from tournament.views.games.chart import draw_heights
+from tournament.views.games.replay import Replay
+from tournament.views.logged_in import takes_form_of_anybody
+from tournament.views.paging import LAST_ID, is_whole
+from tournament.views.polling import PART, LivePart, is_part
+from tournament.views.requests import takes_get_and_post
+
+TIMES_MS = (100, 300, 1_000)
+"""To choose from, for each position of a game."""
+PAUSE_S = 0.3
+"""The shortest time between two events of a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a bot says of the position after ``ply`` moves; its move is empty while it searches."""
+
+    ply: int
+    side: Side
+    move: str
+    note: MoveNote
+
+    @property
+    def score(self) -> str:
+        """As a record has it, of the side to move."""
+        return format_note(MoveNote(score=self.note.score))
+
+    @property
+    def line(self) -> Sequence[str]:
+        """The expected moves."""
+        return self.note.pv or ((self.move,) if self.move else ())
+
+
+def read_line(search: BotSearch) -> Line:
+    """The positions of a search."""
+    rules = find_game(search.ladder_id)
+    start: Position = rules.position.parse(search.start) if search.start else rules.position.initial()
+    return Line.of(rules, start, search.moves.split())
+
+
+def evaluations(search: BotSearch, line: Line) -> list[Evaluated]:
+    """What is known so far, in the order of the plies."""
+    found = sorted((int(ply), *said) for ply, said in search.found.items())
+    return [
+        Evaluated(ply, line.positions[ply].side, move, parse_note(comment) or MoveNote())
+        for ply, move, comment in found
+    ]
+
+
+@takes_form_of_anybody
+def search_request(request: HttpRequest, code: str) -> HttpResponse:
+    """Have a bot search the position that the form of the analysis board shows."""
+    game = find_ladder(code)
+    try:
+        shown = read_tree(request.POST, game)
+        search = request_search(
+            code,
+            _chosen_version(request, code),
+            shown.positions[0],
+            shown.line.moves,
+            [len(shown.line.moves)],
+            1_000 * _chosen_seconds(request),
+            user=request.user if request.user.is_authenticated else None,
+            address=get_adapter().get_client_ip(request),
+            now=timezone.now(),
+        )
+    except (BadLine, SearchRefused) as refused:
+        if is_part(request):
+            return HttpResponse(str(refused), status=400, content_type="text/plain; charset=utf-8")
+        messages.error(request, str(refused))
+        return redirect("analysis", code)
+    return redirect(search)
+
+
+def _chosen_version(request: HttpRequest, code: str) -> BotVersion:
+    chosen = request.POST.get("bot", "")
+    found = [one for one in answering(code, request.user) if str(one.pk) == chosen]
+    if not found:
+        raise SearchRefused("Choose a bot that answers on this ladder.")
+    return found[0]
+
+
+def _chosen_seconds(request: HttpRequest) -> int:
+    text = request.POST.get("seconds", "")
+    if not is_whole(text, LAST_ID) or int(text) not in SECONDS:
+        raise SearchRefused("Choose how long the bot searches.")
+    return int(text)
+
+
+@require_safe
+@vary_on_headers(PART)
+def search(request: HttpRequest, pk: str) -> HttpResponse:
+    """A search, alone on a page; a script gets its part of the analysis board."""
+    shown = get_object_or_404(BotSearch.objects.select_related("version__bot", "ladder"), pk=pk)
+    state = json.dumps([shown.found, shown.why, shown.ended_at is None, bool(shown.assigned)])
+    topics = () if shown.ended_at else (search_topic(shown.pk),)
+    part = LivePart(request, hashlib.sha256(state.encode()).hexdigest()[:12], topics, PAUSE_S)
+    if part.is_shown:
+        return part.unchanged()
+    line = read_line(shown)
+    context = {
+        "search": shown,
+        "game": line.game,
+        "evaluated": evaluations(shown, line),
+        "query": analysis_query(shown.start, line.moves, line.positions, len(line.moves)),
+        "spoken": svg.summarize(line.position, line.moves[-1] if line.moves else ""),
+        "waiting": _count_before(shown),
+    }
+    if is_part(request):
+        return part.render("pieces/search.html", context)
+    return part.render("search.html", {**context, "board": draw_line(line)})
+
+
+@takes_get_and_post
+@vary_on_headers(PART)
+def game_analysis(request: HttpRequest, pk: int) -> HttpResponse:
+    """A bot's evaluations of all positions of a game, and the moves that lost most; a form requests them."""
+    game = find_game_for(request, pk)
+    replay, _, recorded = load_replay(game)
+    if not recorded:
+        raise Http404(f"game {pk} is not recorded")
+    if request.method == "POST":
+        return _request_analysis(request, game, replay)
+    shown = _latest_analysis(game, request.GET.get("search", ""))
+    if shown is None:
+        return render(request, "game_analysis.html", _analysis_context(game, None, {}, replay, request.user))
+    state = f"{len(shown.missing)}-{shown.why}-{shown.ended_at is None}-{bool(shown.assigned)}"
+    topics = () if shown.ended_at else (search_topic(shown.pk),)
+    part = LivePart(request, f"{shown.pk}-{state}", topics, parameters={"search": shown.pk})
+    if part.is_shown:
+        return part.unchanged()
+    line = Line(replay.rules, tuple(move.token for move in replay.moves), replay.positions)
+    judged = {
+        one.ply: Judged(one.ply, one.side, one.note.score, one.move)
+        for one in evaluations(shown, line)
+        if one.move and one.note.score is not None
+    }
+    context = _analysis_context(game, shown, judged, replay, request.user)
+    return part.render("pieces/game_analysis.html" if is_part(request) else "game_analysis.html", context)
+
+
+def _analysis_context(
+    game: Game, shown: BotSearch | None, judged: Mapping[int, Judged], replay: Replay, user: Visitor
+) -> dict[str, object]:
+    return {
+        "game": game,
+        "search": shown,
+        "done": len(shown.plies) - len(shown.missing) if shown else 0,
+        "chart": draw_heights([(ply, one.height) for ply, one in sorted(judged.items())], replay.plies),
+        "losses": find_losses(judged, tuple(move.token for move in replay.moves)),
+        "bots": answering(game.ladder_id, user),
+        "times": TIMES_MS,
+    }
+
+
+def _latest_analysis(game: Game, key: str) -> BotSearch | None:
+    """The search of this key, or else the latest one of the game that has not failed."""
+    analyses = game.searches.select_related("version__bot").order_by("-asked_at")
+    if key:
+        with suppress(ValidationError):
+            return analyses.filter(pk=key).first()
+    return analyses.filter(why="").first()
+
+
+def _request_analysis(request: HttpRequest, game: Game, replay: Replay) -> HttpResponse:
+    page = reverse("game-analysis", args=[game.pk])
+    decided = replay.positions[-1].outcome().decided
+    times = request.POST.get("ms", "")
+    try:
+        if not request.user.is_authenticated:
+            raise SearchRefused("Log in to request the analysis of a game.")
+        if not is_whole(times, LAST_ID) or int(times) not in TIMES_MS:
+            raise SearchRefused("Choose how long the bot searches for each position.")
+        found = request_search(
+            game.ladder_id,
+            _chosen_version(request, game.ladder_id),
+            replay.positions[0],
+            [move.token for move in replay.moves],
+            range(replay.plies + (not decided)),
+            int(times),
+            user=request.user,
+            address="",
+            now=timezone.now(),
+            game=game,
+        )
+    except SearchRefused as refused:
+        messages.error(request, str(refused))
+        return redirect(page)
+    return redirect(f"{page}?search={found.pk}")
+
+
+def _count_before(search: BotSearch) -> int:
+    """The searches that wait and were asked for earlier."""
+    if search.ended_at or search.assigned:
+        return 0
+    waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="", asked_at__lt=search.asked_at)
+    return waiting.count()
