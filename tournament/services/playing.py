@@ -83,11 +83,15 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
         game = _locked(game)
         if game.ended_at or len(game.moves.split()) != ply:
             return game
-        if search.why:
-            _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, search.why)
+        history, why = history_of(game), search.why
+        if not why:
+            try:
+                history.play(search.found[str(ply)][0])
+            except IllegalMove as error:  # workers check moves
+                why = f"its worker sent an illegal move: {error.token}"
+        if why:
+            _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, why)
         else:
-            history = history_of(game)
-            history.play(search.found[str(ply)][0])
             _go_on(game, history, now)
     wake_slots()
     return game

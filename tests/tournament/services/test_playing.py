@@ -95,6 +95,15 @@ def test_a_bot_that_fails_loses(version: BotVersion, person: User, answer: Answe
     assert (game.result, game.end, game.why) == ("1-0", PersonGame.End.FAILED, "it crashed")
 
 
+def test_an_illegal_move_of_a_worker_ends_the_game(version: BotVersion, person: User) -> None:
+    game = play(begun(version, person), "c1+", timezone.now())
+    search = open_search(game)
+    assert search is not None
+    type(search).objects.update(found={"1": ["z9", ""]}, ended_at=timezone.now())
+    game = take_over(game, timezone.now())
+    assert (game.result, game.end, game.moves) == ("1-0", PersonGame.End.FAILED, "c1+")
+
+
 def test_a_person_may_resign_once(version: BotVersion, person: User) -> None:
     game = resign(begun(version, person), timezone.now())
     assert (game.result, game.end) == ("0-1", PersonGame.End.RESIGNED)

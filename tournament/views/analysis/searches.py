@@ -85,6 +85,8 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
     game = find_ladder(code)
     try:
         shown = read_tree(request.POST, game)
+        if shown.line.position.outcome().decided:
+            raise SearchRefused("The game is over in this position.")
         search = request_search(
             code,
             _chosen_version(request, code),
