@@ -13,9 +13,8 @@ from engines.rules.base import IllegalMove, Outcome, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tournament.models import BotSearch, BotVersion, PersonGame, User
-from tournament.services.fair_share import is_exhausted
 from tournament.services.locks import lock_row
-from tournament.services.searching import SearchRefused, check_asked, request_move, wake_slots
+from tournament.services.searching import SearchRefused, check_asked, check_user, request_move, wake_slots
 from tournament.services.work.searches import end_searches
 
 TIMES_MS = (500, 2_000, 5_000)
@@ -36,10 +35,9 @@ def start(
 ) -> PersonGame:
     """Begin a game; raises ``SearchRefused``."""
     check_asked(version, ladder, person)
-    if is_exhausted(person, now):
-        raise SearchRefused("Your slot-hours of today are used up.")
     if person.person_games.filter(ended_at__isnull=True).count() >= MOST_OPEN:
         raise SearchRefused(f"You have {MOST_OPEN} games that are not over: end one first.")
+    check_user(person, now)
     with transaction.atomic():
         game = PersonGame.objects.create(
             ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now

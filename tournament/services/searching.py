@@ -14,6 +14,7 @@ from engines.rules.base import Position
 from tournament import access
 from tournament.models import BotSearch, BotVersion, Game, PersonGame, User, Worker
 from tournament.queues import push_turns
+from tournament.services.accounts.tokens import TooMuch, spend
 from tournament.services.fair_share import is_exhausted
 from tournament.services.work.searches import end_searches
 from workers.jobs import Work
@@ -26,6 +27,8 @@ MOST_MS = 10_000
 """For one position."""
 MOST_SECONDS = 600
 """Of one search."""
+COST = 10.0
+"""Of a user's allowance, for a search or a game: 24 at once, and one every five seconds from then on."""
 GUEST_MS, GUEST_SECONDS = 3_000, 60
 """For a visitor without an account: for one position, and on one day."""
 
@@ -116,14 +119,25 @@ def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:
         raise SearchRefused("No worker of this site takes searches at this time.")
 
 
+def check_user(user: User, now: datetime.datetime) -> None:
+    """Deduct a request from the user's allowance; raises ``SearchRefused``."""
+    if is_exhausted(user, now):
+        raise SearchRefused("Your slot-hours of today are used up.")
+    try:
+        spend(user, COST, now)
+    except TooMuch as refused:
+        raise SearchRefused(
+            f"You have asked much in a short time: try again in {refused.seconds} s."
+        ) from refused
+
+
 def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: datetime.datetime) -> None:
     if positions * ms > MOST_SECONDS * 1_000 or ms > MOST_MS:
         raise SearchRefused(
             f"A search takes at most {MOST_SECONDS} seconds, and {MOST_MS // 1_000} for a position."
         )
     if user is not None:
-        if is_exhausted(user, now):
-            raise SearchRefused("Your slot-hours of today are used up.")
+        check_user(user, now)
         return
     lately = BotSearch.objects.filter(asker=asker, asked_at__gt=now - DAY).values_list("ms", "plies")
     used = sum(one_ms * len(plies) for one_ms, plies in lately)

@@ -119,6 +119,18 @@ def test_open_games_are_limited(version: BotVersion, person: User, monkeypatch: 
         begun(version, person)
 
 
+def test_games_in_a_short_time_are_limited(version: BotVersion, person: User) -> None:
+    now = timezone.now()
+
+    def begin_and_resign() -> None:
+        resign(start(person, version, LADDER, is_white=True, ms=500, now=now), now)
+
+    for _ in range(24):
+        begin_and_resign()
+    with pytest.raises(SearchRefused, match="in a short time: try again in"):
+        begin_and_resign()
+
+
 def test_records_are_verified_and_marked(version: BotVersion, person: User, answer: Answer) -> None:
     games = [
         resign(begun(version, person), timezone.now()),
