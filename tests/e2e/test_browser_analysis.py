@@ -156,9 +156,12 @@ def test_a_tree_is_built_commented_exported_imported_and_saved(site: Site, page:
     press(page, "Save")
     expect(page.get_by_role("heading", name="Replies")).to_be_visible()
     saved = page.url.partition("?")[0]
+    main = page.get_by_role("button", name="Make it the main line")
+    expect(main).to_have_count(0)
     press(page, "c2+")
-    press(page, "Make it the main line")
+    main.click()
     has_tree(page, "c1+ c2+ {<b>why</b> not?} (c2- f1-)", "c2+")
+    expect(main).to_have_count(0)
     press(page, "Save")
     page.goto("/account/")
     page.get_by_role("link", name="Replies").click()

@@ -86,6 +86,7 @@ function mark(number) {
   comment().disabled = !number;
   comment().labels[0].querySelector("b").textContent = number ? button.textContent : "";
   tree().querySelector(".of-move").hidden = !number;
+  tree().querySelector('[value="promote"]').hidden = !button.closest(".deep");
   scrollTo(button);
   keepAddress();
 }

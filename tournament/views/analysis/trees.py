@@ -103,6 +103,11 @@ class ShownTree:
         return self.tree.moves[self.at - 1] if self.at else None
 
     @property
+    def is_main(self) -> bool:
+        """Whether the move that is shown is one of the main line; the start is."""
+        return not self.at or self.at in self.tree.main_line()
+
+    @property
     def moves(self) -> str:
         """The tree as it stands in an address."""
         return compact_tree(self.tree)
