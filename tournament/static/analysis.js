@@ -263,7 +263,7 @@ addEventListener("beforeunload", (event) => {
   if (tree().dataset.address === undefined && !isLeaving) event.preventDefault();
 });
 
-document.getElementById("play").hidden = false;
+for (const id of ["play", "keys"]) document.getElementById(id).hidden = false;
 tree().querySelector("[data-copy]").hidden = false;
 known.set(queryOf(lineTo(at())), Promise.resolve(shown));
 show();
