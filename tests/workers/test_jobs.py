@@ -105,7 +105,11 @@ def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:
         (Ask, {**ASK, "run": "x"}, "Ask.run must be a UUID in its usual form, not 'x'"),
         (Ask, {**ASK, "slot": -1}, "Ask.slot must be from 0 to"),
         (Ask, {**ASK, "slot": 2**64}, "Ask.slot must be a number of at most 64 bits"),
-        (Ask, {**ASK, "takes": ["tea"]}, r"Ask.takes\[0\] must be one of 'games', 'checks', not 'tea'"),
+        (
+            Ask,
+            {**ASK, "takes": ["tea"]},
+            r"Ask.takes\[0\] must be one of 'games', 'checks', 'analysis', not 'tea'",
+        ),
         (Ask, {**ASK, "holds": ["x"]}, "Ask.holds must be a UUID"),
         (GameJob, altered(JOB, colour=1), "unknown field 'colour'"),
         (GameJob, altered(JOB, seed="7"), "GameJob.seed must be a whole number, not text"),
