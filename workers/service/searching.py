@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 from engines.protocol import Go, SetPosition, format_message, last_info
 from engines.records import format_note, note_from_info
@@ -62,6 +61,8 @@ class _Search:
     on_news: Callable[[SearchNews], None]
     is_stopping: Callable[[], bool]
     _engine: PooledEngine = field(init=False)
+    _ply: int | None = field(default=None, init=False)
+    """Of the position that is searched; None while the engine starts."""
     _shown: bytes = field(default=b"", init=False)
     _last_news: float = field(default=float("-inf"), init=False)
 
@@ -73,7 +74,7 @@ class _Search:
         rules = find_game(self.job.game)
         start: Position | None = None if self.job.fen is None else rules.position.parse(self.job.fen)
         player = self._engine.player
-        player.on_wait = self._check_in
+        player.on_wait = self._check_in  # the process keeps the one it starts with
         try:
             player.prepare()
             for ply in self.job.plies:
@@ -85,8 +86,7 @@ class _Search:
             player.close()
 
     def _evaluate(self, ply: int, history: History) -> None:
-        self._shown = b""
-        self._engine.player.on_wait = partial(self._check_in, ply)
+        self._ply, self._shown = ply, b""
         line = SetPosition(self.job.fen, self.job.moves[:ply])
         question = f"{format_message(line)}\n{format_message(Go(movetime_ms=self.job.ms))}\n".encode()
         allowance_ns = (self.job.ms + MARGIN_MS) * NS // 1_000
@@ -94,16 +94,16 @@ class _Search:
         history.position.play(found.token)  # raises ``IllegalMove``
         self._tell(ply, found.token, "" if found.note is None else format_note(found.note))
 
-    def _check_in(self, ply: int | None = None) -> None:
+    def _check_in(self) -> None:
         """Raise ``Stopped`` if the search must end; at intervals tell what the engine said last."""
         if self.is_stopping():
             raise Stopped
         said = self._engine.player.conversation.latest()
-        if ply is None or said == self._shown or time.monotonic() < self._last_news + NEWS_SECONDS:
+        if self._ply is None or said == self._shown or time.monotonic() < self._last_news + NEWS_SECONDS:
             return
         self._shown = said
         if comment := format_note(note_from_info(last_info(said.split(b"\n")))):
-            self._tell(ply, "", comment)
+            self._tell(self._ply, "", comment)
 
     def _tell(self, ply: int, move: str, comment: str) -> None:
         self._last_news = time.monotonic()

@@ -24,12 +24,16 @@ def run(tmp_path: Path, mark: str) -> Run:
     """Search with a bad engine of this plan, and return all news."""
 
     def search_once(
-        plan: str = "", *, plies: Sequence[int] = (0, 2), is_stopping: Callable[[], bool] = lambda: False
+        plan: str = "",
+        *,
+        plies: Sequence[int] = (0, 2),
+        ms: int = 50,
+        is_stopping: Callable[[], bool] = lambda: False,
     ) -> list[SearchNews]:
         spec = BadBundles(tmp_path / "store", mark)(*plan_of(plan))
         sent: list[SearchNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
-        job = SearchJob("s1", spec, LADDER, None, ("c1+", "c2-"), tuple(plies), 50)
+        job = SearchJob("s1", spec, LADDER, None, ("c1+", "c2-"), tuple(plies), ms)
         with nothing_left(mark):
             search(job, worker, sent.append, is_stopping)
         return sent
@@ -48,6 +52,12 @@ def test_each_position_gets_a_legal_move_and_the_last_news_is_over(run: Run) -> 
     assert sent[-1].why == ""
     for news in sent:
         assert SearchNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+
+
+def test_lines_are_told_while_the_engine_searches(run: Run) -> None:
+    sent = run(r"go also info\x20depth\x203\x20score\x20cp\x2020\x20nodes\x20900\n go late 0.8", ms=20_000)
+    found = [(one.ply, bool(one.move), one.comment[:7]) for news in sent for one in news.found]
+    assert found == [(0, False, "+0.20/3"), (0, True, "+0.20/3"), (2, False, "+0.20/3"), (2, True, "+0.20/3")]
 
 
 @pytest.mark.parametrize("plan", ["ugi leave 3", "go leave 3", "go say bestmove\\x20z9\\n"])
