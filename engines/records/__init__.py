@@ -32,7 +32,7 @@ from engines.records.model import (
     note_from_info,
     note_of_time,
 )
-from engines.records.notes import BOOK, format_note, parse_note
+from engines.records.notes import BOOK, format_note, format_score, parse_note
 from engines.records.reader import (
     read_first_side,
     read_headers,
@@ -92,6 +92,7 @@ __all__ = [
     "format_moves",
     "format_note",
     "format_record",
+    "format_score",
     "format_tree",
     "note_from_info",
     "note_of_time",

@@ -37,7 +37,7 @@ def _format_note(note: MoveNote) -> str:
     score, depth, ms, nodes, cpu_ms, pv = note
     parts = []
     if score is not None or depth is not None:
-        parts.append(_format_score(score) + ("" if depth is None else f"/{depth}"))
+        parts.append(format_score(score) + ("" if depth is None else f"/{depth}"))
     if ms is not None:
         parts.append(_format_seconds(ms))
     if nodes is not None:
@@ -78,7 +78,8 @@ _parse_short_note, _format_short_note = lru_cache(1024)(_parse_note), lru_cache(
 """Engines that answer at once give equal notes for most moves."""
 
 
-def _format_score(score: Score | None) -> str:
+def format_score(score: Score | None) -> str:
+    """A score alone, as in a note: ``+0.42`` or ``#-3``; ``""`` for None."""
     if score is None:
         return ""
     if score.mate is not None:

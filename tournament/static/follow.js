@@ -8,6 +8,9 @@ const HELLO_MS = 8000; // a stream that says nothing for so long after its start
 const SILENT_MS = 45000; // the server says something every 15 seconds
 const AGAIN_MS = 60000; // after so long of polling a stream is tried again
 
+// The elements of an answer.
+export const parsed = (html) => Object.assign(document.createElement("template"), { innerHTML: html }).content;
+
 // `find` gives the element, `apply` shows an answer. Returns a function to call for a new element.
 export function follow(find, apply) {
   let source = null;

@@ -3,12 +3,12 @@
 // The event "replay:more" on document announces moves: the number of plies before them, their chart values, and the
 // board as it is now.
 
-import { follow } from "./follow.js";
+import { follow, parsed } from "./follow.js";
 
 const headline = () => document.getElementById("headline");
 
 function add(html) {
-  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+  const content = parsed(html);
   const values = JSON.parse(content.querySelector("script").textContent);
   for (const id of ["headline", "facts", "points"]) {
     const fresh = content.getElementById(id);

@@ -3,7 +3,7 @@
 // A new part takes the place of the old one: rows move to their new places, and changed cells are marked for a moment,
 // unless the system asks for less motion. Events on document: "part:shown" after each.
 
-import { follow } from "./follow.js";
+import { follow, parsed } from "./follow.js";
 import { animateMove, still } from "./motion.js";
 
 const MOVE_MS = 600;
@@ -21,7 +21,7 @@ function texts(row) {
 let waiting = null; // the newest part that waits until somebody has chosen
 
 function swap(html) {
-  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+  const content = parsed(html);
   const fresh = content.firstElementChild;
   const old = document.getElementById(fresh.id);
   const field = old.contains(document.activeElement) ? document.activeElement : null;

@@ -1,6 +1,6 @@
 // A game against a bot: moves are entered on the board or as text, and the page follows the bot.
 
-import { follow } from "./follow.js";
+import { follow, parsed } from "./follow.js";
 import { animateMove } from "./motion.js";
 import { MoveEntry } from "./moves.js";
 
@@ -9,7 +9,7 @@ const part = () => document.getElementById("play");
 const said = document.getElementById("said");
 
 function swap(html) {
-  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+  const content = parsed(html);
   const isFocused = part().contains(document.activeElement);
   part().replaceWith(content.querySelector("#play"));
   show();

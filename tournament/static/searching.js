@@ -1,11 +1,11 @@
 // What a bot says of a position (#search): it follows the search, and on the analysis board begins one in place.
 
-import { follow } from "./follow.js";
+import { follow, parsed } from "./follow.js";
 
 const part = () => document.getElementById("search");
 
 function show(html) {
-  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+  const content = parsed(html);
   part().replaceWith(content.querySelector("#search"));
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engines.protocol import Score
-from engines.records import MoveNote, format_note
+from engines.records import format_score
 from engines.rules.base import Side
 from tournament.views.games.chart import squeeze
 
@@ -54,7 +54,7 @@ class Loss:
         """What it lost: a number of the bot's units, or how a win or a loss was announced."""
         if self.before.centipawns is not None and self.after.centipawns is not None:
             return f"{(self.before.centipawns - self.after.centipawns) / 100:.2f} lost"
-        return f"from {_written(self.before)} to {_written(self.after)}"
+        return f"from {format_score(self.before)} to {format_score(self.after)}"
 
 
 def find_losses(judged: Mapping[int, Judged], moves: tuple[str, ...]) -> list[Loss]:
@@ -78,7 +78,3 @@ def _opposite(score: Score) -> Score:
     if score.mate is not None:
         return Score(mate=-score.mate)
     return Score(centipawns=-(score.centipawns or 0))
-
-
-def _written(score: Score) -> str:
-    return format_note(MoveNote(score=score))

@@ -22,10 +22,10 @@ from tournament.services import playing
 from tournament.services.results.records import person_record
 from tournament.services.searching import SearchRefused, answering
 from tournament.views.analysis.board import draw_line, find_ladder
+from tournament.views.analysis.searches import PAUSE_S, chosen_time, chosen_version
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.logged_in import login_required
-from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, takes_get_and_post
 
@@ -36,27 +36,22 @@ COLOURS = {"white": "White", "black": "Black"}
 @login_required
 def play_new(request: AuthenticatedRequest, code: str) -> HttpResponse:
     """Choose a bot, a colour and a time, and begin."""
-    game, bots = find_ladder(code), answering(code, request.user)
+    game = find_ladder(code)
     if request.method == "POST":
-        chosen = {str(bot.pk): bot for bot in bots}.get(request.POST.get("bot", ""))
-        times, colour = request.POST.get("ms", ""), request.POST.get("colour", "")
+        colour = request.POST.get("colour", "")
         try:
-            if chosen is None:
-                raise SearchRefused("Choose a bot that answers on this ladder.")
-            if not is_whole(times, LAST_ID) or int(times) not in playing.TIMES_MS:
-                raise SearchRefused("Choose how long the bot thinks.")
+            chosen = chosen_version(request, code)
+            ms = chosen_time(request, "ms", playing.TIMES_MS, "Choose how long the bot thinks.")
             if colour not in COLOURS:
                 raise SearchRefused("Choose a colour.")
             is_white, now = colour == "white", timezone.now()
-            return redirect(
-                playing.start(request.user, chosen, code, is_white=is_white, ms=int(times), now=now)
-            )
+            return redirect(playing.start(request.user, chosen, code, is_white=is_white, ms=ms, now=now))
         except SearchRefused as refused:
             messages.error(request, str(refused))
     mine: QuerySet[PersonGame] = request.user.person_games.filter(ladder=code).select_related("version__bot")
     context = {
         "game": game,
-        "bots": bots,
+        "bots": answering(code, request.user),
         "times": [(ms, f"{ms / 1000:g} s a move") for ms in playing.TIMES_MS],
         "colours": COLOURS.items(),
         "games": mine.order_by("-started_at")[:20],
@@ -77,14 +72,13 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
             raise Http404(f"no game {pk} of this user")
         return _answer_form(request, game)
     game = playing.take_over(game, now)
-    history = playing.history_of(game)
     search = playing.open_search(game) if not game.ended_at else None
     topics = (search_topic(search.pk),) if search else ()
-    part = LivePart(request, f"{len(history.moves)}-{game.end}", topics, 0.3)
+    part = LivePart(request, f"{len(game.moves.split())}-{game.end}", topics, PAUSE_S)
     if part.is_shown:
         return part.unchanged()
     template = "pieces/person_game.html" if is_part(request) else "person_game.html"
-    return part.render(template, _context(game, history, is_own=is_own))
+    return part.render(template, _context(game, playing.history_of(game), is_own=is_own))
 
 
 def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:

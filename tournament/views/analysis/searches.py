@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.records import MoveNote, format_note, parse_note
+from engines.records import MoveNote, format_score, parse_note
 from engines.rules.base import Position, Side
 from engines.rules.registry import find_game
 from tournament.access import Visitor
@@ -55,7 +55,7 @@ class Evaluated:
     @property
     def score(self) -> str:
         """As a record has it, of the side to move."""
-        return format_note(MoveNote(score=self.note.score))
+        return format_score(self.note.score)
 
     @property
     def line(self) -> Sequence[str]:
@@ -89,11 +89,11 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
             raise SearchRefused("The game is over in this position.")
         search = request_search(
             code,
-            _chosen_version(request, code),
+            chosen_version(request, code),
             shown.positions[0],
             shown.line.moves,
             [len(shown.line.moves)],
-            1_000 * _chosen_seconds(request),
+            1_000 * chosen_time(request, "seconds", SECONDS, "Choose how long the bot searches."),
             user=request.user if request.user.is_authenticated else None,
             address=get_adapter().get_client_ip(request),
             now=timezone.now(),
@@ -106,7 +106,8 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
     return redirect(search)
 
 
-def _chosen_version(request: HttpRequest, code: str) -> BotVersion:
+def chosen_version(request: HttpRequest, code: str) -> BotVersion:
+    """The bot of a form; raises ``SearchRefused``."""
     chosen = request.POST.get("bot", "")
     found = [one for one in answering(code, request.user) if str(one.pk) == chosen]
     if not found:
@@ -114,10 +115,11 @@ def _chosen_version(request: HttpRequest, code: str) -> BotVersion:
     return found[0]
 
 
-def _chosen_seconds(request: HttpRequest) -> int:
-    text = request.POST.get("seconds", "")
-    if not is_whole(text, LAST_ID) or int(text) not in SECONDS:
-        raise SearchRefused("Choose how long the bot searches.")
+def chosen_time(request: HttpRequest, name: str, times: Sequence[int], otherwise: str) -> int:
+    """The time of a form, one of ``times``; raises ``SearchRefused`` with ``otherwise``."""
+    text = request.POST.get(name, "")
+    if not is_whole(text, LAST_ID) or int(text) not in times:
+        raise SearchRefused(otherwise)
     return int(text)
 
 
@@ -199,19 +201,17 @@ def _latest_analysis(game: Game, key: str) -> BotSearch | None:
 def _request_analysis(request: HttpRequest, game: Game, replay: Replay) -> HttpResponse:
     page = reverse("game-analysis", args=[game.pk])
     decided = replay.positions[-1].outcome().decided
-    times = request.POST.get("ms", "")
     try:
         if not request.user.is_authenticated:
             raise SearchRefused("Log in to request the analysis of a game.")
-        if not is_whole(times, LAST_ID) or int(times) not in TIMES_MS:
-            raise SearchRefused("Choose how long the bot searches for each position.")
+        ms = chosen_time(request, "ms", TIMES_MS, "Choose how long the bot searches for each position.")
         found = request_search(
             game.ladder_id,
-            _chosen_version(request, game.ladder_id),
+            chosen_version(request, game.ladder_id),
             replay.positions[0],
             [move.token for move in replay.moves],
             range(replay.plies + (not decided)),
-            int(times),
+            ms,
             user=request.user,
             address="",
             now=timezone.now(),

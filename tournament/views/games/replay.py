@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engines.records import MoveNote, Record, format_note, parse_note, read_records
+from engines.records import MoveNote, Record, format_note, format_score, parse_note, read_records
 from engines.records import RecordMove as Move
 from engines.rules.base import IllegalMove, Position, PositionError, Side
 from engines.rules.registry import Variant as Rules
@@ -32,7 +32,7 @@ class ShownMove:
     @property
     def assessed(self) -> str:
         """The score alone."""
-        return format_note(MoveNote(score=self.note.score))
+        return format_score(self.note.score)
 
     @property
     def counted(self) -> str:
@@ -62,7 +62,7 @@ class ShownMove:
             return "a given move of the opening"
         note = self.note
         parts = (
-            format_note(MoveNote(score=note.score)),
+            format_score(note.score),
             f"depth {note.depth}" if note.depth is not None else "",
             f"{note.ms / 1000:.3f} s" if note.ms is not None else "",
             f"{note.nodes:,} node{'s' * (note.nodes != 1)}" if note.nodes is not None else "",

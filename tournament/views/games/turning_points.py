@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from engines.records import MoveNote, format_note, turned_at
+from engines.records import format_score, turned_at
 from engines.rules.base import Side
 from engines.svg import count_captured
 from tournament.views.games.chart import squeeze
@@ -130,7 +130,7 @@ def _lead(move: ShownMove) -> int:
 
 
 def _written(move: ShownMove) -> str:
-    return format_note(MoveNote(score=move.note.score))
+    return format_score(move.note.score)
 
 
 def _name(side: Side) -> str:
