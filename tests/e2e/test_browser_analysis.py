@@ -84,10 +84,8 @@ def test_random_answers_until_the_game_is_over(page: Page, code: str, own: str) 
         expect(page.locator("#position")).not_to_have_value(str(position))
     assert position.outcome().decided
     winner = position.outcome().winner
-    if winner is None:
-        said = "1/2-1/2"  # Random's moves are not seeded
-    else:
-        said = "You win" if winner.name.lower() == own else "Random wins"
+    ends = {"": "1/2-1/2", own: "You win"}  # Random's moves are not seeded
+    said = ends.get("" if winner is None else winner.name.lower(), "Random wins")
     expect(page.locator("#said")).to_contain_text(said)
 
 
