@@ -100,7 +100,7 @@ def game_topic(game: object) -> str:
 
 
 def search_topic(search: object) -> str:
-    """The topic of a search with this id."""
+    """The topic of a search, or of a person's game, with this id."""
     return f"search-{search}"
 
 

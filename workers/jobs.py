@@ -334,7 +334,8 @@ class SearchJob(JsonValue):
     """Positions of one line that an engine evaluates, each for ``ms`` milliseconds.
 
     The line is ``moves`` from ``fen``, None for the game's initial position; ``plies`` says after how many
-    moves, in the order in which the positions are evaluated.
+    moves, in the order in which the positions are evaluated. ``search`` is the id of the batch: another slot
+    gets another one.
     """
 
     search: str
@@ -368,7 +369,7 @@ class Evaluation(JsonValue):
 class SearchNews(JsonValue):
     """The state of a search: the evaluations since the last news, and how it ended once it is over.
 
-    ``why`` is the reason why an engine or a worker could not go on, in a sentence; it ends the search.
+    ``why`` is the fault of the engine that ends it, in a sentence; without one, what is missing waits.
     """
 
     search: str

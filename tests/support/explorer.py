@@ -34,10 +34,9 @@ def recounted() -> Counts:
 def _recount(ladder: str) -> Counts:
     counts: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     games: dict[int, int] = defaultdict(int)
-    for text in public_records(ladder).values_list("text", flat=True):
-        record = next(read_records(io.StringIO(text), "record"))
+    for stored in public_records(ladder).select_related("game").iterator(1000):
+        game, record = stored.game, next(read_records(io.StringIO(stored.text), "record"))
         assert isinstance(record, Record)
-        game = Game.objects.get(key=record.header("GameId"))
         if game.annulled:
             continue
         ratings = _ratings(game)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -96,9 +97,14 @@ class BotVersionQuerySet(models.QuerySet["BotVersion"]):
     def valid(self) -> BotVersionQuerySet:
         return self.filter(state=BotVersion.State.VALID)
 
-    def entering(self) -> BotVersionQuerySet:
-        """Versions that enter new tournaments on at least one ladder; bots by name, newest version first."""
+    def entering(self, ladders: Collection[str] | None = None) -> BotVersionQuerySet:
+        """Versions that enter new tournaments on at least one ladder; bots by name, newest version first.
+
+        On one of ``ladders`` if they are given.
+        """
         active = ActiveVersion.objects.filter(version=models.OuterRef("pk"), enabled=True)
+        if ladders is not None:
+            active = active.filter(ladder__in=ladders)
         entering = self.valid().filter(models.Exists(active)).select_related("bot")
         return entering.order_by("bot__name_key", "-number")
 

@@ -44,12 +44,18 @@ class BotSearch(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     why = models.TextField(blank=True)
     """Why it ended early, in a sentence; public."""
+    is_fault = models.BooleanField(default=False)
+    """Whether that was the bot's fault."""
     assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker that has it; empty while it waits."""
+    """The name of the worker that has it; empty while it waits. A slot may have it beyond its end."""
     slot = models.PositiveIntegerField(default=0)
     ask = models.UUIDField(null=True, blank=True)
-    """As in ``Attempt``."""
+    """As in ``Attempt``; what a slot posts names it."""
+    sent_at = models.DateTimeField(null=True, blank=True)
+    """When its slot took it."""
     lease_until = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    """How many slots have taken it since the last position was evaluated."""
 
     class Meta:
         indexes: ClassVar = [
@@ -57,6 +63,12 @@ class BotSearch(models.Model):
             models.Index(fields=["asker", "-asked_at"], name="search_of_asker"),
             models.Index(fields=["asked_at"], condition=models.Q(ended_at__isnull=True), name="search_open"),
             models.Index(fields=["ended_at"], name="search_ended"),
+            models.Index(fields=["ask"], condition=~models.Q(assigned=""), name="search_of_slot"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["asker"], condition=models.Q(ended_at__isnull=True), name="open_search_once_an_asker"
+            )
         ]
 
     def __str__(self) -> str:
@@ -79,9 +91,11 @@ class PersonGame(models.Model):
         RULES = "rules", "by the rules"
         """Also by repetition and the ply limit."""
         RESIGNED = "resigned", "resigned"
-        """By the person."""
+        """By the one who lost."""
         FAILED = "failed", "failed"
         """The bot could not go on; ``why`` says how."""
+        VOID = "void", "void"
+        """Nobody won; ``why`` is a sentence."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -9,12 +9,14 @@ import datetime
 
 from django.db import transaction
 
+from engines.protocol import RESIGN
 from engines.rules.base import IllegalMove, Outcome, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from tournament.models import BotSearch, BotVersion, PersonGame, User
+from tournament.queues import announce, search_topic
 from tournament.services.locks import lock_row
-from tournament.services.searching import SearchRefused, check_asked, check_user, request_move, wake_slots
+from tournament.services.searching import SearchRefused, check_asked, check_hours, check_user, request_move
 from tournament.services.work.searches import end_searches
 
 TIMES_MS = (500, 2_000, 5_000)
@@ -35,20 +37,21 @@ def start(
 ) -> PersonGame:
     """Begin a game; raises ``SearchRefused``."""
     check_asked(version, ladder, person)
-    if person.person_games.filter(ended_at__isnull=True).count() >= MOST_OPEN:
-        raise SearchRefused(f"You have {MOST_OPEN} games that are not over: end one first.")
     check_user(person, now)
     with transaction.atomic():
+        lock_row(User.objects.all(), person.pk)
+        if person.person_games.filter(ended_at__isnull=True).count() >= MOST_OPEN:
+            raise SearchRefused(f"You have {MOST_OPEN} games that are not over: end one first.")
         game = PersonGame.objects.create(
             ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now
         )
         _go_on(game, history_of(game), now)
-    wake_slots()
     return game
 
 
 def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
-    """Play the person's move; raises ``IllegalMove``, also if it is not the person's turn."""
+    """Play the person's move; raises ``SearchRefused``, and ``IllegalMove`` also if it is the bot's turn."""
+    check_hours(game.person, now)
     with transaction.atomic():
         game = _locked(game)
         history = history_of(game)
@@ -56,21 +59,24 @@ def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
             raise IllegalMove(token, history.position, "it is not your turn")
         history.play(token)
         _go_on(game, history, now)
-    wake_slots()
     return game
 
 
 def resign(game: PersonGame, now: datetime.datetime) -> PersonGame:
-    """End the game as lost for the person; without effect if it is over."""
+    """End the game, as lost for the person in its turn, else as void; without effect if it is over."""
     with transaction.atomic():
         game = _locked(game)
-        if not game.ended_at:
+        if game.ended_at:
+            pass
+        elif history_of(game).position.side is game.person_side:
             _end(game, Result.win_for(game.person_side.other), PersonGame.End.RESIGNED, now)
+        else:
+            _end(game, Result.UNDECIDED, PersonGame.End.VOID, now, "It was stopped during the bot's turn.")
     return game
 
 
 def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
-    """Play the bot's move if its search has found one; end the game if it failed. May be repeated."""
+    """Play the bot's move if its search has found one; end the game if it has none. May be repeated."""
     if game.ended_at:
         return game
     ply = len(game.moves.split())
@@ -81,17 +87,21 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
         game = _locked(game)
         if game.ended_at or len(game.moves.split()) != ply:
             return game
-        history, why = history_of(game), search.why
-        if not why:
-            try:
-                history.play(search.found[str(ply)][0])
-            except IllegalMove as error:  # workers check moves
-                why = f"its worker sent an illegal move: {error.token}"
-        if why:
-            _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, why)
+        history, token = history_of(game), search.found.get(str(ply), [""])[0]
+        if search.is_fault:
+            _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, search.why)
+        elif search.why:
+            _end(game, Result.UNDECIDED, PersonGame.End.VOID, now, search.why)
+        elif token == RESIGN:
+            _end(game, Result.win_for(game.person_side), PersonGame.End.RESIGNED, now)
         else:
-            _go_on(game, history, now)
-    wake_slots()
+            try:
+                history.play(token)
+            except IllegalMove:  # workers check moves
+                why = f"A worker sent an illegal move: {token}."
+                _end(game, Result.UNDECIDED, PersonGame.End.VOID, now, why)
+            else:
+                _go_on(game, history, now)
     return game
 
 
@@ -112,6 +122,7 @@ def _go_on(game: PersonGame, history: History, now: datetime.datetime) -> None:
         _end(game, outcome.result, PersonGame.End.RULES, now, str(outcome.reason))
         return
     game.save(update_fields=["moves"])
+    transaction.on_commit(lambda: announce(search_topic(game.pk)))
     if history.position.side is not game.person_side:
         request_move(game, now)
 
@@ -121,4 +132,5 @@ def _end(
 ) -> None:
     game.result, game.end, game.why, game.ended_at = str(result), end, why, now
     game.save(update_fields=["moves", "result", "end", "why", "ended_at"])
+    transaction.on_commit(lambda: announce(search_topic(game.pk)))
     end_searches(game.searches.all(), "The game is over.", now)

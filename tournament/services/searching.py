@@ -6,12 +6,13 @@ import datetime
 import hashlib
 from collections.abc import Sequence
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from engines.rules.base import Position
 from tournament import access
+from tournament.http.addresses import counted_address
 from tournament.models import BotSearch, BotVersion, Game, PersonGame, User, Worker
 from tournament.queues import push_turns
 from tournament.services.accounts.tokens import TooMuch, spend
@@ -31,18 +32,25 @@ COST = 10.0
 """Of a user's allowance, for a search or a game: 24 at once, and one every five seconds from then on."""
 GUEST_MS, GUEST_SECONDS = 3_000, 60
 """For a visitor without an account: for one position, and on one day."""
+MOST_GUESTS = 20
+"""Open searches of visitors without accounts."""
 
 
 class SearchRefused(Exception):
     """The text is a sentence for the person who asked."""
 
 
+def everybody_may_ask(path: str = "") -> Q:
+    """A filter for bots, or for rows with one at ``path``."""
+    return Q(**{f"{path}answers": True}) | Q(**{f"{path}owner": None})
+
+
 def answering(ladder: str, user: access.Visitor) -> list[BotVersion]:
     """The versions on a ladder that the visitor may ask, bots by name."""
-    asked = Q(bot__answers=True) | Q(bot__owner=None)
+    asked = everybody_may_ask("bot__")
     if user.is_authenticated:
         asked |= Q(bot__owner=user)
-    return [version for version in BotVersion.objects.entering().filter(asked) if version.plays(ladder)]
+    return list(BotVersion.objects.entering([ladder]).filter(asked))
 
 
 def request_search(
@@ -62,36 +70,41 @@ def request_search(
 
     Ends the person's earlier search. Raises ``SearchRefused``.
     """
-    asker = f"user {user.pk}" if user else salted_hmac("searches", address).hexdigest()[:40]
-    text = "\n".join([str(version.pk), ladder, str(start), " ".join(moves), str(list(plies)), str(ms)])
-    content = hashlib.sha256(text.encode()).hexdigest()
-    same = BotSearch.objects.filter(content=content, why="").order_by("-asked_at").first()
+    network = salted_hmac("searches", counted_address(address)).hexdigest()[:40]
+    asker = f"user {user.pk}" if user else network
+    parts = [version.pk, ladder, start, " ".join(moves), list(plies), ms, game.pk if game else ""]
+    content = hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
+    is_shared = Q(ended_at__isnull=False) | Q(asker=asker)
+    same = BotSearch.objects.filter(is_shared, content=content, why="").order_by("-asked_at").first()
     if same is not None:
         return same
     check_asked(version, ladder, user)
     _check_limits(len(plies), ms, user, asker, now)
-    with transaction.atomic():
-        end_searches(BotSearch.objects.filter(asker=asker), "Ended by your next request.", now)
-        search = BotSearch.objects.create(
-            ladder_id=ladder,
-            version=version,
-            owner=user,
-            asker=asker,
-            content=content,
-            game=game,
-            start="" if start == type(start).initial() else str(start),
-            moves=" ".join(moves),
-            plies=list(plies),
-            ms=ms,
-            asked_at=now,
-        )
-    wake_slots()
+    search = BotSearch(
+        ladder_id=ladder,
+        version=version,
+        owner=user,
+        asker=asker,
+        content=content,
+        game=game,
+        start="" if start == type(start).initial() else str(start),
+        moves=" ".join(moves),
+        plies=list(plies),
+        ms=ms,
+        asked_at=now,
+    )
+    try:
+        with transaction.atomic():
+            end_searches(BotSearch.objects.filter(asker=asker), "Ended by your next request.", now)
+            _store(search)
+    except IntegrityError:
+        raise SearchRefused("You ask for another search at the same time: try again.") from None
     return search
 
 
 def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:
     """Have the bot of a person's game search its move; part of the caller's transaction."""
-    return BotSearch.objects.create(
+    search = BotSearch(
         ladder_id=game.ladder_id,
         version=game.version,
         owner=game.person,
@@ -102,11 +115,14 @@ def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:
         ms=game.ms,
         asked_at=now,
     )
+    _store(search)
+    return search
 
 
-def wake_slots() -> None:
-    """Have a free slot ask at once."""
-    push_turns(QUEUES[Work.ANALYSIS])
+def _store(search: BotSearch) -> None:
+    """Store a search, and have a free slot ask at once."""
+    search.save(force_insert=True)
+    transaction.on_commit(lambda: push_turns(QUEUES[Work.ANALYSIS]))
 
 
 def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:
@@ -119,10 +135,15 @@ def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:
         raise SearchRefused("No worker of this site takes searches at this time.")
 
 
-def check_user(user: User, now: datetime.datetime) -> None:
-    """Deduct a request from the user's allowance; raises ``SearchRefused``."""
+def check_hours(user: User, now: datetime.datetime) -> None:
+    """Check that the user has slot-hours left; raises ``SearchRefused``."""
     if is_exhausted(user, now):
         raise SearchRefused("Your slot-hours of today are used up.")
+
+
+def check_user(user: User, now: datetime.datetime) -> None:
+    """Deduct a request from the user's allowance; raises ``SearchRefused``."""
+    check_hours(user, now)
     try:
         spend(user, COST, now)
     except TooMuch as refused:
@@ -139,6 +160,9 @@ def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: d
     if user is not None:
         check_user(user, now)
         return
+    others = BotSearch.objects.filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
+    if others.count() >= MOST_GUESTS:
+        raise SearchRefused("Many visitors ask at this time: try again in a minute, or log in.")
     lately = BotSearch.objects.filter(asker=asker, asked_at__gt=now - DAY).values_list("ms", "plies")
     used = sum(one_ms * len(plies) for one_ms, plies in lately)
     if ms > GUEST_MS or positions > 1:

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engines.protocol import Go, SetPosition, format_message, last_info
-from engines.records import format_note, note_from_info
-from engines.rules.base import Position, RulesError
+from engines.protocol import RESIGN, Go, SetPosition, format_message, last_info
+from engines.records import Termination, format_note, note_from_info
+from engines.rules.base import IllegalMove, Position
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.visible import visible
 from workers.engine.processor_time import NS
-from workers.game.referee import EngineMove, Forfeit, MoveRequest, Void
+from workers.game.referee import EngineMove, Forfeit, MoveRequest, explain_illegal
 from workers.jobs import Evaluation, SearchJob, SearchNews
 from workers.play.runner import PooledEngine, Stopped, WorkerContext
 
@@ -42,15 +42,12 @@ def search(
     why = ""
     try:
         running.run()
-    except Stopped:
-        pass  # the site gives what is left to another slot
-    except (Forfeit, Void) as fault:
+    except Forfeit as fault:
         why = str(fault)
-    except RulesError as error:
-        why = f"the engine's move is wrong: {error}"
-    except Exception as error:
-        log.exception("search %s failed", job.search)
-        why = f"the worker failed: {type(error).__name__}"
+    except Stopped:
+        pass  # as below
+    except Exception:
+        log.exception("search %s failed", job.search)  # the site gives what is left to another slot
     on_news(SearchNews(job.search, worker.name, (), is_over=True, why=visible(why, MAX_WHY)))
 
 
@@ -72,16 +69,19 @@ class _Search:
     def run(self) -> None:
         """Raises ``Stopped``, and what the engine's player raises."""
         rules = find_game(self.job.game)
-        start: Position | None = None if self.job.fen is None else rules.position.parse(self.job.fen)
+        start = self.job.fen
+        positions: list[Position] = [
+            rules.position.initial() if start is None else rules.position.parse(start)
+        ]
+        for token in self.job.moves:
+            positions.append(positions[-1].play(token))
         player = self._engine.player
         player.on_wait = self._check_in  # the process keeps the one it starts with
         try:
             player.prepare()
             for ply in self.job.plies:
-                history = History(rules, start)
-                for token in self.job.moves[:ply]:
-                    history.play(token)
-                self._evaluate(ply, history)
+                # The match rules end games, and not lines of an analysis.
+                self._evaluate(ply, History(rules, positions[ply], ply_limit=positions[ply].ply + 1))
         finally:
             player.close()
 
@@ -91,7 +91,11 @@ class _Search:
         question = f"{format_message(line)}\n{format_message(Go(movetime_ms=self.job.ms))}\n".encode()
         allowance_ns = (self.job.ms + MARGIN_MS) * NS // 1_000
         found: EngineMove = self._engine.player.choose(MoveRequest(history, question, allowance_ns))
-        history.position.play(found.token)  # raises ``IllegalMove``
+        try:
+            if found.token != RESIGN:
+                history.position.play(found.token)
+        except IllegalMove as error:
+            raise Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(found.token, error)) from None
         self._tell(ply, found.token, "" if found.note is None else format_note(found.note))
 
     def _check_in(self) -> None:

@@ -152,11 +152,14 @@ class Slot:
         try:
             job = replace(given, engine=_vetted(given.engine))
         except JobError as error:
-            self.sender.tell(SearchNews(given.search, self.worker.name, (), is_over=True, why=str(error)))
+            log.error("a search is not run: %s", error)
+            self.sender.tell(SearchNews(given.search, self.worker.name, (), is_over=True))
             return
         log.info("searches with the bot %s", job.engine.name)
         if self._fetch([job.engine], lambda: None):
             search(job, self.worker, self.sender.tell, lambda: self._must_stop(job.search))
+        else:
+            self.sender.tell(SearchNews(job.search, self.worker.name, (), is_over=True))
 
     def _must_stop(self, what: str) -> bool:
         return self.slots.is_stopping or self.sender.is_stopped(what)

@@ -14,7 +14,7 @@ from engines.rules.base import IllegalMove
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_user, make_version, open_door
 from tournament.models import Bot, BotVersion, PersonGame, User
-from tournament.services import playing
+from tournament.services import playing, searching
 from tournament.services.playing import history_of, open_search, play, resign, start, take_over
 from tournament.services.searching import SearchRefused
 from workers.jobs import Evaluation, SearchNews, Work
@@ -35,18 +35,24 @@ Answer = Callable[..., PersonGame]
 
 
 @pytest.fixture(autouse=True)
-def answer(version: BotVersion) -> Answer:
-    """Have the bot's slot answer with the first legal move, or fail."""
-    worker = DoorWorker(takes=(Work.CHECKS, Work.ANALYSIS), slots=1)
-    worker.beat()
+def worker(version: BotVersion) -> DoorWorker:
+    one = DoorWorker(takes=(Work.CHECKS, Work.ANALYSIS), slots=1)
+    one.beat()
+    return one
 
-    def answered(game: PersonGame, why: str = "") -> PersonGame:
+
+@pytest.fixture
+def answer(worker: DoorWorker) -> Answer:
+    """Have the bot's slot answer with the first legal move or this one, or fail."""
+
+    def answered(game: PersonGame, why: str = "", move: str = "") -> PersonGame:
         search = open_search(game)
         assert search is not None
-        ply, move = search.plies[0], next(history_of(game).position.legal_moves())
-        assert worker.ask() is not None
+        ply, move = search.plies[0], move or next(history_of(game).position.legal_moves())
+        batch = worker.ask()
+        assert batch is not None
         found = () if why else (Evaluation(ply, move, ""),)
-        worker.post(str(search.pk), search=SearchNews(str(search.pk), f"{worker.name}/0", found, True, why))
+        worker.post(batch.job, search=SearchNews(batch.job, f"{worker.name}/0", found, True, why))
         return take_over(game, timezone.now())
 
     return answered
@@ -101,7 +107,38 @@ def test_an_illegal_move_of_a_worker_ends_the_game(version: BotVersion, person: 
     assert search is not None
     type(search).objects.update(found={"1": ["z9", ""]}, ended_at=timezone.now())
     game = take_over(game, timezone.now())
-    assert (game.result, game.end, game.moves) == ("1-0", PersonGame.End.FAILED, "c1+")
+    assert (game.result, game.end, game.moves) == ("*", PersonGame.End.VOID, "c1+")
+
+
+def test_a_bot_may_resign(version: BotVersion, person: User, answer: Answer) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()), move="resign")
+    assert (game.result, game.end, game.moves) == ("1-0", PersonGame.End.RESIGNED, "c1+")
+    page = Client().get(game.get_absolute_url()).content.decode()
+    assert "pia won: Oracle v1 resigned." in page
+
+
+def test_faults_of_the_site_are_nobody_s(version: BotVersion, person: User, worker: DoorWorker) -> None:
+    game = play(begun(version, person), "c1+", timezone.now())
+    BotVersion.objects.update(state=BotVersion.State.WITHDRAWN)
+    assert worker.ask() is None
+    game = take_over(game, timezone.now())
+    assert (game.result, game.end) == ("*", PersonGame.End.VOID)
+    assert "no longer valid" in game.why
+
+
+def test_a_game_may_be_stopped_while_the_bot_is_awaited(version: BotVersion, person: User) -> None:
+    game = resign(play(begun(version, person), "c1+", timezone.now()), timezone.now())
+    assert (game.result, game.end) == ("*", PersonGame.End.VOID)
+    assert open_search(game) is None
+
+
+def test_moves_wait_while_the_hours_of_the_day_are_used_up(
+    version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = begun(version, person)
+    monkeypatch.setattr(searching, "is_exhausted", lambda *_: True)
+    with pytest.raises(SearchRefused, match="slot-hours"):
+        play(game, "c1+", timezone.now())
 
 
 def test_a_person_may_resign_once(version: BotVersion, person: User) -> None:
@@ -136,6 +173,8 @@ def test_records_are_verified_and_marked(version: BotVersion, person: User, answ
         resign(begun(version, person), timezone.now()),
         answer(play(begun(version, person), "c1+", timezone.now()), why="it crashed"),
         begun(version, person, is_white=False),
+        resign(begun(version, person, is_white=False), timezone.now()),
+        answer(play(begun(version, person), "c1+", timezone.now()), move="resign"),
     ]
     for game in games:
         text = Client().get(f"/play/game/{game.pk}.pgn").content.decode()

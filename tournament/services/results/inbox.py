@@ -161,9 +161,9 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str,
     if mine:
         goes_on = {Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID}
         return tuple(sorted(name for name, attempt in mine.items() if attempt.end not in goes_on))
-    for held in (Exam, BotSearch):
-        if held._default_manager.filter(pk=job, assigned=worker.name, ended_at__isnull=True).exists():
-            return ()
+    held = {"assigned": worker.name, "ended_at__isnull": True}
+    if Exam.objects.filter(pk=job, **held).exists() or BotSearch.objects.filter(ask=job, **held).exists():
+        return ()
     playing = {post.progress.attempt} if post.progress else set()
     return tuple(sorted({str(job), *(report.attempt for report in post.reports), *post.returned, *playing}))
 

@@ -110,6 +110,7 @@ def person_record(game: PersonGame) -> Record:
         PersonGame.End.RULES: (Termination.RULES, Fault.NONE),
         PersonGame.End.RESIGNED: (Termination.RESIGNATION, Fault.NONE),
         PersonGame.End.FAILED: (Termination.CRASH, Fault.of(game.person_side.other)),
+        PersonGame.End.VOID: (Termination.VOID, Fault.INFRASTRUCTURE),
         PersonGame.End.OPEN: (Termination.VOID, Fault.INFRASTRUCTURE),
     }
     end = PersonGame.End(game.end)
@@ -123,7 +124,7 @@ def person_record(game: PersonGame) -> Record:
             termination,
             fault,
             Reason(game.why) if end == PersonGame.End.RULES else Reason.NONE,
-            evidence=game.why if end == PersonGame.End.FAILED else "",
+            evidence="" if end == PersonGame.End.RULES else game.why,
         ),
         event=RecordEvent(
             event="A person against a bot",

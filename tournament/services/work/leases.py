@@ -34,7 +34,7 @@ def is_over_soon(attempt: Attempt, now: datetime) -> bool:
 
 
 def renew(job: uuid.UUID, now: datetime) -> None:
-    """Renew the leases of a job's games, or of the check or search with this id.
+    """Renew the leases of a job's games, or of a check with this id or a search with this ask.
 
     Writes nothing before a third is used.
 
@@ -47,8 +47,8 @@ def renew(job: uuid.UUID, now: datetime) -> None:
         with transaction.atomic():
             in_order(unreported).update(lease_until=min(now + LEASE, ends_by or now + LEASE))
         return
-    held = {"pk": job, "ended_at__isnull": True, "lease_until__lt": soon}
-    checks, searches = Exam.objects.filter(**held), BotSearch.objects.filter(**held)
+    held = {"ended_at__isnull": True, "lease_until__lt": soon}
+    checks, searches = Exam.objects.filter(pk=job, **held), BotSearch.objects.filter(ask=job, **held)
     if checks.values("pk").union(searches.values("pk")).exists():
         checks.update(lease_until=now + LEASE)
         searches.update(lease_until=now + LEASE)

@@ -48,7 +48,7 @@ from tournament.services.work.durations import (
     slots_at_work,
 )
 from tournament.services.work.leases import LEASE
-from tournament.services.work.searches import claim_search, release_search, search_job
+from tournament.services.work.searches import claim_search, free_slots, search_job
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -100,8 +100,8 @@ def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     for search in BotSearch.objects.filter(**mine).select_related("version__bot"):
         if str(search.ask) == ask.ask:
             batch = _batch_of_search(search)
-        elif str(search.pk) not in ask.holds:
-            release_search(search)
+        elif str(search.ask) not in ask.holds:
+            free_slots(BotSearch.objects.filter(pk=search.pk, ask=search.ask), now)
     return batch
 
 
@@ -292,7 +292,7 @@ def _batch_of_check(check: Exam) -> Batch:
 
 
 def _batch_of_search(search: BotSearch) -> Batch:
-    return Batch(str(search.pk), settings.LEASE_SECONDS, search=search_job(search))
+    return Batch(str(search.ask), settings.LEASE_SECONDS, search=search_job(search))
 
 
 _TOLD = (

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from collections import defaultdict
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from engines.visible import visible
-from tournament.models import BotSearch, BotVersion, Ignored, Worker
+from tournament.models import BotSearch, BotVersion, Worker
 from tournament.queues import announce, search_topic
-from tournament.services.fair_share import charge
-from tournament.services.locks import lock
-from workers.jobs import Ask, SearchJob, SearchNews, name_of
+from tournament.services.fair_share import charge, played_seconds
+from tournament.services.locks import in_order, lock
+from workers.jobs import Ask, SearchJob, SearchNews
 
 BATCH_MS = 5_000
 """Of searching that a slot gets at once; at least one position."""
+MOST_TRIES = 3
+"""Of slots that evaluate nothing, one after another."""
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
@@ -29,14 +32,18 @@ def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> BotSearch 
     """Give a slot the search that is next; None if none waits. Those with the fewest positions come first."""
     waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
     end_searches(waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now)
+    end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
     for search in sorted(waiting[:100], key=lambda one: len(one.missing)):
         taken = {
             "assigned": worker.name,
             "slot": ask.slot,
             "ask": uuid.UUID(ask.ask),
+            "sent_at": now,
             "lease_until": now + datetime.timedelta(seconds=settings.LEASE_SECONDS),
+            "tries": F("tries") + 1,
         }
         if BotSearch.objects.filter(pk=search.pk, assigned="", ended_at__isnull=True).update(**taken):
+            search.ask = uuid.UUID(ask.ask)
             return search
     return None
 
@@ -45,7 +52,7 @@ def search_job(search: BotSearch) -> SearchJob:
     """The next positions of a search, as its worker gets them."""
     most = max(1, BATCH_MS // search.ms)
     return SearchJob(
-        search=str(search.pk),
+        search=str(search.ask),
         engine=search.version.engine_spec(),
         game=search.ladder_id,
         fen=search.start or None,
@@ -55,49 +62,56 @@ def search_job(search: BotSearch) -> SearchJob:
     )
 
 
+@transaction.atomic
 def end_searches(searches: QuerySet[BotSearch], why: str, now: datetime.datetime) -> None:
     """End those of these searches that are open; ``why`` is a sentence for the person who asked."""
     open_ones = list(searches.filter(ended_at__isnull=True).order_by().values_list("pk", flat=True))
     if open_ones:
         rows = BotSearch.objects.filter(pk__in=open_ones, ended_at__isnull=True)
-        rows.update(ended_at=now, assigned="", lease_until=None, why=why)
+        in_order(rows).update(ended_at=now, why=why)
         transaction.on_commit(lambda: announce(*map(search_topic, open_ones)))
 
 
-def release_search(search: BotSearch) -> None:
-    """Let it wait for another slot, if its slot still has it."""
-    held = BotSearch.objects.filter(pk=search.pk, ask=search.ask, ended_at__isnull=True)
-    held.update(assigned="", lease_until=None)
+@transaction.atomic
+def free_slots(searches: QuerySet[BotSearch], now: datetime.datetime) -> int:
+    """Take searches from the slots that have them, and charge the slots' time; returns how many.
+
+    Those that are open wait for other slots.
+    """
+    held = lock(searches.exclude(assigned=""))
+    seconds: dict[int | None, float] = defaultdict(float)
+    for search in held:
+        if search.owner_id and search.sent_at:
+            seconds[search.owner_id] += played_seconds(search.sent_at, search.lease_until, now)
+    BotSearch.objects.filter(pk__in=[search.pk for search in held]).update(assigned="", lease_until=None)
+    charge(seconds, now)
+    return len(held)
 
 
 @transaction.atomic
-def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime) -> bool:
-    """Store what a slot found; False if it does not have the search. May be repeated, and come late."""
-    held = lock(BotSearch.objects.filter(pk=news.search, ended_at__isnull=True, assigned=worker.name))
-    if not held or name_of(news.worker) != worker.name:
-        Ignored.objects.count_more("foreign", now)
-        return False
-    (search,) = held
-    seconds = 0.0
+def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime) -> None:
+    """Store what a slot found, unless it does not have the search. May be repeated, and come late."""
+    for search in lock(BotSearch.objects.filter(ask=news.search, assigned=worker.name)):
+        if search.ended_at is None:
+            _record(search, news, now)
+            transaction.on_commit(lambda key=search.pk: announce(search_topic(key)))  # type: ignore[misc]
+        if news.is_over:
+            free_slots(BotSearch.objects.filter(pk=search.pk), now)
+
+
+def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None:
     for one in news.found:
         known = search.found.get(str(one.ply), ["", ""])
         if one.ply in search.plies and not known[0]:
             search.found[str(one.ply)] = [visible(one.move, MAX_MOVE), visible(one.comment, MAX_COMMENT)]
-            seconds += search.ms / 1000 if one.move else 0.0
+            search.tries = 0 if one.move else search.tries
+    search.why, search.is_fault = visible(news.why, MAX_WHY), bool(news.why)
+    if news.is_over and (search.why or not search.missing):
+        search.ended_at = now
     search.lease_until = now + datetime.timedelta(seconds=settings.LEASE_SECONDS)
-    if news.is_over:
-        search.assigned, search.lease_until = "", None
-        search.why = visible(news.why, MAX_WHY)
-        if search.why or not search.missing:
-            search.ended_at = now
     search.save()
-    if search.owner_id:
-        charge({search.owner_id: seconds}, now)
-    transaction.on_commit(lambda: announce(search_topic(search.pk)))
-    return True
 
 
 def sweep_searches(now: datetime.datetime) -> int:
     """Let searches wait again whose leases have expired; returns how many."""
-    lost = BotSearch.objects.filter(ended_at__isnull=True, lease_until__lt=now)
-    return lost.update(assigned="", lease_until=None)
+    return free_slots(BotSearch.objects.filter(lease_until__lt=now), now)

@@ -72,8 +72,8 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
             raise Http404(f"no game {pk} of this user")
         return _answer_form(request, game)
     game = playing.take_over(game, now)
-    search = playing.open_search(game) if not game.ended_at else None
-    topics = (search_topic(search.pk),) if search else ()
+    search = playing.open_search(game)
+    topics = () if game.ended_at else (search_topic(game.pk), *([search_topic(search.pk)] if search else []))
     part = LivePart(request, f"{len(game.moves.split())}-{game.end}", topics, PAUSE_S)
     if part.is_shown:
         return part.unchanged()
@@ -88,7 +88,7 @@ def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:
             playing.resign(game, now)
         else:
             playing.play(playing.take_over(game, now), request.POST.get("token", "").strip(), now)
-    except IllegalMove as error:
+    except (IllegalMove, SearchRefused) as error:
         if is_part(request):
             return HttpResponse(as_sentence(str(error)), status=400, content_type="text/plain; charset=utf-8")
         messages.error(request, as_sentence(str(error)))
@@ -122,8 +122,10 @@ def _state(game: PersonGame, *, is_own: bool, is_turn: bool) -> str:
         return "Your move." if is_turn else f"{game.version} thinks …" if is_own else "The game goes on."
     winner = {"1-0": game.is_white, "0-1": not game.is_white}.get(game.result)
     ending = ENDINGS.get(Reason(game.why), "") if game.end == PersonGame.End.RULES else ""
+    if game.end == PersonGame.End.VOID:
+        return f"The game is void: {game.why}"
     if game.end == PersonGame.End.RESIGNED:
-        ending = f"{person} resigned"
+        ending = f"{game.version if winner else person} resigned"
     elif game.end == PersonGame.End.FAILED:
         ending = f"the bot failed: {game.why}"
     if winner is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,16 +20,23 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.records import MoveNote, format_score, parse_note
+from engines.protocol import RESIGN
+from engines.records import MoveNote, MoveTree, format_score, parse_note
 from engines.rules.base import Position, Side
 from engines.rules.registry import find_game
 from tournament.access import Visitor
 from tournament.models import BotSearch, BotVersion, Game
 from tournament.queues import search_topic
-from tournament.services.searching import SECONDS, SearchRefused, answering, request_search
-from tournament.views.analysis.board import draw_line, find_ladder
+from tournament.services.searching import (
+    SECONDS,
+    SearchRefused,
+    answering,
+    everybody_may_ask,
+    request_search,
+)
+from tournament.views.analysis.board import draw_line, find_ladder, show_page
 from tournament.views.analysis.losses import Judged, find_losses
-from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree
+from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree, show_tree
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.games.chart import draw_heights
 from tournament.views.games.replay import Replay
@@ -60,7 +68,11 @@ class Evaluated:
     @property
     def line(self) -> Sequence[str]:
         """The expected moves."""
-        return self.note.pv or ((self.move,) if self.move else ())
+        return self.note.pv or ((self.move,) if self.move and not self.resigns else ())
+
+    @property
+    def resigns(self) -> bool:
+        return self.move == RESIGN
 
 
 def read_line(search: BotSearch) -> Line:
@@ -83,6 +95,7 @@ def evaluations(search: BotSearch, line: Line) -> list[Evaluated]:
 def search_request(request: HttpRequest, code: str) -> HttpResponse:
     """Have a bot search the position that the form of the analysis board shows."""
     game = find_ladder(code)
+    shown = show_tree(game, "", MoveTree())
     try:
         shown = read_tree(request.POST, game)
         if shown.line.position.outcome().decided:
@@ -101,8 +114,7 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
     except (BadLine, SearchRefused) as refused:
         if is_part(request):
             return HttpResponse(str(refused), status=400, content_type="text/plain; charset=utf-8")
-        messages.error(request, str(refused))
-        return redirect("analysis", code)
+        return show_page(request, shown, None, trouble=str(refused), status=400)
     return redirect(search)
 
 
@@ -152,22 +164,23 @@ def search(request: HttpRequest, pk: str) -> HttpResponse:
 def game_analysis(request: HttpRequest, pk: int) -> HttpResponse:
     """A bot's evaluations of all positions of a game, and the moves that lost most; a form requests them."""
     game = find_game_for(request, pk)
+    shown, part = _latest_analysis(game, request.user, request.GET.get("search", "")), None
+    if shown is not None:
+        state = f"{shown.pk}-{len(shown.missing)}-{shown.why}-{shown.ended_at is None}"
+        topics = () if shown.ended_at else (search_topic(shown.pk),)
+        part = LivePart(request, state, topics, parameters={"search": shown.pk})
+        if part.is_shown:
+            return part.unchanged()
     replay, _, recorded = load_replay(game)
     if not recorded:
         raise Http404(f"game {pk} is not recorded")
     if request.method == "POST":
         return _request_analysis(request, game, replay)
-    shown = _latest_analysis(game, request.GET.get("search", ""))
-    if shown is None:
+    if shown is None or part is None:
         return render(request, "game_analysis.html", _analysis_context(game, None, {}, replay, request.user))
-    state = f"{len(shown.missing)}-{shown.why}-{shown.ended_at is None}-{bool(shown.assigned)}"
-    topics = () if shown.ended_at else (search_topic(shown.pk),)
-    part = LivePart(request, f"{shown.pk}-{state}", topics, parameters={"search": shown.pk})
-    if part.is_shown:
-        return part.unchanged()
     line = Line(replay.rules, tuple(move.token for move in replay.moves), replay.positions)
     judged = {
-        one.ply: Judged(one.ply, one.side, one.note.score, one.move)
+        one.ply: Judged(one.ply, one.side, one.note.score, "" if one.resigns else one.move)
         for one in evaluations(shown, line)
         if one.move and one.note.score is not None
     }
@@ -189,13 +202,16 @@ def _analysis_context(
     }
 
 
-def _latest_analysis(game: Game, key: str) -> BotSearch | None:
-    """The search of this key, or else the latest one of the game that has not failed."""
+def _latest_analysis(game: Game, user: Visitor, key: str) -> BotSearch | None:
+    """The search of this key, or else the latest complete one by a bot that all may ask, or of the user."""
     analyses = game.searches.select_related("version__bot").order_by("-asked_at")
     if key:
         with suppress(ValidationError):
             return analyses.filter(pk=key).first()
-    return analyses.filter(why="").first()
+    is_shown = Q(ended_at__isnull=False) & everybody_may_ask("version__bot__")
+    if user.is_authenticated:
+        is_shown |= Q(owner=user)
+    return analyses.filter(is_shown, why="").first()
 
 
 def _request_analysis(request: HttpRequest, game: Game, replay: Replay) -> HttpResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from engines.rules.base import Position
@@ -12,7 +13,7 @@ from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_user, make_version, open_door
 from tournament.access import PUBLIC
-from tournament.models import Bot, BotSearch, BotVersion, SlotUse, User
+from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, SlotUse, User
 from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
 from tournament.services.searching import SearchRefused, request_search
@@ -40,16 +41,25 @@ def worker() -> DoorWorker:
 
 
 def request(
-    version: BotVersion, *, plies: tuple[int, ...] = (2,), ms: int = 1000, user: User | None = None
+    version: BotVersion,
+    *,
+    plies: tuple[int, ...] = (2,),
+    ms: int = 1000,
+    user: User | None = None,
+    address: str = "1.2.3.4",
 ) -> BotSearch:
     start: Position = GAMES[LADDER].position.initial()
     return request_search(
-        LADDER, version, start, LINE, plies, ms, user=user, address="1.2.3.4", now=timezone.now()
+        LADDER, version, start, LINE, plies, ms, user=user, address=address, now=timezone.now()
     )
 
 
-def news(search: BotSearch, *found: Evaluation, over: bool = False, why: str = "") -> SearchNews:
-    return SearchNews(str(search.pk), "players@east/0", found, over, why)
+def tell(
+    worker: DoorWorker, job: SearchJob, *found: Evaluation, over: bool = False, why: str = ""
+) -> tuple[str, ...]:
+    """What the worker must stop after this news."""
+    news = SearchNews(job.search, f"{worker.name}/0", found, over, why)
+    return worker.post(job.search, search=news).stop
 
 
 def taken(worker: DoorWorker) -> SearchJob:
@@ -62,16 +72,16 @@ def taken(worker: DoorWorker) -> SearchJob:
 def test_a_slot_gets_the_search_and_its_answer_ends_it(version: BotVersion, worker: DoorWorker) -> None:
     search = request(version)
     job = taken(worker)
-    assert (job.search, job.moves, job.plies, job.fen) == (str(search.pk), LINE, (2,), None)
-    worker.post(job.search, search=news(search, Evaluation(2, "", "+0.10/1 0.1s")))
+    assert (job.moves, job.plies, job.fen) == (LINE, (2,), None)
+    tell(worker, job, Evaluation(2, "", "+0.10/1 0.1s"))
     search.refresh_from_db()
     assert search.found == {"2": ["", "+0.10/1 0.1s"]}
-    assert not worker.post(job.search, search=news(search, Evaluation(2, "a1-", "+0.35/2 1.0s"))).stop
-    worker.post(job.search, search=news(search, over=True))
+    assert not tell(worker, job, Evaluation(2, "a1-", "+0.35/2 1.0s"))
+    tell(worker, job, over=True)
     search.refresh_from_db()
     assert search.found == {"2": ["a1-", "+0.35/2 1.0s"]}
     assert search.ended_at is not None
-    assert worker.post(job.search, search=news(search, over=True)).stop == (job.search,)
+    assert tell(worker, job, over=True) == (job.search,)
 
 
 def test_the_same_ask_gets_the_same_search_and_another_lets_it_wait(
@@ -81,8 +91,16 @@ def test_the_same_ask_gets_the_same_search_and_another_lets_it_wait(
     ask = worker.new_ask()
     first, again = worker.ask(ask), worker.ask(ask)
     assert first == again
+    assert first is not None
+    assert first.search is not None
     other = taken(worker)
-    assert other.search == str(search.pk)
+    assert other.moves == first.search.moves
+    tell(worker, first.search, Evaluation(2, "a1-", ""), over=True)
+    search.refresh_from_db()
+    assert (search.found, search.assigned) == ({}, worker.name), "late news of the earlier slot"
+    tell(worker, other, Evaluation(2, "c1+", ""), over=True)
+    search.refresh_from_db()
+    assert search.found == {"2": ["c1+", ""]}
 
 
 def test_long_searches_are_done_in_parts_and_short_ones_come_first(
@@ -91,33 +109,62 @@ def test_long_searches_are_done_in_parts_and_short_ones_come_first(
     long = request(version, plies=(0, 1, 2), ms=3000, user=make_user("anna"))
     short = request(version, plies=(1,), ms=1000, user=make_user("bert"))
     job = taken(worker)
-    assert job.search == str(short.pk)
-    worker.post(job.search, search=news(short, Evaluation(1, "a1-", ""), over=True))
+    assert (job.plies, job.ms) == ((1,), short.ms)
+    tell(worker, job, Evaluation(1, "a1-", ""), over=True)
     for ply in (0, 1, 2):
         job = taken(worker)
-        assert (job.search, job.plies) == (str(long.pk), (ply,))
-        worker.post(job.search, search=news(long, Evaluation(ply, "a1-", ""), over=True))
+        assert (job.plies, job.ms) == ((ply,), long.ms)
+        BotSearch.objects.filter(pk=long.pk).update(sent_at=F("sent_at") - datetime.timedelta(seconds=3))
+        tell(worker, job, Evaluation(ply, "a1-", ""), over=True)
     long.refresh_from_db()
     assert long.ended_at is not None
     assert long.missing == []
-    assert SlotUse.objects.get(owner__username="anna").seconds == 9
+    assert 9 <= SlotUse.objects.get(owner__username="anna").seconds < 90
 
 
 def test_what_an_engine_s_fault_ends_is_over_with_the_reason(version: BotVersion, worker: DoorWorker) -> None:
     search = request(version)
     job = taken(worker)
-    worker.post(job.search, search=news(search, over=True, why="it crashed"))
+    tell(worker, job, over=True, why="it crashed")
     search.refresh_from_db()
-    assert (search.why, search.ended_at is None) == ("it crashed", False)
+    assert (search.why, search.is_fault, search.ended_at is None) == ("it crashed", True, False)
     assert worker.ask() is None
     assert request(version).pk != search.pk, "what failed is searched again"
 
 
 def test_a_stopped_slot_s_search_waits_again(version: BotVersion, worker: DoorWorker) -> None:
     search = request(version)
+    first = taken(worker)
+    tell(worker, first, over=True)
+    assert taken(worker).search != first.search
+    search.refresh_from_db()
+    assert search.ended_at is None
+
+
+def test_what_no_slot_can_run_ends_and_is_nobody_s_fault(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    for _ in range(3):
+        tell(worker, taken(worker), over=True)
+    assert worker.ask() is None
+    search.refresh_from_db()
+    assert search.ended_at is not None
+    assert "could not run it" in search.why
+    assert not search.is_fault
+
+
+def test_a_slot_is_charged_also_if_the_person_asks_for_something_else(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    anna = make_user("anna")
+    search = request(version, user=anna)
     job = taken(worker)
-    worker.post(job.search, search=news(search, over=True))
-    assert taken(worker).search == str(search.pk)
+    BotSearch.objects.update(sent_at=F("sent_at") - datetime.timedelta(seconds=7))
+    request(version, plies=(1,), user=anna)
+    assert tell(worker, job, Evaluation(2, "a1-", "")) == (job.search,)
+    tell(worker, job, over=True)
+    search.refresh_from_db()
+    assert (search.found, search.assigned) == ({}, "")
+    assert 7 <= SlotUse.objects.get(owner=anna).seconds < 70
 
 
 def test_a_lost_search_waits_again(version: BotVersion, worker: DoorWorker) -> None:
@@ -131,11 +178,10 @@ def test_a_lost_search_waits_again(version: BotVersion, worker: DoorWorker) -> N
 
 def test_news_of_others_are_ignored(version: BotVersion, worker: DoorWorker) -> None:
     search = request(version)
-    taken(worker)
+    job = taken(worker)
     other = DoorWorker(name="players@west", takes=(Work.CHECKS, Work.ANALYSIS))
     other.beat()
-    found = SearchNews(str(search.pk), "players@west/0", (Evaluation(2, "a1-", ""),), True)
-    assert other.post(str(search.pk), search=found).stop == (str(search.pk),)
+    assert tell(other, job, Evaluation(2, "a1-", ""), over=True) == (job.search,)
     search.refresh_from_db()
     assert search.found == {}
 
@@ -143,6 +189,45 @@ def test_news_of_others_are_ignored(version: BotVersion, worker: DoorWorker) -> 
 def test_the_same_again_is_the_same_search(version: BotVersion, worker: DoorWorker) -> None:
     assert request(version).pk == request(version).pk
     assert request(version, ms=2000).pk != request(version).pk
+
+
+def test_an_open_search_is_its_asker_s_and_a_complete_one_everybody_s(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    first, anna = request(version), make_user("anna")
+    assert request(version, user=anna).pk != first.pk
+    tell(worker, taken(worker), Evaluation(2, "a1-", ""), over=True)
+    assert request(version, user=make_user("bert")).pk == first.pk
+
+
+def test_guests_of_one_network_count_together_and_open_ones_are_limited(
+    version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = request(version, address="2001:db8::1")
+    second = request(version, plies=(1,), address="2001:db8::2:1")
+    first.refresh_from_db()
+    assert first.asker == second.asker
+    assert first.ended_at is not None
+    monkeypatch.setattr(searching, "MOST_GUESTS", 1)
+    with pytest.raises(SearchRefused, match="Many visitors"):
+        request(version, address="1.2.3.4")
+    assert request(version, plies=(0,), address="2001:db8::3")
+
+
+def test_an_asker_has_one_open_search_whatever_happens_at_once(
+    version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request(version)
+    monkeypatch.setattr(searching, "end_searches", lambda *_: None)
+    with pytest.raises(SearchRefused, match="at the same time"):
+        request(version, plies=(1,))
+    assert BotSearch.objects.count() == 1
+
+
+def test_a_bot_that_is_kept_off_a_ladder_does_not_answer_there(version: BotVersion) -> None:
+    assert searching.answering(LADDER, PUBLIC) == [version]
+    ActiveVersion.objects.update(enabled=False)
+    assert searching.answering(LADDER, PUBLIC) == []
 
 
 def test_the_next_request_of_a_person_ends_the_earlier_one(version: BotVersion, worker: DoorWorker) -> None:
@@ -204,11 +289,9 @@ def test_a_search_by_a_bot_that_was_withdrawn_ends(version: BotVersion, worker: 
 def test_deactivation_ends_the_searches_of_an_account(version: BotVersion, worker: DoorWorker) -> None:
     anna = make_user("anna")
     search = request(version, user=anna)
-    taken(worker)
+    job = taken(worker)
     stop_work_of(anna, timezone.now())
     search.refresh_from_db()
     assert "deactivated" in search.why
-    assert worker.post(str(search.pk), search=news(search, Evaluation(2, "a1-", ""))).stop == (
-        str(search.pk),
-    )
+    assert tell(worker, job, Evaluation(2, "a1-", "")) == (job.search,)
     assert search.found == {}
