@@ -86,6 +86,26 @@ def test_a_guest_asks_a_bot_and_its_lines_arrive_on_the_board(slot: AnsweringSlo
     )
 
 
+def test_a_second_request_while_the_first_runs_is_followed(slot: AnsweringSlot, page: Page) -> None:
+    page.goto(f"/analyse/{LADDER}/?moves=c1%2B")
+    evaluate, said = page.get_by_role("button", name="Evaluate"), page.locator("#search")
+    evaluate.click()
+    expect(said).to_contain_text("waits for a free slot")
+    first = slot.take()
+    page.get_by_label("Time", exact=True).select_option("1")
+    evaluate.click()
+    expect(said).to_contain_text("waits for a free slot")
+    slot.tell(first, is_over=True)
+    slot.answer(slot.take(), "+0.75")
+    expect(said).to_contain_text("has searched.")
+    expect(said).to_contain_text("+0.75 for Black")
+    expect(page.locator("#search-said")).to_contain_text("+0.75 for Black")
+    page.get_by_role("button", name="Start").click()
+    expect(said).to_be_hidden()
+    page.get_by_role("button", name="c1+", exact=True).first.click()
+    expect(said).to_be_visible()
+
+
 def test_a_search_has_a_page_without_scripts(slot: AnsweringSlot, unscripted: Page) -> None:
     unscripted.goto(f"/analyse/{LADDER}/?moves=c1%2B")
     unscripted.get_by_role("button", name="Evaluate").click()
@@ -105,7 +125,7 @@ def test_a_refusal_and_a_failure_are_said_where_the_button_is(
     page.goto(f"/analyse/{LADDER}/")
     page.get_by_label("Time", exact=True).select_option("10")
     page.get_by_role("button", name="Evaluate").click()
-    expect(page.locator("#search")).to_have_text("Log in for longer searches.")
+    expect(page.locator("#search-said")).to_have_text("Log in for longer searches.")
     page.get_by_label("Time", exact=True).select_option("1")
     page.get_by_role("button", name="Evaluate").click()
     expect(page.locator("#search")).to_contain_text("waits")
@@ -173,6 +193,40 @@ def test_a_game_against_a_bot_is_played_by_clicks_to_its_end_and_again(
     expect(state).to_contain_text("thinks")
     assert PersonGame.objects.filter(is_white=False, person=site.rival).count() == 1
     assert PersonGame.objects.exclude(result="*").get().moves == " ".join(history.moves)
+
+
+def test_onlookers_follow_a_game_and_its_player_may_stop_it(
+    slot: AnsweringSlot, site: Site, page: Page, visit: Visit
+) -> None:
+    mine = visit()  # its console reports the lost connection
+    log_in(mine, "rita")
+    mine.goto(f"/play/{LADDER}/")
+    mine.get_by_role("button", name="Play", exact=True).click()
+    state = mine.locator("#state")
+    expect(state).to_have_text("Your move.")
+    page.goto(mine.url)
+    expect(page.locator("#turn .line")).to_have_text("")
+    mine.context.set_offline(True)
+    mine.locator("#token").fill("c1+")
+    mine.locator("#token").press("Enter")
+    expect(mine.locator("#said")).to_have_text("The site cannot be reached: try again.")
+    mine.context.set_offline(False)
+    mine.locator("#token").press("Enter")
+    expect(state).to_contain_text("thinks")
+    expect(page.locator("#turn .line")).to_have_text("c1+")
+    slot.answer(slot.take())
+    expect(mine.locator("#token")).to_be_focused()
+    expect(page.locator("#turn .line span")).to_have_count(2)
+    history = History(find_game(LADDER))
+    for token in PersonGame.objects.get().moves.split():
+        history.play(token)
+    mine.locator("#token").fill(play_first(history))
+    mine.get_by_role("button", name="Play", exact=True).click()
+    expect(state).to_contain_text("thinks")
+    mine.once("dialog", lambda dialog: dialog.accept())
+    mine.get_by_role("button", name="Stop the game").click()
+    expect(state).to_contain_text("The game is void")
+    expect(page.locator("#state")).to_contain_text("The game is void")
 
 
 def test_an_owner_lets_everybody_ask_a_bot(site: Site, page: Page) -> None:

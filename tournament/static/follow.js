@@ -11,7 +11,7 @@ const AGAIN_MS = 60000; // after so long of polling a stream is tried again
 // The elements of an answer.
 export const parsed = (html) => Object.assign(document.createElement("template"), { innerHTML: html }).content;
 
-// `find` gives the element, `apply` shows an answer. Returns a function to call for a new element.
+// `find` gives the element, `apply` shows an answer. Returns a function to call when the element has another address.
 export function follow(find, apply) {
   let source = null;
   let isHeard = false;
@@ -72,12 +72,15 @@ export function follow(find, apply) {
     else if (!isPolling) poll();
   }
 
-  setInterval(tick, POLL_MS);
-  document.addEventListener("visibilitychange", () => {
+  function begin() {
+    close();
     begunAt = -AGAIN_MS;
     tick();
-  });
+  }
+
+  setInterval(tick, POLL_MS);
+  document.addEventListener("visibilitychange", begin);
   addEventListener("pagehide", close);
   if (window.EventSource) tick(); // the page is new, so that a poll would find nothing
-  return tick;
+  return begin;
 }

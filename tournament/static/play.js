@@ -4,58 +4,67 @@ import { follow, parsed } from "./follow.js";
 import { animateMove } from "./motion.js";
 import { MoveEntry } from "./moves.js";
 
+const part = document.getElementById("play");
 const board = document.getElementById("board");
-const part = () => document.getElementById("play");
 const said = document.getElementById("said");
+const element = (id) => document.getElementById(id);
 
 function swap(html) {
   const content = parsed(html);
-  const isFocused = part().contains(document.activeElement);
-  part().replaceWith(content.querySelector("#play"));
+  const { follow: address, moves } = content.querySelector("#play").dataset;
+  const [isOnBoard, isInForm] = ["board", "turn"].map((id) => element(id).contains(document.activeElement));
+  if (address) part.dataset.follow = address;
+  else delete part.dataset.follow;
+  part.dataset.moves = moves;
+  for (const id of ["view", "targets", "spoken", "turn"]) element(id).replaceWith(content.getElementById(id));
   show();
   animateMove(board);
-  said.className = "unseen";
-  said.textContent = `${document.getElementById("spoken").textContent} ${document.getElementById("state").textContent}`;
-  if (isFocused) (board.querySelector('[data-cell][tabindex="0"]') ?? part().querySelector("button"))?.focus();
+  say(`${element("spoken").textContent} ${element("state").textContent}`);
+  if (isInForm) (element("token") ?? element("turn").querySelector("button"))?.focus();
+  if (isOnBoard) (board.querySelector('[data-cell][tabindex="0"]') ?? element("view")).focus();
 }
 
 function show() {
-  const targets = document.getElementById("targets").innerHTML;
-  if (targets.trim()) document.getElementById("view").innerHTML = targets;
-  entry.begin(part().dataset.moves);
+  const targets = element("targets").innerHTML;
+  if (targets.trim()) element("view").innerHTML = targets;
+  entry.begin(part.dataset.moves);
 }
 
-function complain(sentence) {
-  said.className = "";
+// To screen readers; an error is also seen.
+function say(sentence, isError = false) {
+  said.className = isError ? "" : "unseen";
   said.textContent = sentence;
 }
 
 async function send(body) {
-  const answer = await fetch(location.pathname, { method: "POST", body, headers: { "X-Part": "true" } });
-  if (answer.ok) swap(await answer.text());
-  else {
-    complain(await answer.text());
-    entry.begin(part().dataset.moves);
+  try {
+    const answer = await fetch(location.pathname, { method: "POST", body, headers: { "X-Part": "true" } });
+    const text = await answer.text();
+    if (answer.ok) swap(text);
+    else throw new Error(answer.status === 400 ? text : `The site answered ${answer.status}.`);
+  } catch (error) {
+    say(error instanceof TypeError ? "The site cannot be reached: try again." : error.message, true);
+    entry.begin(part.dataset.moves);
   }
-  look();
+  followAgain();
 }
 
-const entry = new MoveEntry(board, document.getElementById("choices"), (token) => {
-  const body = new FormData(document.getElementById("move"));
+const entry = new MoveEntry(board, element("choices"), (token) => {
+  const body = new FormData(element("move"));
   body.set("token", token);
   send(body);
-});
+}, say);
 
-board.addEventListener("submit", (event) => {
+document.addEventListener("submit", (event) => {
   if (event.target.id !== "move") return;
   event.preventDefault();
   const body = new FormData(event.target, event.submitter);
-  const token = body.get("token").trim();
-  if (event.submitter?.value === "resign") {
-    if (confirm("Resign this game?")) send(body);
-  } else if (part().dataset.moves.split(" ").includes(token)) send(body);
-  else if (token) complain(`“${token}” is not a legal move here.`);
+  const token = body.get("token")?.trim();
+  if (event.submitter?.dataset.confirm) {
+    if (confirm(event.submitter.dataset.confirm)) send(body);
+  } else if (part.dataset.moves.split(" ").includes(token)) send(body);
+  else if (token) say(`“${token}” is not a legal move here.`, true);
 });
 
 show();
-const look = follow(part, swap);
+const followAgain = follow(() => part, swap);

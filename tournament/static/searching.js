@@ -3,26 +3,52 @@
 import { follow, parsed } from "./follow.js";
 
 const part = () => document.getElementById("search");
+const said = document.getElementById("search-said");
+const board = document.getElementById("analysis");
 
 function show(html) {
-  const content = parsed(html);
-  part().replaceWith(content.querySelector("#search"));
+  const focused = part().contains(document.activeElement) ? document.activeElement.value : null;
+  part().replaceWith(parsed(html).querySelector("#search"));
+  if (focused !== null) part().querySelector("button")?.focus({ preventScroll: true });
+  if (part().dataset.follow === undefined) said.textContent = part().innerText;
+  if (board) place(document.getElementById("position").value);
 }
 
-const look = follow(part, show);
+// On the analysis board it is shown beside its position only.
+function place(position) {
+  part().hidden = part().dataset.position !== undefined && part().dataset.position !== position;
+}
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-ask]");
-  if (!button) return;
-  event.preventDefault();
-  part().textContent = "…";
+function fail(sentence) {
+  part().replaceChildren();
+  said.className = "message warning";
+  said.textContent = sentence;
+}
+
+async function ask(button) {
+  const empty = Object.assign(document.createElement("div"), { id: "search" });
+  part().replaceWith(empty); // what was followed ends
+  said.className = "unseen";
+  said.textContent = "The bot is asked.";
+  followAgain();
   try {
     const body = new FormData(button.form);
     const answer = await fetch(button.formAction, { method: "POST", body, headers: { "X-Part": "true" } });
-    if (answer.ok) show(await answer.text());
-    else part().textContent = await answer.text();
-  } catch (error) {
-    part().textContent = error.message;
+    const text = await answer.text();
+    if (answer.ok) show(text);
+    else fail(answer.status === 400 ? text : `The site answered ${answer.status}.`);
+  } catch {
+    fail("The site cannot be reached: try again.");
   }
-  look();
+  followAgain();
+}
+
+const followAgain = follow(part, show);
+
+board?.addEventListener("position", (event) => place(event.detail));
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-ask]");
+  if (!button) return;
+  event.preventDefault();
+  ask(button);
 });

@@ -152,6 +152,7 @@ def search(request: HttpRequest, pk: str) -> HttpResponse:
         "evaluated": evaluations(shown, line),
         "query": analysis_query(shown.start, line.moves, line.positions, len(line.moves)),
         "spoken": svg.summarize(line.position, line.moves[-1] if line.moves else ""),
+        "position": line.position,
         "waiting": _count_before(shown),
     }
     if is_part(request):
