@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,13 @@ def run(tmp_path: Path, mark: str) -> Run:
         *,
         plies: Sequence[int] = (0, 2),
         ms: int = 50,
+        fen: str | None = None,
         is_stopping: Callable[[], bool] = lambda: False,
     ) -> list[SearchNews]:
         spec = BadBundles(tmp_path / "store", mark)(*plan_of(plan))
         sent: list[SearchNews] = []
         worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
-        job = SearchJob("s1", spec, LADDER, None, ("c1+", "c2-"), tuple(plies), ms)
+        job = SearchJob("s1", spec, LADDER, fen, ("c1+", "c2-"), tuple(plies), ms)
         with nothing_left(mark):
             search(job, worker, sent.append, is_stopping)
         return sent
@@ -60,11 +62,37 @@ def test_lines_are_told_while_the_engine_searches(run: Run) -> None:
     assert found == [(0, False, "+0.20/3"), (0, True, "+0.20/3"), (2, False, "+0.20/3"), (2, True, "+0.20/3")]
 
 
-@pytest.mark.parametrize("plan", ["ugi leave 3", "go leave 3", "go say bestmove\\x20z9\\n"])
-def test_an_engine_at_fault_ends_the_search_with_a_sentence(run: Run, plan: str) -> None:
+@pytest.mark.parametrize(
+    ("plan", "why"),
+    [("ugi leave 3", "exit code 3"), ("go leave 3", "exit code 3"), (r"go only bestmove\x20z9\n", "z9")],
+)
+def test_an_engine_at_fault_ends_the_search_with_a_sentence(run: Run, plan: str, why: str) -> None:
     last = run(plan)[-1]
     assert last.is_over
-    assert last.why
+    assert why in last.why
+
+
+def test_lines_go_on_beyond_the_ply_limit(run: Run) -> None:
+    limit = GAMES[LADDER].ply_limit
+    start = str(GAMES[LADDER].position.initial())
+    assert start.endswith(" 0")
+    sent = run(fen=f"{start[:-1]}{limit - limit % 2}")
+    assert [one.ply for news in sent for one in news.found if one.move] == [0, 2]
+    assert sent[-1].why == ""
+
+
+def test_an_engine_may_resign(run: Run) -> None:
+    sent = run(r"go only bestmove\x20resign\n", plies=(0,))
+    assert [one.move for news in sent for one in news.found] == ["resign"]
+    assert sent[-1].why == ""
+
+
+def test_a_bundle_that_no_worker_has_is_nobody_s_fault(tmp_path: Path, mark: str) -> None:
+    spec = replace(BadBundles(tmp_path / "store", mark)(), bundle="0" * 64)
+    sent: list[SearchNews] = []
+    worker = WorkerContext("tester", tmp_path / "store", tmp_path / "cache")
+    search(SearchJob("s1", spec, LADDER, None, (), (0,), 50), worker, sent.append)
+    assert [(news.found, news.is_over, news.why) for news in sent] == [((), True, "")]
 
 
 def test_a_stop_ends_it_without_a_reason(run: Run) -> None:
