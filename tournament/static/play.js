@@ -8,11 +8,12 @@ const part = document.getElementById("play");
 const board = document.getElementById("board");
 const said = document.getElementById("said");
 const element = (id) => document.getElementById(id);
+let isTyped = false; // whether the last move was: there the next one is awaited
 
 function swap(html) {
   const content = parsed(html);
   const { follow: address, moves } = content.querySelector("#play").dataset;
-  const [isOnBoard, isInForm] = ["board", "turn"].map((id) => element(id).contains(document.activeElement));
+  const isFocused = part.contains(document.activeElement);
   if (address) part.dataset.follow = address;
   else delete part.dataset.follow;
   part.dataset.moves = moves;
@@ -20,8 +21,8 @@ function swap(html) {
   show();
   animateMove(board);
   say(`${element("spoken").textContent} ${element("state").textContent}`);
-  if (isInForm) (element("token") ?? element("turn").querySelector("button"))?.focus();
-  if (isOnBoard) (board.querySelector('[data-cell][tabindex="0"]') ?? element("view")).focus();
+  const token = isTyped ? element("token") : null;
+  if (isFocused) (token ?? board.querySelector('[data-cell][tabindex="0"]') ?? element("view")).focus();
 }
 
 function show() {
@@ -52,6 +53,7 @@ async function send(body) {
 const entry = new MoveEntry(board, element("choices"), (token) => {
   const body = new FormData(element("move"));
   body.set("token", token);
+  isTyped = false;
   send(body);
 }, say);
 
@@ -62,8 +64,10 @@ document.addEventListener("submit", (event) => {
   const token = body.get("token")?.trim();
   if (event.submitter?.dataset.confirm) {
     if (confirm(event.submitter.dataset.confirm)) send(body);
-  } else if (part.dataset.moves.split(" ").includes(token)) send(body);
-  else if (token) say(`“${token}” is not a legal move here.`, true);
+  } else if (part.dataset.moves.split(" ").includes(token)) {
+    isTyped = true;
+    send(body);
+  } else if (token) say(`“${token}” is not a legal move here.`, true);
 });
 
 show();
