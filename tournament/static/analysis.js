@@ -192,13 +192,16 @@ function ended() {
   if (!ending) return "";
   const winner = { "1-0": "white", "0-1": "black" }[result];
   const who = winner === opponent.value ? "Random wins" : "You win";
-  return ` ${opponent.value && winner ? who : result}: ${ending}.`;
+  return `${opponent.value && winner ? who : result}: ${ending}.`;
 }
 
 function show() {
   const isFocused = panel.contains(document.activeElement);
   panel.querySelector("svg").outerHTML = shown.board;
-  said.textContent = shown.spoken + ended();
+  const ending = ended();
+  said.textContent = [ending, shown.spoken].filter(Boolean).join(" ");
+  said.classList.toggle("quiet", !ending);
+  root.toggleAttribute("data-random", Boolean(opponent.value)); // a game needs no comments
   root.dataset.turn = legal() ? (shown.side === opponent.value ? "random" : "you") : "over";
   document.getElementById("position").value = shown.position;
   document.getElementById("next")?.remove();

@@ -74,7 +74,7 @@ export class MoveEntry {
     if (!others.length && only.parts.length === parts.length) this.#play(only.token);
     else {
       this.#show();
-      this.#say(`${parts.map((one) => WORDS[one] ?? one).join(" ")} entered, ${this.#whole() ? "confirm or " : ""}go on.`);
+      this.#say(`${parts.map((one) => WORDS[one] ?? one).join(" ")} entered. ${this.#whole() ? "Confirm, or next" : "Next"}: ${this.#wanted()}.`);
     }
   }
 
@@ -159,6 +159,13 @@ export class MoveEntry {
     if (this.#whole()) made.push(button("Confirm", () => this.confirm()));
     if (this.#parts.length) made.push(button("Undo part", () => this.undo()));
     return made;
+  }
+
+  // What comes next, in words.
+  #wanted() {
+    const next = [...this.#next()];
+    const words = [["a disc", "D"], ["a ring", "R"], ["a direction", "+", "-"]].filter(([, ...parts]) => parts.some((part) => next.includes(part)));
+    return [...words.map(([word]) => word), ...(next.some(isCell) ? ["a cell"] : [])].join(" or ");
   }
 
   #target(cell) {
