@@ -35,13 +35,14 @@ class AnsweringSlot:
         name = f"{self.worker.name}/0"
         self.worker.post(job.search, search=SearchNews(job.search, name, found, is_over, why))
 
-    def answer(self, job: SearchJob, *scores: str) -> None:
-        """Play the first legal move in each position, with these scores one after the other."""
+    def answer(self, job: SearchJob, *scores: str, is_last: bool = False) -> None:
+        """Play the first or the last legal move in each position, with these scores one after the other."""
         for index, ply in enumerate(job.plies):
             history = History(find_game(job.game))
             for token in job.moves[:ply]:
                 history.play(token)
-            move = play_first(history)
+            moves = list(history.position.legal_moves())
+            move = moves[-1 if is_last else 0]
             score = scores[index % len(scores)] if scores else "+0.10"
             self.tell(job, Evaluation(ply, move, f"{score}/4 0.100s 500n"))
         self.tell(job, is_over=True)
@@ -143,9 +144,9 @@ def test_a_recorded_game_is_analysed_and_its_losses_are_links(
     page.get_by_role("button", name="Request").click()
     shown = page.locator("#analysis")
     expect(shown).to_contain_text("positions are evaluated.")
-    slot.answer(slot.take(), "+3.00")
+    slot.answer(slot.take(), "+3.00", is_last=True)
     while BotSearch.objects.filter(ended_at__isnull=True).exists():
-        slot.answer(slot.take(), "+3.00")
+        slot.answer(slot.take(), "+3.00", is_last=True)
     expect(shown).to_contain_text(re.compile("All [0-9]+ positions are evaluated."))
     expect(shown.locator("svg.scores")).to_have_count(1)
     loss = shown.locator("li").first

@@ -31,6 +31,8 @@ export class MoveEntry {
     this.#played = played;
     this.#say = say;
     this.#listen();
+    const hint = document.getElementById("entry-hint");
+    if (hint) hint.hidden = false;
   }
 
   #listen() {
@@ -74,8 +76,13 @@ export class MoveEntry {
     if (!others.length && only.parts.length === parts.length) this.#play(only.token);
     else {
       this.#show();
-      this.#say(`${parts.map((one) => WORDS[one] ?? one).join(" ")} entered. ${this.#whole() ? "Confirm, or next" : "Next"}: ${this.#wanted()}.`);
+      this.#tell();
     }
+  }
+
+  #tell() {
+    const entered = this.#parts.map((one) => WORDS[one] ?? one).join(" ") || "Nothing";
+    this.#say(`${entered} entered. ${this.#whole() ? "Confirm, or next" : "Next"}: ${this.#wanted()}.`);
   }
 
   // Take back the last part; false if none is entered.
@@ -84,6 +91,7 @@ export class MoveEntry {
     this.#parts.pop();
     if (["D", "R"].includes(this.#parts.at(-1))) this.#parts.pop();
     this.#show();
+    this.#tell();
     return true;
   }
 
@@ -136,8 +144,10 @@ export class MoveEntry {
     }
     const first = this.#target(this.#at) ?? this.#target([...cells][0]) ?? this.#panel.querySelector("[data-cell]");
     if (first) first.tabIndex = 0;
+    const isFocused = this.#choices.contains(document.activeElement);
     this.#choices.replaceChildren(...this.#buttons());
     this.#choices.hidden = !this.#choices.children.length;
+    if (isFocused) first?.focus({ preventScroll: true }); // its button is gone
   }
 
   #buttons() {
@@ -192,7 +202,7 @@ export class MoveEntry {
       const [there, below] = middle(target);
       const ahead = (there - x) * right + (below - y) * down;
       const aside = Math.abs((there - x) * down) + Math.abs((below - y) * right);
-      if (ahead > 1 && ahead + 2 * aside < least) [nearest, least] = [target, ahead + 2 * aside];
+      if (ahead > 1 && ahead + aside < least) [nearest, least] = [target, ahead + aside];
     }
     if (!nearest) return;
     from.tabIndex = -1;

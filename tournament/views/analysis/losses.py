@@ -57,9 +57,13 @@ class Loss:
         return f"from {format_score(self.before)} to {format_score(self.after)}"
 
 
-def find_losses(judged: Mapping[int, Judged], moves: tuple[str, ...]) -> list[Loss]:
-    """The moves that lost most, by their plies; ``judged`` by ply may have gaps."""
-    found = sorted(_losses(judged, moves), key=lambda loss: -loss.height)[:MOST]
+def find_losses(judged: Mapping[int, Judged], moves: tuple[str, ...], given: int = 0) -> list[Loss]:
+    """The moves that lost most, by their plies; ``judged`` by ply may have gaps.
+
+    The first ``given`` moves are an opening, which nobody chose.
+    """
+    chosen = (loss for loss in _losses(judged, moves) if loss.ply > given)
+    found = sorted(chosen, key=lambda loss: -loss.height)[:MOST]
     return sorted(found, key=lambda loss: loss.ply)
 
 

@@ -123,9 +123,9 @@ def _state(game: PersonGame, *, is_own: bool, is_turn: bool) -> str:
     winner = {"1-0": game.is_white, "0-1": not game.is_white}.get(game.result)
     ending = ENDINGS.get(Reason(game.why), "") if game.end == PersonGame.End.RULES else ""
     if game.end == PersonGame.End.VOID:
-        return f"The game is void: {game.why}"
+        return f"The game is void. {game.why}"
     if game.end == PersonGame.End.RESIGNED:
-        ending = f"{game.version if winner else person} resigned"
+        ending = f"{game.version if winner else person.replace('You', 'you')} resigned"
     elif game.end == PersonGame.End.FAILED:
         ending = f"the bot failed: {game.why}"
     if winner is None:

@@ -197,7 +197,7 @@ def _analysis_context(
         "search": shown,
         "done": len(shown.plies) - len(shown.missing) if shown else 0,
         "chart": draw_heights([(ply, one.height) for ply, one in sorted(judged.items())], replay.plies),
-        "losses": find_losses(judged, tuple(move.token for move in replay.moves)),
+        "losses": find_losses(judged, tuple(move.token for move in replay.moves), replay.opening_plies),
         "bots": answering(game.ladder_id, user),
         "times": TIMES_MS,
     }

@@ -23,6 +23,7 @@ def test_what_a_move_lost_is_the_difference_for_its_side() -> None:
     (loss,) = find_losses(judged(*pawns(0.4, 0.1, -0.1)), MOVES)
     assert (loss.ply, loss.side, loss.token, loss.better) == (1, Side.WHITE, "c1+", "a1+")
     assert loss.text == "0.50 lost"
+    assert find_losses(judged(*pawns(0.4, 0.1, -0.1)), MOVES, given=2) == []
     (black,) = find_losses(judged(*pawns(0, 0, 1.25)), MOVES)
     assert (black.ply, black.side, black.text) == (2, Side.BLACK, "1.25 lost")
 
