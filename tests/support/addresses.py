@@ -91,7 +91,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "version-test-stop": ("POST /version-tests/{tested}/stop/", (302, 404, 302, 302)),
     "analysis": ("/analyse/dogon-kulei/", PUBLIC),
     "task": ("/rules/dogon-kulei/tasks/1/", PUBLIC),
-    "search-request": ("POST /analyse/dogon-kulei/search/", (302, 302, 302, 302)),
+    "search-request": ("POST /analyse/dogon-kulei/search/", (400, 400, 400, 400)),
     "search": ("/searches/{search}/", PUBLIC),
     "play": ("/play/dogon-kulei/", LOG_IN),
     "person-game": ("/play/game/{person_game}/", PUBLIC),
