@@ -27,7 +27,7 @@ REST_S = 5.0
 """The pause after an error."""
 
 CHANGES = "changes"
-"""The channel of messages, each with topics: games, tournaments, ladders and ``ANY_GAME``."""
+"""The channel of messages, each with topics: games, searches, tournaments, ladders and ``ANY_GAME``."""
 ANY_GAME = "games"
 """The topic that a game has begun or ended."""
 WATCHED = "watched"

@@ -181,7 +181,8 @@ MAX_TEST_GAMES = 20_000
 SLOT_HOURS = number(
     "DUARENA_SLOT_HOURS",
     12,
-    "hours of slots that one user's tournaments may use a day (UTC), then their games wait; 0 is no limit",
+    "hours of slots that one user's tournaments and searches may use a day (UTC), then games wait and"
+    " searches are refused; 0 is no limit",
 )
 VALIDATION_HOURS = 1.0
 """Hours of slots that the validations of one user's bots may use a day (UTC); 0 is no limit."""

@@ -367,7 +367,7 @@ class Evaluation(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class SearchNews(JsonValue):
-    """The state of a search: the evaluations since the last news, and how it ended once it is over.
+    """The state of a search: the evaluations since the last news, and whether its slot has done with it.
 
     ``why`` is the fault of the engine that ends it, in a sentence; without one, what is missing waits.
     """

@@ -63,7 +63,7 @@ class BotSearch(models.Model):
             models.Index(fields=["asker", "-asked_at"], name="search_of_asker"),
             models.Index(fields=["asked_at"], condition=models.Q(ended_at__isnull=True), name="search_open"),
             models.Index(fields=["ended_at"], name="search_ended"),
-            models.Index(fields=["ask"], condition=~models.Q(assigned=""), name="search_of_slot"),
+            models.Index(fields=["assigned"], condition=~models.Q(assigned=""), name="search_of_slot"),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(

@@ -37,6 +37,8 @@ def close_account(user: User, now: datetime.datetime) -> None:
             cancel(tournament, REASON)
     for version in BotVersion.objects.filter(bot__owner=user).select_related("bot__owner"):
         _end_version(version)
+    for name in ("person_games", "searches"):  # apart: what records a search locks it before the user
+        getattr(user, name).all().delete()
     _forget(user)
 
 
@@ -50,7 +52,7 @@ def _forget(user: User) -> None:
     user.save()
     forget_second_factor(user)
     Allowance.objects.filter(user=user).delete()
-    for name in ("analyses", "person_games", "searches", "follows", "notices", "tokens"):
+    for name in ("analyses", "follows", "notices", "tokens"):
         getattr(user, name).all().delete()
 
 

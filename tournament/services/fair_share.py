@@ -1,11 +1,11 @@
-"""The workers' time: charges it to the owners of tournaments, and says who has had how much of it.
+"""The workers' time: charges it to owners of tournaments and searches, and says who has had how much of it.
 
 Within one priority the owner who has used the least seconds is next, what his games have taken so far
 included. An owner may use so many hours of slots a day; validations have a limit of their own.
 
-A game or check counts on the day (UTC) on which it ends; while it runs it counts today, with all its time so
-far. One whose worker went silent counts until its lease ended, so that nobody is charged for the hours in
-which the site was down.
+A game, check or search counts on the day (UTC) on which it ends; while it runs it counts today, with all its
+time so far. One whose worker went silent counts until its lease ended, so that nobody is charged for the
+hours in which the site was down.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from django.db.models.functions import Coalesce, Least
 
 from tournament import access
 from tournament.formats import FORMATS, kinds
-from tournament.models import Attempt, Exam, Game, OwnerShare, SlotUse, Tournament, User
+from tournament.models import Attempt, BotSearch, Exam, Game, OwnerShare, SlotUse, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import Work
 
@@ -155,6 +155,13 @@ def _running(
     ):
         assert began is not None
         yield user, played_seconds(began, lease_until, now)
+    if not is_validation:
+        searches = BotSearch.objects.exclude(assigned="").filter(owner__isnull=False)
+        if owner is not None:
+            searches = searches.filter(owner=owner)
+        for user, sent_at, lease_until in searches.order_by().values_list("owner", "sent_at", "lease_until"):
+            if sent_at is not None:
+                yield user, played_seconds(sent_at, lease_until, now)
     if is_validation:
         checks = Exam.objects.filter(ended_at__isnull=True).exclude(assigned="")
         if owner is not None:

@@ -16,7 +16,14 @@ from engines.rules.registry import find_game
 from tournament.models import BotSearch, BotVersion, PersonGame, User
 from tournament.queues import announce, search_topic
 from tournament.services.locks import lock_row
-from tournament.services.searching import SearchRefused, check_asked, check_hours, check_user, request_move
+from tournament.services.searching import (
+    SearchRefused,
+    check_asked,
+    check_hours,
+    check_user,
+    check_workers,
+    request_move,
+)
 from tournament.services.work.searches import end_searches
 
 TIMES_MS = (500, 2_000, 5_000)
@@ -52,6 +59,7 @@ def start(
 def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
     """Play the person's move; raises ``SearchRefused``, and ``IllegalMove`` also if it is the bot's turn."""
     check_hours(game.person, now)
+    check_workers()
     with transaction.atomic():
         game = _locked(game)
         history = history_of(game)

@@ -88,7 +88,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
         ).order_by("pk")
     ),
     "searches": lambda now: _delete(
-        BotSearch.objects.filter(ended_at__lt=now - SEARCHES).order_by("ended_at")
+        BotSearch.objects.filter(ended_at__lt=now - SEARCHES)
+        .exclude(person_game__isnull=False, person_game__ended_at__isnull=True)  # the bot's move waits there
+        .order_by("ended_at")
     ),
     "sessions": _sessions,
     "cache entries": _cache_entries,

@@ -68,7 +68,7 @@ def request_search(
 ) -> BotSearch:
     """Have a bot evaluate positions of a line, which is legal; the same again gets the same search.
 
-    Ends the person's earlier search. Raises ``SearchRefused``.
+    A new one ends the person's earlier search. Raises ``SearchRefused``.
     """
     network = salted_hmac("searches", counted_address(address)).hexdigest()[:40]
     asker = f"user {user.pk}" if user else network
@@ -131,6 +131,11 @@ def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:
         raise SearchRefused("This bot does not answer here.")
     if version.state != BotVersion.State.VALID:
         raise SearchRefused(f"{version} is {version.state}: only valid versions answer.")
+    check_workers()
+
+
+def check_workers() -> None:
+    """Check that a worker takes searches; raises ``SearchRefused``."""
     if not Worker.objects.given_jobs().taking(Work.ANALYSIS).exists():
         raise SearchRefused("No worker of this site takes searches at this time.")
 

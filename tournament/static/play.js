@@ -8,6 +8,7 @@ const part = document.getElementById("play");
 const board = document.getElementById("board");
 const said = document.getElementById("said");
 const element = (id) => document.getElementById(id);
+let isSending = false;
 let isTyped = false; // whether the last move was: there the next one is awaited
 
 function swap(html) {
@@ -38,6 +39,9 @@ function say(sentence, isError = false) {
 }
 
 async function send(body) {
+  if (isSending) return;
+  isSending = true;
+  entry.begin("");
   try {
     const answer = await fetch(location.pathname, { method: "POST", body, headers: { "X-Part": "true" } });
     const text = await answer.text();
@@ -47,6 +51,7 @@ async function send(body) {
     say(error instanceof TypeError ? "The site cannot be reached: try again." : error.message, true);
     entry.begin(part.dataset.moves);
   }
+  isSending = false;
   followAgain();
 }
 

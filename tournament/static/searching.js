@@ -5,13 +5,14 @@ import { follow, parsed } from "./follow.js";
 const part = () => document.getElementById("search");
 const said = document.getElementById("search-said");
 const board = document.getElementById("analysis");
+let asked = 0; // requests so far: the answer to the last one counts
 
 function show(html) {
   const focused = part().contains(document.activeElement) ? document.activeElement.value : null;
   part().replaceWith(parsed(html).querySelector("#search"));
   if (focused !== null) part().querySelector("button")?.focus({ preventScroll: true });
-  if (part().dataset.follow === undefined) said.textContent = part().innerText;
   if (board) place(document.getElementById("position").value);
+  if (part().dataset.follow === undefined && !part().hidden) said.textContent = part().innerText;
 }
 
 // On the analysis board it is shown beside its position only.
@@ -26,6 +27,8 @@ function fail(sentence) {
 }
 
 async function ask(button) {
+  asked += 1;
+  const number = asked;
   const empty = Object.assign(document.createElement("div"), { id: "search" });
   part().replaceWith(empty); // what was followed ends
   said.className = "unseen";
@@ -35,9 +38,11 @@ async function ask(button) {
     const body = new FormData(button.form);
     const answer = await fetch(button.formAction, { method: "POST", body, headers: { "X-Part": "true" } });
     const text = await answer.text();
+    if (number !== asked) return;
     if (answer.ok) show(text);
     else fail(answer.status === 400 ? text : `The site answered ${answer.status}.`);
   } catch {
+    if (number !== asked) return;
     fail("The site cannot be reached: try again.");
   }
   followAgain();

@@ -36,10 +36,13 @@ def search(
     worker: WorkerContext,
     on_news: Callable[[SearchNews], None],
     is_stopping: Callable[[], bool] = lambda: False,
-) -> None:
-    """Evaluate the positions of a job; the last news is over. The engine has ended on return."""
+) -> bool:
+    """Evaluate the positions of a job; the last news is over. The engine has ended on return.
+
+    False if the worker could not do it, which is not the engine's fault.
+    """
     running = _Search(job, worker, on_news, is_stopping)
-    why = ""
+    why, is_able = "", True
     try:
         running.run()
     except Forfeit as fault:
@@ -47,8 +50,10 @@ def search(
     except Stopped:
         pass  # as below
     except Exception:
+        is_able = False
         log.exception("search %s failed", job.search)  # the site gives what is left to another slot
     on_news(SearchNews(job.search, worker.name, (), is_over=True, why=visible(why, MAX_WHY)))
+    return is_able
 
 
 @dataclass(slots=True)

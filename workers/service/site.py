@@ -273,7 +273,7 @@ class Sender:
         self._wake.set()
 
     def is_stopped(self, what: str) -> bool:
-        """Whether the site has stopped this attempt or check of the job."""
+        """Whether the site has stopped this attempt, check or search of the job."""
         return what in self._stopped
 
     def is_watched(self) -> bool:

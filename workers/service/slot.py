@@ -157,7 +157,9 @@ class Slot:
             return
         log.info("searches with the bot %s", job.engine.name)
         if self._fetch([job.engine], lambda: None):
-            search(job, self.worker, self.sender.tell, lambda: self._must_stop(job.search))
+            is_able = search(job, self.worker, self.sender.tell, lambda: self._must_stop(job.search))
+            if not is_able and (trouble := self.self_test.run(self.worker)):
+                self._set_trouble(trouble, lambda: self.self_test.run(self.worker))
         else:
             self.sender.tell(SearchNews(job.search, self.worker.name, (), is_over=True))
 

@@ -23,7 +23,7 @@ from tests.support.schedule import (
     play_all,
     start_validation,
 )
-from tournament.models import Attempt, BotSearch, Game, GameLog, Notice
+from tournament.models import Attempt, BotSearch, Game, GameLog, Notice, PersonGame
 from tournament.models.compressed import pack_log, unpack_log
 from tournament.services import pruning
 from tournament.services.pruning import prune
@@ -138,6 +138,12 @@ def test_searches_are_deleted_long_after_their_end() -> None:
             asked_at=now - 200 * DAY,
             ended_at=None if age is None else now - age * DAY,
         )
+    game = PersonGame.objects.create(
+        ladder_id=LADDER, version=version, person=make_user("pia"), is_white=True, ms=100, started_at=now
+    )
+    BotSearch.objects.filter(asker="100").update(person_game=game)
+    assert prune(now, LONG)["searches"] == 0, "the bot's move waits until somebody looks"
+    PersonGame.objects.update(ended_at=now)
     assert prune(now, LONG)["searches"] == 1
     assert sorted(BotSearch.objects.values_list("asker", flat=True)) == ["80", "None"]
 

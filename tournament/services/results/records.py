@@ -103,7 +103,10 @@ def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record,
 
 
 def person_record(game: PersonGame) -> Record:
-    """The record of a person's game against a bot, marked as unrated; one that is not over is void."""
+    """The record of a person's game against a bot, marked as unrated; one that is not over is void.
+
+    A bot that could not go on has the termination ``crash``, and its fault as the evidence.
+    """
     person, bot = (game.person.username, ""), (game.version.bot.name, str(game.version.number))
     white, black = (person, bot) if game.is_white else (bot, person)
     ends = {

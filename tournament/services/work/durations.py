@@ -65,7 +65,7 @@ def free_slots(work: Work) -> int:
     held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
     busy = held.values_list("assigned", "slot").order_by().distinct().count()
     checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
-    searches = BotSearch.objects.filter(ended_at=None, assigned__in=names).count()
+    searches = BotSearch.objects.filter(assigned__in=names).exclude(assigned="").count()
     return max(0, sum(names.values()) - busy - checks - searches)
 
 

@@ -1,4 +1,4 @@
-"""Leases of attempts and checks: granted with a batch, renewed by posts, and ended without news for so long.
+"""Leases of attempts, checks and searches: granted with a batch, renewed by posts, ended without news.
 
 None is ended because the site itself was down: none before its HTTP processes have been up for one lease.
 What is reported needs no lease any more.
@@ -114,3 +114,6 @@ def _shorten_leases(now: datetime) -> None:
     checks.filter(sent_at__gt=now).update(sent_at=now)
     checks.filter(heard_at__gt=now).update(heard_at=now)
     checks.filter(lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
+    searches = BotSearch.objects.exclude(assigned="")
+    searches.filter(sent_at__gt=now).update(sent_at=now)
+    searches.filter(lease_until__gt=now + LEASE).update(lease_until=now + LEASE)

@@ -48,7 +48,7 @@ from tournament.services.work.durations import (
     slots_at_work,
 )
 from tournament.services.work.leases import LEASE
-from tournament.services.work.searches import claim_search, free_slots, search_job
+from tournament.services.work.searches import claim_search, search_job, take_from_slots
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -97,11 +97,12 @@ def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
             batch = _batch_of_check(check)
         elif str(check.pk) not in ask.holds:
             return_check(check, now)
-    for search in BotSearch.objects.filter(**mine).select_related("version__bot"):
-        if str(search.ask) == ask.ask:
+    searches = BotSearch.objects.filter(assigned=worker.name, slot=ask.slot).exclude(assigned="")
+    for search in searches.select_related("version__bot"):
+        if str(search.ask) == ask.ask and search.ended_at is None:
             batch = _batch_of_search(search)
-        elif str(search.ask) not in ask.holds:
-            free_slots(BotSearch.objects.filter(pk=search.pk, ask=search.ask), now)
+        elif str(search.ask) == ask.ask or str(search.ask) not in ask.holds:
+            take_from_slots(BotSearch.objects.filter(pk=search.pk, ask=search.ask), now)
     return batch
 
 

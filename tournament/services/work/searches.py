@@ -19,6 +19,7 @@ from tournament.models import BotSearch, BotVersion, Worker
 from tournament.queues import announce, search_topic
 from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import in_order, lock
+from tournament.services.work.leases import leases_may_end
 from workers.jobs import Ask, SearchJob, SearchNews
 
 BATCH_MS = 5_000
@@ -29,11 +30,31 @@ MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
 def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> BotSearch | None:
-    """Give a slot the search that is next; None if none waits. Those with the fewest positions come first."""
+    """Give a slot the search that is next; None if none waits.
+
+    Short ones come first, and the longer one has waited since it was asked for, or for its last part, the
+    earlier it comes.
+    """
     waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
+    return _claim(waiting, ask, worker, now) if waiting.exists() else None
+
+
+@transaction.atomic
+def _claim(
+    waiting: QuerySet[BotSearch], ask: Ask, worker: Worker, now: datetime.datetime
+) -> BotSearch | None:
+    lock(Worker.objects.filter(pk=worker.pk).only("pk"))  # repeats of an ask wait for each other
+    held = BotSearch.objects.filter(ask=ask.ask, assigned=worker.name, ended_at__isnull=True)
+    for repeated in held.exclude(assigned=""):
+        return repeated
+
+    def place(search: BotSearch) -> float:
+        waited = now - (search.sent_at or search.asked_at)
+        return len(search.missing) * search.ms / 1000 - waited.total_seconds()
+
     end_searches(waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now)
     end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
-    for search in sorted(waiting[:100], key=lambda one: len(one.missing)):
+    for search in sorted(waiting[:100], key=place):
         taken = {
             "assigned": worker.name,
             "slot": ask.slot,
@@ -73,7 +94,7 @@ def end_searches(searches: QuerySet[BotSearch], why: str, now: datetime.datetime
 
 
 @transaction.atomic
-def free_slots(searches: QuerySet[BotSearch], now: datetime.datetime) -> int:
+def take_from_slots(searches: QuerySet[BotSearch], now: datetime.datetime) -> int:
     """Take searches from the slots that have them, and charge the slots' time; returns how many.
 
     Those that are open wait for other slots.
@@ -91,12 +112,13 @@ def free_slots(searches: QuerySet[BotSearch], now: datetime.datetime) -> int:
 @transaction.atomic
 def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime) -> None:
     """Store what a slot found, unless it does not have the search. May be repeated, and come late."""
-    for search in lock(BotSearch.objects.filter(ask=news.search, assigned=worker.name)):
+    held = BotSearch.objects.filter(ask=news.search, assigned=worker.name).exclude(assigned="")
+    for search in lock(held):  # the exclusion is for the index
         if search.ended_at is None:
             _record(search, news, now)
             transaction.on_commit(lambda key=search.pk: announce(search_topic(key)))  # type: ignore[misc]
         if news.is_over:
-            free_slots(BotSearch.objects.filter(pk=search.pk), now)
+            take_from_slots(BotSearch.objects.filter(pk=search.pk), now)
 
 
 def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None:
@@ -105,13 +127,17 @@ def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None
         if one.ply in search.plies and not known[0]:
             search.found[str(one.ply)] = [visible(one.move, MAX_MOVE), visible(one.comment, MAX_COMMENT)]
             search.tries = 0 if one.move else search.tries
-    search.why, search.is_fault = visible(news.why, MAX_WHY), bool(news.why)
-    if news.is_over and (search.why or not search.missing):
+    if search.missing and news.is_over and news.why:
+        search.why, search.is_fault = visible(news.why, MAX_WHY), True
+    if search.why or not search.missing:
         search.ended_at = now
-    search.lease_until = now + datetime.timedelta(seconds=settings.LEASE_SECONDS)
+    if not news.is_over:
+        search.lease_until = now + datetime.timedelta(seconds=settings.LEASE_SECONDS)
     search.save()
 
 
 def sweep_searches(now: datetime.datetime) -> int:
     """Let searches wait again whose leases have expired; returns how many."""
-    return free_slots(BotSearch.objects.filter(lease_until__lt=now), now)
+    if not leases_may_end(now):
+        return 0
+    return take_from_slots(BotSearch.objects.filter(lease_until__lt=now), now)

@@ -40,7 +40,7 @@ def _push_turns(kind: Work, queue: str) -> int:
 
 
 def _count_waiting(kind: Work, most: int) -> int:
-    """How many pairs and checks wait, counted up to ``most``: at least as many as batches."""
+    """How many pairs, checks and searches wait, counted up to ``most``: at least as many as batches."""
     games = Game.objects.filter(
         of_work(kind, "tournament__"),
         state=Game.State.WAITING,

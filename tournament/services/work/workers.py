@@ -17,11 +17,12 @@ from django.db.models import F, Q, QuerySet
 
 from engines.release import RELEASE
 from engines.visible import visible
-from tournament.models import Attempt, Door, Exam, Game, Token, Worker
+from tournament.models import Attempt, BotSearch, Door, Exam, Game, Token, Worker
 from tournament.services import stopping
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments, locking
 from tournament.services.work.checks import return_check
+from tournament.services.work.searches import take_from_slots
 from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Heartbeat, Work, name_of
 
 LOST_AFTER = datetime.timedelta(seconds=20)
@@ -111,14 +112,15 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
 
 
 def take_back(worker: Worker, now: datetime.datetime) -> int:
-    """Have the games and checks wait again that the worker holds; returns how many.
+    """Have the games, checks and searches wait again that the worker holds; returns how many.
 
     It counts against no game and no worker. The answer to the worker's next post says stop. Games whose
     reports are in the inbox are not concerned.
     """
     mine = Attempt.objects.filter(assigned=worker.name)
     checks = list(Exam.objects.filter(assigned=worker.name, ended_at__isnull=True))
-    return sum(return_check(exam, now) for exam in checks) + stopping.release(mine, now)
+    searches = take_from_slots(BotSearch.objects.filter(assigned=worker.name), now)
+    return sum(return_check(exam, now) for exam in checks) + searches + stopping.release(mine, now)
 
 
 def sweep_workers(now: datetime.datetime) -> int:

@@ -68,6 +68,9 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     now, game = timezone.now(), get_object_or_404(rows, pk=pk)
     is_own = game.person == request.user
     if request.method == "POST":
+        if not request.user.is_authenticated:
+            sentence = "You are logged out: log in to play on."
+            return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
         if not is_own:
             raise Http404(f"no game {pk} of this user")
         return _answer_form(request, game)
@@ -78,7 +81,11 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     if part.is_shown:
         return part.unchanged()
     template = "pieces/person_game.html" if is_part(request) else "person_game.html"
-    return part.render(template, _context(game, playing.history_of(game), is_own=is_own))
+    context = _context(game, playing.history_of(game), is_own=is_own)
+    if is_own and game.ended_at:
+        answers = answering(game.ladder_id, request.user)
+        context["rematch"] = next((one for one in answers if one.bot_id == game.version.bot_id), None)
+    return part.render(template, context)
 
 
 def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:

@@ -68,7 +68,9 @@ class Evaluated:
     @property
     def line(self) -> Sequence[str]:
         """The expected moves."""
-        return self.note.pv or ((self.move,) if self.move and not self.resigns else ())
+        if self.resigns or not self.move:
+            return () if self.resigns else self.note.pv
+        return self.note.pv if self.note.pv[:1] == (self.move,) else (self.move,)
 
     @property
     def resigns(self) -> bool:
@@ -153,7 +155,6 @@ def search(request: HttpRequest, pk: str) -> HttpResponse:
         "query": analysis_query(shown.start, line.moves, line.positions, len(line.moves)),
         "spoken": svg.summarize(line.position, line.moves[-1] if line.moves else ""),
         "position": line.position,
-        "waiting": _count_before(shown),
     }
     if is_part(request):
         return part.render("pieces/search.html", context)
@@ -238,11 +239,3 @@ def _request_analysis(request: HttpRequest, game: Game, replay: Replay) -> HttpR
         messages.error(request, str(refused))
         return redirect(page)
     return redirect(f"{page}?search={found.pk}")
-
-
-def _count_before(search: BotSearch) -> int:
-    """The searches that wait and were asked for earlier."""
-    if search.ended_at or search.assigned:
-        return 0
-    waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="", asked_at__lt=search.asked_at)
-    return waiting.count()

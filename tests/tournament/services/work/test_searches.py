@@ -6,6 +6,7 @@ import datetime
 
 import pytest
 from django.db.models import F
+from django.test import TestCase
 from django.utils import timezone
 
 from engines.rules.base import Position
@@ -16,6 +17,7 @@ from tournament.access import PUBLIC
 from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, SlotUse, User
 from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
+from tournament.services.fair_share import used_today
 from tournament.services.searching import SearchRefused, request_search
 from tournament.services.work.searches import sweep_searches
 from workers.jobs import Evaluation, SearchJob, SearchNews, Work
@@ -76,9 +78,12 @@ def test_a_slot_gets_the_search_and_its_answer_ends_it(version: BotVersion, work
     tell(worker, job, Evaluation(2, "", "+0.10/1 0.1s"))
     search.refresh_from_db()
     assert search.found == {"2": ["", "+0.10/1 0.1s"]}
-    assert not tell(worker, job, Evaluation(2, "a1-", "+0.35/2 1.0s"))
-    tell(worker, job, over=True)
+    assert tell(worker, job, Evaluation(2, "a1-", "+0.35/2 1.0s")) == (job.search,)
     search.refresh_from_db()
+    assert search.ended_at is not None, "a slot that is lost now loses nothing"
+    tell(worker, job, over=True, why="it crashed at its end")
+    search.refresh_from_db()
+    assert (search.why, search.assigned) == ("", "")
     assert search.found == {"2": ["a1-", "+0.35/2 1.0s"]}
     assert search.ended_at is not None
     assert tell(worker, job, over=True) == (job.search,)
@@ -171,9 +176,63 @@ def test_a_lost_search_waits_again(version: BotVersion, worker: DoorWorker) -> N
     search = request(version)
     taken(worker)
     later = timezone.now() + datetime.timedelta(hours=1)
+    assert sweep_searches(later) == 0, "the site was down"
+    open_door(later)
     assert sweep_searches(later) == 1
     search.refresh_from_db()
     assert search.assigned == ""
+
+
+def test_an_ask_whose_search_has_ended_gets_another_one(version: BotVersion, worker: DoorWorker) -> None:
+    anna = make_user("anna")
+    first = request(version, user=anna)
+    ask = worker.new_ask()
+    assert worker.ask(ask) is not None
+    second = request(version, plies=(1,), user=anna)
+    batch = worker.ask(ask)
+    assert batch is not None
+    assert batch.search is not None
+    assert batch.search.plies == (1,)
+    assert list(BotSearch.objects.exclude(assigned="")) == [second]
+    tell(worker, batch.search, Evaluation(1, "a1-", ""), over=True)
+    first.refresh_from_db()
+    assert first.found == {}
+
+
+def test_a_long_search_that_has_waited_is_not_overtaken_for_ever(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    request(version, plies=(0, 1, 2), ms=3000, user=make_user("anna"))
+    BotSearch.objects.update(asked_at=F("asked_at") - datetime.timedelta(seconds=60))
+    request(version, plies=(1,), user=make_user("bert"))
+    assert taken(worker).ms == 3000
+
+
+def test_a_stopping_worker_s_searches_wait_again(version: BotVersion, worker: DoorWorker) -> None:
+    search = request(version)
+    taken(worker)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        worker.beat(stopping=True)
+    search.refresh_from_db()
+    assert search.assigned == ""
+
+
+def test_over_news_that_come_hours_later_do_not_charge_hours(version: BotVersion, worker: DoorWorker) -> None:
+    anna = make_user("anna")
+    request(version, user=anna)
+    job = taken(worker)
+    hours = datetime.timedelta(hours=3)
+    BotSearch.objects.update(sent_at=F("sent_at") - hours, lease_until=F("lease_until") - hours)
+    tell(worker, job, over=True)
+    assert SlotUse.objects.get(owner=anna).seconds < 600
+
+
+def test_the_time_of_a_running_search_counts_at_once(version: BotVersion, worker: DoorWorker) -> None:
+    anna = make_user("anna")
+    request(version, user=anna)
+    taken(worker)
+    BotSearch.objects.update(sent_at=F("sent_at") - datetime.timedelta(minutes=1))
+    assert 60 <= 3600 * used_today(anna, timezone.now()) < 600
 
 
 def test_news_of_others_are_ignored(version: BotVersion, worker: DoorWorker) -> None:
