@@ -149,6 +149,11 @@ def test_a_person_may_resign_once(version: BotVersion, person: User) -> None:
         play(game, "c1+", timezone.now())
 
 
+def test_names_are_shown_as_they_are_spelled(version: BotVersion) -> None:
+    game = resign(begun(version, make_user("Young")), timezone.now())
+    assert "Oracle v1 won: Young resigned." in Client().get(game.get_absolute_url()).content.decode()
+
+
 def test_open_games_are_limited(version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(playing, "MOST_OPEN", 1)
     begun(version, person)

@@ -24,7 +24,7 @@ from tournament.services.searching import SearchRefused, answering
 from tournament.views.analysis.board import draw_line, find_ladder
 from tournament.views.analysis.searches import PAUSE_S, chosen_time, chosen_version
 from tournament.views.analysis.trees import Line, analysis_query
-from tournament.views.games.downloads import PGN_TYPE, attached
+from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.logged_in import login_required
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, takes_get_and_post
@@ -70,7 +70,7 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     if request.method == "POST":
         if not request.user.is_authenticated:
             sentence = "You are logged out: log in to play on."
-            return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
+            return HttpResponse(sentence, status=400, content_type=TEXT_TYPE)
         if not is_own:
             raise Http404(f"no game {pk} of this user")
         return _answer_form(request, game)
@@ -97,7 +97,7 @@ def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:
             playing.play(playing.take_over(game, now), request.POST.get("token", "").strip(), now)
     except (IllegalMove, SearchRefused) as error:
         if is_part(request):
-            return HttpResponse(as_sentence(str(error)), status=400, content_type="text/plain; charset=utf-8")
+            return HttpResponse(as_sentence(str(error)), status=400, content_type=TEXT_TYPE)
         messages.error(request, as_sentence(str(error)))
     return redirect(game)
 
@@ -132,7 +132,8 @@ def _state(game: PersonGame, *, is_own: bool, is_turn: bool) -> str:
     if game.end == PersonGame.End.VOID:
         return f"The game is void. {game.why}"
     if game.end == PersonGame.End.RESIGNED:
-        ending = f"{game.version if winner else person.replace('You', 'you')} resigned"
+        loser = game.version if winner else "you" if is_own else person
+        ending = f"{loser} resigned"
     elif game.end == PersonGame.End.FAILED:
         ending = f"the bot failed: {game.why}"
     if winner is None:

@@ -39,6 +39,7 @@ from tournament.views.analysis.losses import Judged, find_losses
 from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree, show_tree
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.games.chart import draw_heights
+from tournament.views.games.downloads import TEXT_TYPE
 from tournament.views.games.replay import Replay
 from tournament.views.logged_in import takes_form_of_anybody
 from tournament.views.paging import LAST_ID, is_whole
@@ -68,8 +69,10 @@ class Evaluated:
     @property
     def line(self) -> Sequence[str]:
         """The expected moves."""
-        if self.resigns or not self.move:
-            return () if self.resigns else self.note.pv
+        if not self.move:
+            return self.note.pv
+        if self.resigns:
+            return ()
         return self.note.pv if self.note.pv[:1] == (self.move,) else (self.move,)
 
     @property
@@ -115,7 +118,7 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
         )
     except (BadLine, SearchRefused) as refused:
         if is_part(request):
-            return HttpResponse(str(refused), status=400, content_type="text/plain; charset=utf-8")
+            return HttpResponse(str(refused), status=400, content_type=TEXT_TYPE)
         return show_page(request, shown, None, trouble=str(refused), status=400)
     return redirect(search)
 
