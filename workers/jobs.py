@@ -21,10 +21,11 @@ from engines.rules.base import Reason, Result
 
 JsonObject = dict[str, Any]
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Version of what a site and its workers must agree on: all their messages, and the rules of the games.
 
-The first release had version 1. A change of a message or of a game's rules raises it; a test says when.
+The first release had version 1. A change of a message or of a game's rules raises it; ``AGREED`` in
+``tests/workers/test_jobs.py`` has what each number stands for.
 """
 BOOK = "book"
 """The comment of an opening move, which no engine chose."""

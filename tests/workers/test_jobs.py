@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import hashlib
 import json
+import typing
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engines.rules.base import Reason, Result
+from engines.rules.registry import GAMES
 from workers.jobs import (
+    PROTOCOL,
     Admission,
     Ask,
     Batch,
@@ -133,3 +140,61 @@ def altered(value: JsonValue, **changes: Any) -> dict[str, Any]:
 def test_anything_unexpected_is_refused_by_name(kind: type[JsonValue], value: object, complaint: str) -> None:
     with pytest.raises(JobError, match=complaint):
         kind.from_json(value)
+
+
+AGREED = {6: "7856f6db0dec5e8b"}
+"""The digest of all messages and of the rules' versions for each number of ``PROTOCOL`` since 6."""
+
+
+def enums_in(kind: Any) -> Iterator[type[enum.Enum]]:
+    """The enums in a field's type."""
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        yield kind
+    for part in typing.get_args(kind):
+        yield from enums_in(part)
+
+
+def describe(cls: type[JsonValue]) -> Iterator[str]:
+    """A line for each field that is sent: its type, its enums' values, and whether it may be missing."""
+    kinds = typing.get_type_hints(cls)
+    for one in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if one.metadata.get("is_sent", True):
+            values = [value.value for kind in enums_in(kinds[one.name]) for value in kind]
+            may_be_missing = one.default is not dataclasses.MISSING
+            yield f"{cls.__name__}.{one.name}: {kinds[one.name]} {values} {may_be_missing}"
+
+
+def agreement(messages: list[type[JsonValue]]) -> str:
+    """The digest of what a site and its workers must agree on."""
+    lines = sorted({line for cls in messages for line in describe(cls)})
+    rules = [f"{code}: rules {game.rules_version}" for code, game in sorted(GAMES.items())]
+    return hashlib.sha256("\n".join(lines + rules).encode()).hexdigest()[:16]
+
+
+def test_a_changed_message_or_rule_raises_the_number() -> None:
+    digest = agreement([cls for cls in JsonValue.__subclasses__() if cls.__module__ == "workers.jobs"])
+    assert AGREED.get(PROTOCOL) == digest, (
+        f"messages or rules differ from version {PROTOCOL}: raise PROTOCOL in workers/jobs.py, unless no "
+        f"release has this number yet, and add its digest {digest!r} to AGREED"
+    )
+
+
+def test_every_part_of_a_message_is_guarded() -> None:
+    """A field, its type, an enum's value, and whether a field may be missing, each change the digest."""
+
+    class Colour(enum.Enum):
+        RED = "red"
+
+    class Shade(enum.Enum):
+        RED = "dark red"
+
+    changes: list[dict[str, Any]] = [
+        {"fields": [("text", str)]},
+        {"fields": [("name", str)]},
+        {"fields": [("text", int)]},
+        {"fields": [("text", str, "")]},
+        {"fields": [("text", tuple[Colour, ...])]},
+        {"fields": [("text", tuple[Shade, ...])]},
+    ]
+    made = [dataclasses.make_dataclass("Message", each["fields"], bases=(JsonValue,)) for each in changes]
+    assert len({agreement([cls]) for cls in made}) == len(made)

@@ -200,11 +200,12 @@ def _parted(group: list[StandingsRow], criterion: Criterion) -> list[list[Standi
     """Groups of equal rows, the best first, each in its former order."""
     parts: dict[float, list[StandingsRow]] = {}
     for row in group:
-        parts.setdefault(_value(row, group, criterion), []).append(row)
+        parts.setdefault(value_of(row, criterion, group), []).append(row)
     return [parts[value] for value in sorted(parts, reverse=True)]
 
 
-def _value(row: StandingsRow, group: Sequence[StandingsRow], criterion: Criterion) -> float:
+def value_of(row: StandingsRow, criterion: Criterion, group: Sequence[StandingsRow] = ()) -> float:
+    """A row's value of a criterion; the direct encounter is that among the rows of ``group``."""
     match criterion:
         case Criterion.POINTS:
             return row.points

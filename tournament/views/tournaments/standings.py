@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points
+from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points, value_of
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
@@ -225,10 +225,7 @@ def _draw_totals(row: CrossRow, points: str) -> SafeString:
 
 
 def _criterion(row: StandingsRow, criterion: Criterion) -> str:
-    if criterion is Criterion.MATCHES:
-        return str(row.matches)
-    value = row.buchholz if criterion is Criterion.BUCHHOLZ else row.sonneborn_berger
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value_of(row, criterion):.2f}".rstrip("0").rstrip(".")
 
 
 def _cell(score: GameScore | None, address: str) -> CrosstableCell:

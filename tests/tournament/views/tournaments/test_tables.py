@@ -18,9 +18,10 @@ from pytest_django import DjangoAssertNumQueries
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, round_robin
 from tests.support.schedule import make_event, make_worker
+from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.tournaments import cancel, pause, start
-from tournament.views.tournaments import tables
+from tournament.views.tournaments import standings, tables
 
 State = Tournament.State
 
@@ -317,3 +318,16 @@ def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion
     rows = client.get(html.unescape(cells[0])).context["page"].rows
     assert {game.tournament.slug for game in rows} == {cup.slug}
     assert len(rows) == 2
+
+
+def test_every_criterion_can_have_a_column_of_its_own_values() -> None:
+    row = StandingsRow(1, score=GameScore(3, 1), matches=2, buchholz=4.5, sonneborn_berger=6.25)
+    shown = {criterion: standings._criterion(row, criterion) for criterion in Criterion}
+    assert shown == {
+        Criterion.POINTS: "3.5",
+        Criterion.SHARE: "0.88",
+        Criterion.BUCHHOLZ: "4.5",
+        Criterion.SONNEBORN_BERGER: "6.25",
+        Criterion.DIRECT_ENCOUNTER: "0",
+        Criterion.MATCHES: "2",
+    }
