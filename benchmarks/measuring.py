@@ -6,6 +6,7 @@ import argparse
 import datetime
 import os
 import platform
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -44,11 +45,18 @@ def describe_machine() -> Iterator[str]:
     models = [line.partition(":")[2].strip() for line in info if line.startswith("model name")]
     processor = models[0] if models else platform.machine()
     yield f"- {len(os.sched_getaffinity(0))} cores of {processor}, {platform.system()} {platform.release()}"
-    compiler = subprocess.run(("cc", "--version"), check=True, capture_output=True, text=True).stdout
-    yield f"- rules {describe_form()}; {compiler.splitlines()[0]}"
+    yield f"- rules {describe_form()}; {_describe_compiler()}"
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     now = datetime.datetime.now(datetime.UTC)
     yield f"- {now:%d %B %Y %H:%M} UTC; load {load} (1, 5 and 15 minutes) when it began"
+
+
+def _describe_compiler() -> str:
+    """The first line of what the C compiler says of its version."""
+    if (compiler := shutil.which("cc")) is None:
+        return "no C compiler"
+    told = subprocess.run((compiler, "--version"), check=True, capture_output=True, text=True).stdout
+    return told.splitlines()[0]
 
 
 def cpu_seconds(pid: int) -> float:

@@ -8,6 +8,7 @@ except for the tests that ``allowed_skips.txt`` names with a reason.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,22 @@ def _rank(item: pytest.Item) -> int:
         item.get_closest_marker("slow") is not None,
     ]
     return sum(value << place for place, value in enumerate(reversed(marks)))
+
+
+INSTALL = re.compile(r"\(apt-get install ([^)]+)\)$")
+"""How a reason to skip names the packages that the test needs."""
+
+
+def missing_packages(printed: str) -> tuple[set[str], int]:
+    """The packages that skipped tests need, by a run's list of these tests, and the number of the tests."""
+    packages: set[str] = set()
+    tests, is_listed = 0, False
+    for line in printed.splitlines():
+        if found := INSTALL.search(line):
+            packages.update(found[1].split())
+        is_listed = found is not None or (is_listed and line.startswith("  "))
+        tests += is_listed and not found
+    return packages, tests
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from tests.ci_plugin import in_ci
+from tests.ci_plugin import in_ci, missing_packages
 from tests.support.processes import command_line
 from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER
 from workers.sandbox.tree import descendants
@@ -81,6 +81,9 @@ class Step:
     seconds: float
     closing: str = ""
     may_repeat: bool = False
+    packages: frozenset[str] = frozenset()
+    """Packages that would add ``skipped`` tests."""
+    skipped: int = 0
 
 
 class Interrupted(BaseException):
@@ -133,7 +136,13 @@ class Run:
         self._running: dict[int, subprocess.Popen[bytes]] = {}
 
     def run(self) -> int:
-        """All steps and the summary; the exit code."""
+        """All steps and the summary, of an interrupted run too; the exit code."""
+        try:
+            return self._run_steps()
+        finally:
+            self._print_summary()
+
+    def _run_steps(self) -> int:
         python = sys.executable
         scripts = Path(python).parent
         self._compile()
@@ -148,7 +157,6 @@ class Run:
             migrations = ("makemigrations", "--check", "--dry-run")
             self._step("migrations are complete", python, "manage.py", *migrations)
             self._test_all()
-        self._print_summary()
         return 0 if all(step.passed for step in self._steps) else 1
 
     def _compile(self) -> None:
@@ -226,15 +234,21 @@ class Run:
         print(f"\n== {name}", flush=True)
         began = time.monotonic()
         process = self._start(command, environment)
-        printed = self._follow(process, show=True)
-        passed = process.returncode == 0
-        left = self._left_running() if is_test else []
+        printed = bytearray()
+        left: list[str] = []
+        try:
+            self._follow(process, printed, show=True)
+            left = self._left_running() if is_test else []
+        finally:
+            text = printed.decode(errors="replace") if is_test else ""
+            passed = process.returncode == 0 and not left
+            closing = closing_lines(text)
+            may_repeat = not left and 0 < failed_tests(closing) <= MOST_REPEATED
+            packages, skipped = missing_packages(text)
+            seconds = time.monotonic() - began
+            self._steps.append(Step(name, passed, seconds, closing, may_repeat, frozenset(packages), skipped))
         if left:
             print("left running, and killed now:", *left, sep="\n  ")
-            passed = False
-        closing = closing_lines(printed.decode(errors="replace")) if is_test else ""
-        may_repeat = not left and 0 < failed_tests(closing) <= MOST_REPEATED
-        self._steps.append(Step(name, passed, time.monotonic() - began, closing, may_repeat))
         return passed
 
     @contextmanager
@@ -243,7 +257,8 @@ class Run:
         began = time.monotonic()
         process = self._start(command, None)
         yield
-        printed = self._follow(process, show=False)
+        printed = bytearray()
+        self._follow(process, printed, show=False)
         print(f"\n== {name}\n{printed.decode(errors='replace')}", end="", flush=True)
         seconds = self._children.ended[process.pid] - began
         self._steps.insert(0, Step(name, process.returncode == 0, seconds))
@@ -263,11 +278,10 @@ class Run:
         self._running[process.pid] = process
         return process
 
-    def _follow(self, process: subprocess.Popen[bytes], *, show: bool) -> bytes:
-        """Wait for the end of a process, reaping orphans meanwhile; returns what it printed."""
+    def _follow(self, process: subprocess.Popen[bytes], printed: bytearray, *, show: bool) -> None:
+        """Wait for the end of a process, reaping orphans meanwhile; adds what it prints to ``printed``."""
         assert process.stdout is not None
         output = process.stdout.fileno()
-        printed = bytearray()
         try:
             while True:
                 self._children.reap(self._running)
@@ -280,19 +294,22 @@ class Run:
                 if has_ended and not chunk:
                     break
         except Interrupted:
-            self._interrupt(process)
+            rest = self._interrupt(process)
+            printed += rest
+            if show:
+                os.write(sys.stdout.fileno(), rest)
             raise
         del self._running[process.pid]
         process.stdout.close()
-        return bytes(printed)
 
-    def _interrupt(self, process: subprocess.Popen[bytes]) -> None:
-        """Interrupt a step, and give it time to clean up."""
+    def _interrupt(self, process: subprocess.Popen[bytes]) -> bytes:
+        """Interrupt a step, and give it time to clean up; returns its output, such as the failures so far."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=INTERRUPT_SECONDS)
+            return process.communicate(timeout=INTERRUPT_SECONDS)[0]
+        return b""
 
     def _left_running(self) -> list[str]:
         """Kill the processes that outlived the tests; returns their command lines."""
@@ -317,6 +334,11 @@ class Run:
         for step in self._steps:
             if step.closing:
                 print(f"\n{step.name}:\n{step.closing}")
+        packages = sorted(frozenset().union(*(step.packages for step in self._steps)))
+        if packages:
+            skipped = sum(step.skipped for step in self._steps)
+            tests = "1 more test" if skipped == 1 else f"{skipped} more tests"
+            print(f"\nto run {tests}: apt-get install {' '.join(packages)}")
         sys.stdout.flush()
 
 

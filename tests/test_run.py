@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,11 +36,9 @@ run.CACHE = Path({cache!r})
 run.END_SECONDS = 0.1
 
 def only_step(self):
-    passed = self._step("a step", sys.executable, "-c", {program!r}, is_test=True)
-    self._print_summary()
-    return 0 if passed else 1
+    return 0 if self._step("a step", sys.executable, "-c", {program!r}, is_test=True) else 1
 
-run.Run.run = only_step
+run.Run._run_steps = only_step
 sys.exit(run.main([]))
 """
 
@@ -52,10 +51,9 @@ run.CACHE = Path({cache!r})
 
 def one_run(self):
     self._test("tests", {tests!r}, "--rootdir", str(Path({tests!r}).parent))
-    self._print_summary()
     return 0 if all(step.passed for step in self._steps) else 1
 
-run.Run.run = one_run
+run.Run._run_steps = one_run
 sys.exit(run.main(["--all"]))
 """
 UNSTEADY = """
@@ -69,6 +67,23 @@ def test_that_passes_from_the_second_time_on():
 
 def test_that_passes():
     Path({seen!r} + "-passing").open("a").write("x")
+"""
+SKIPPING = """
+import pytest
+
+@pytest.mark.parametrize("package", ["fruit", "fruit", "nuts and", ""])
+def test_that_needs(package):
+    pytest.skip(f"needs a meal (apt-get install {{package}})" if package else "needs a quiet machine")
+"""
+FAILING = """
+import os, time
+
+def test_a():
+    assert "a mistake" == ""
+
+def test_b():
+    open({seen!r}, "w").close()
+    time.sleep(600)
 """
 
 
@@ -179,3 +194,23 @@ def test_an_interrupted_run_leaves_no_process_and_no_file(number: signal.Signals
     assert printed.endswith("arena: interrupted\n")
     assert processes_with(MARK) == []
     assert os.listdir(tmp_path) == ["cache"]
+
+
+def test_the_summary_has_one_command_that_installs_what_skipped_tests_need(tmp_path: Path) -> None:
+    test = tmp_path / "test_it.py"
+    test.write_text(SKIPPING.format())
+    with running(tmp_path, TEST_RUN.format(cache=str(tmp_path / "cache"), tests=str(test))) as run:
+        printed = run.communicate()[0]
+    assert printed.endswith("\nto run 3 more tests: apt-get install and fruit nuts\n")
+
+
+def test_an_interrupted_run_shows_the_failures_so_far(tmp_path: Path) -> None:
+    test, seen = tmp_path / "test_it.py", tmp_path / "seen"
+    test.write_text(FAILING.format(seen=str(seen)))
+    with running(tmp_path, TEST_RUN.format(cache=str(tmp_path / "cache"), tests=str(test))) as run:
+        assert wait_until(seen.exists)
+        run.send_signal(signal.SIGINT)
+        printed = run.communicate()[0]
+    assert run.returncode == 130
+    assert "assert 'a mistake' == ''" in printed
+    assert re.search(r"^FAILED \S*::test_a", printed.partition("== summary\n")[2], re.MULTILINE), printed

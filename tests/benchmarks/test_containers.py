@@ -11,6 +11,7 @@ import yaml
 
 from benchmarks import containers
 from benchmarks.containers import CHECK, COUNT, SERVICES, START, main, settings_of
+from benchmarks.measuring import describe_machine
 from tests.support.schedule import make_version
 from tournament.embedded.plan import ROOT
 
@@ -91,3 +92,10 @@ def test_the_programs_start_and_count_games(capsys: pytest.CaptureFixture[str]) 
     assert json.loads(found) == {
         "games": 18, "done": 0, "records": 0, "recorded attempts": 0, "changed by a rebuild": False,
     }  # fmt: skip
+
+
+def test_a_machine_without_a_compiler_is_described_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert any(line.endswith("; no C compiler") for line in describe_machine())

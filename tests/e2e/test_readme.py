@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.checkouts import PORT, START_S, Checkout, Up, eventually, new_checkout
 from tests.support.documents import blocks
+from tests.support.needs import need
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
 
@@ -138,6 +139,7 @@ def programs(checkout: Checkout) -> Iterator[Path]:
 def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
     checkout: Checkout, bundle: Path, programs: Path
 ) -> None:
+    bubblewrap = need("bwrap")
     up = Up(checkout, "--data", str(checkout.folder.parent / "other data"))
     try:
         assert INSTALL in up.said()
@@ -148,7 +150,7 @@ def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
         assert state_on(page := visitor.page(address)) == "waiting", page
         assert INSTALL in unescape(page)
 
-        (programs / "bwrap").symlink_to(find_program("bwrap") or "/nowhere")
+        (programs / "bwrap").symlink_to(bubblewrap)
         probe = (str(checkout.folder / ".venv/bin/python"), "-m", "workers", "sandbox")
         found = checkout.run_command(probe, str(checkout.folder)).stdout
         if "Sandbox: level C" in found:

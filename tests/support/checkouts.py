@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.jobs import wait_until
+from tests.support.needs import need
 from tests.support.processes import command_line
 from tournament.embedded.plan import ROOT
 
@@ -62,6 +63,7 @@ class Checkout:
 @contextmanager
 def new_checkout() -> Iterator[Checkout]:
     """A checkout in which ``arena`` has nothing to install or compile."""
+    need("git")
     top = Path(tempfile.mkdtemp(prefix="e2e-"))
     folder = top / "a check out"
     listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, text=True, check=True)

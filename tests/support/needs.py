@@ -28,6 +28,7 @@ TOOLS = {
     "Python.h": Tool("the headers of this Python", "python{}.{}-dev".format(*sys.version_info)),
     "node": Tool("Node", "nodejs"),
     "chromium": Tool("Chromium", "chromium"),
+    "git": Tool("git", "git"),
     "ip": Tool("ip", "iproute2"),
     "promtool": Tool("promtool of Prometheus", "prometheus"),
 }

@@ -13,6 +13,7 @@ from engines.bots import SAMPLE_BOTS
 from tests.support.brokers import QUICK, ROOT, running_worker
 from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor
 from tests.support.jobs import job_of
+from tests.support.needs import need
 from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
 from workers.jobs import EngineSpec, Heartbeat
@@ -91,6 +92,7 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
     door: FakeDoor, programs: Path, tmp_path: Path, is_stopped: bool
 ) -> None:
     """It gives its game back, keeps its nice value, and starts a new run with a new verdict."""
+    bubblewrap = need("bwrap")
     root = checkout_with(programs, tmp_path / "checkout")
     environment = {"PYTHONPATH": str(root), "DUARENA_LOCAL": "1"}
 
@@ -111,7 +113,7 @@ def test_a_worker_looks_again_when_bubblewrap_is_installed(
         door.wait_for(lambda: door.posts)
         if is_stopped:
             worker.terminate()
-        (programs / "bwrap").symlink_to(find_program("bwrap") or "/bin/false")
+        (programs / "bwrap").symlink_to(bubblewrap)
         door.wait_for(lambda: door.returned)
         assert door.returned == ["attempt-1"]
         if is_stopped:
@@ -131,6 +133,7 @@ def test_a_worker_whose_probe_failed_on_a_busy_machine_probes_again(
     door: FakeDoor, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first probe gets no line from its engine; the level in heartbeats and of the pages follows."""
+    bubblewrap = need("bwrap")
     bwrap = programs / "bwrap"
     bwrap.write_text("#!/bin/sh\necho 'bwrap: no line arrived in time' >&2\nexit 1\n")
     bwrap.chmod(0o755)
@@ -141,7 +144,7 @@ def test_a_worker_whose_probe_failed_on_a_busy_machine_probes_again(
         first = door.hear()
         assert (first.level, "no line arrived in time" in first.refusal) == ("C", True)
         bwrap.unlink()
-        bwrap.symlink_to(find_program("bwrap") or "/bin/false")
+        bwrap.symlink_to(bubblewrap)
         second = door.hear(lambda heartbeat: heartbeat.run != first.run)
         assert (second.level in {"A", "B"}, second.refusal) == (True, "")
         kept = read_verdict(tmp_path / "cache")
