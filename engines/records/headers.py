@@ -83,9 +83,9 @@ def check_headers(record: Record) -> Iterator[Disagreement]:
     yield from _check_end(record)
 
 
-def _wrong(record: Record, name: str, why: str, default: str = "") -> Disagreement:
-    """The disagreement of a header that is given, or has this default."""
-    return Disagreement(name, f"header {name} is {quote(record.header(name, default))}{why}")
+def _wrong(record: Record, name: str, why: str) -> Disagreement:
+    value = quote(record.header(name)) if record.has(name) else "missing"
+    return Disagreement(name, f"header {name} is {value}{why}")
 
 
 def _check_game(record: Record) -> Iterator[Disagreement]:
@@ -98,7 +98,7 @@ def _check_game(record: Record) -> Iterator[Disagreement]:
         yield Disagreement("FEN", f"header FEN: {error}")
     set_up = record.header("SetUp", "0")
     if set_up not in ("0", "1") or (set_up == "1") != record.has("FEN"):
-        yield _wrong(record, "SetUp", ': it must be "1" if FEN is given, and missing otherwise', "0")
+        yield _wrong(record, "SetUp", ': it must be "1" if FEN is given, and "0" or missing otherwise')
     if record.has("TimeControl"):
         try:
             parse_time_control(record.header("TimeControl"))
@@ -116,7 +116,7 @@ def _check_numbers(record: Record) -> Iterator[Disagreement]:
     if marked is None:
         yield Disagreement("OpeningPlies", "there is a book move after a move that was chosen")
     elif record.header("OpeningPlies", "0") != str(marked):
-        yield _wrong(record, "OpeningPlies", f", but there are {marked} book moves", "0")
+        yield _wrong(record, "OpeningPlies", f", but there are {marked} book moves")
 
 
 def _is_ply_limit(text: str) -> bool:

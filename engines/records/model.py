@@ -46,6 +46,9 @@ REQUIRED = (
     "GameId",
 )
 
+HEADER_NAME = r"[A-Za-z0-9_+#=:-]{1,255}"
+"""A regular expression: the name of a header, as PGN allows it."""
+
 MAX_TOKEN = 40
 """The longest move in characters; the longest move of our games has 13."""
 MAX_PV = 12

@@ -1,8 +1,8 @@
 """Reads records from PGN text, one at a time, so that files may have any size.
 
-Unknown headers are kept. Other comments than notes, annotation glyphs and variations are skipped. A game that
-cannot be read gives a ``RecordError`` in its place, and reading continues with the next game. The moves
-are not replayed.
+Unknown headers are kept. Quotes in a header need no escape. Other comments than notes, annotation glyphs and
+variations are skipped. A game that cannot be read gives a ``RecordError`` in its place, and reading continues
+with the next game. The moves are not replayed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,25 @@ from dataclasses import replace
 from itertools import takewhile
 
 from engines.records.headers import start_history
-from engines.records.model import TOKEN, MoveNote, Record, RecordError, RecordMove, Source, is_token
+from engines.records.model import (
+    HEADER_NAME,
+    TOKEN,
+    MoveNote,
+    Record,
+    RecordError,
+    RecordMove,
+    Source,
+    is_token,
+)
 from engines.records.notes import BOOK, parse_note
 from engines.rules.base import Position, Result, RulesError, Side
 from engines.rules.registry import find_game
 
-_TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+_TAG = re.compile(rf'\s*\[\s*({HEADER_NAME})\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+_LOOSE_TAG = re.compile(rf'\s*\[\s*({HEADER_NAME})\s+"(.*?)"\s*\]\s*(?=\[|$)')
+"""A header with quotes or a last backslash that are not escaped: all between the first and the last quote."""
+_UTF16 = re.compile(r"\\xff\\xfe|\\xfe\\xff|[^\0]?\0[^\0]")
+"""How a line of UTF-16 begins that was read as UTF-8, with ``backslashreplace`` for other bytes."""
 _ESCAPED = re.compile(r"\\(.)")
 PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
@@ -196,11 +209,19 @@ class _Reader:
         self._depth = 0
         self._opened = 0
         self._is_after_blank = True
+        self._is_utf16 = False
+        self._tag: list[str] = []
+        """The lines of a header whose end comes in a later line."""
 
-    def take(self, text: str) -> Iterator[Record | RecordError]:
+    def take(self, line: str) -> Iterator[Record | RecordError]:
         self._line += 1
-        if self._line == 1:
-            text = text.removeprefix("\ufeff")
+        if self._line == 1 and _UTF16.match(line):
+            self._is_utf16 = True
+            yield RecordError(f"{Source(self._name, 1, 1).at(1)}: not UTF-8: it looks like UTF-16")
+        if not self._is_utf16 and (text := self._whole_tag(line.removeprefix("\ufeff"))) is not None:
+            yield from self._take_line(text)
+
+    def _take_line(self, text: str) -> Iterator[Record | RecordError]:
         if self._is_open and self._begins_game(text):
             yield from self.end()
         if self._is_open:
@@ -211,9 +232,30 @@ class _Reader:
             yield from self._read_movetext(text)
         self._is_after_blank = not text.strip()
 
+    def _whole_tag(self, text: str) -> str | None:
+        """The line, or if it ends a header that earlier lines began, all of the header; None before its end.
+
+        A header without an end is closed by a blank line and by the next header.
+        """
+        if not self._tag:
+            return text
+        if not text.strip() or text.lstrip().startswith("["):
+            self._close_tag()
+            return text
+        self._tag.append(text.strip())
+        if not text.rstrip().endswith("]"):
+            return None
+        whole, self._tag = " ".join(self._tag), []
+        return whole
+
+    def _close_tag(self) -> None:
+        if self._tag:
+            self._current().fail(f"cannot read the header {_quote(self._tag[0])}", self._opened)
+            self._tag = []
+
     def take_game(self, lines: Sequence[str]) -> Iterator[Record | RecordError]:
         """The same for several lines; a game as it is written is read at once, without its moves."""
-        is_between = self._draft is None and not self._is_open
+        is_between = self._draft is None and not self._is_open and not self._is_utf16
         game = _WRITTEN_GAME.fullmatch("\n".join(lines)) if is_between else None
         headers = _WRITTEN_HEADERS.findall(game["headers"]) if game else []
         if game is None or len(dict(headers)) < len(headers):
@@ -233,6 +275,7 @@ class _Reader:
 
     def end(self) -> Iterator[Record | RecordError]:
         """End the input: an unfinished game is an error."""
+        self._close_tag()
         draft = self._draft
         if draft is not None:
             if self._comment is not None:
@@ -268,10 +311,13 @@ class _Reader:
             yield from self.end()
         draft = self._current()
         end = 0
-        while tag := _TAG.match(text, end):
+        while tag := _TAG.match(text, end) or _LOOSE_TAG.match(text, end):
             draft.add_header(tag[1], _ESCAPED.sub(r"\1", tag[2]), self._line)
             end = tag.end()
-        if end < len(text):
+        rest = text[end:].strip()
+        if rest.startswith("[") and not rest.endswith("]"):
+            self._tag, self._opened = [rest], self._line
+        elif rest:
             draft.fail(f"cannot read the header {_quote(text[end:])}", self._line)
 
     def _read_movetext(self, text: str) -> Iterator[Record | RecordError]:

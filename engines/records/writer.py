@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from engines.records.headers import FIRST_RULES, check_headers, start_history
-from engines.records.model import HEADERS, Record, RecordError, RecordMove, are_tokens, is_token
+from engines.records.model import HEADER_NAME, HEADERS, Record, RecordError, RecordMove, are_tokens, is_token
 from engines.records.notes import BOOK, format_note
 from engines.rules.base import Result
 from engines.rules.history import History
@@ -18,7 +18,7 @@ from engines.terminations import Termination
 LINE_LENGTH = 79
 MAX_EVIDENCE = 500
 
-_NAME = re.compile(r"[A-Za-z0-9_]{1,255}")
+_NAME = re.compile(HEADER_NAME)
 _DATE = re.compile(r"[0-9?]{4}\.[0-9?]{2}\.[0-9?]{2}")
 _BREAKING = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that cannot stand within one line of UTF-8."""

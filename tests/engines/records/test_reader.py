@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,45 @@ def test_headers_may_share_a_line_and_hold_anything() -> None:
     assert record.headers == (("A", "1"), ("B", 'x ] " \\ {'), ("C", ""))
     assert record.header("B") == 'x ] " \\ {'
     assert record.header("Z", "none") == "none"
+
+
+def test_a_header_s_name_has_the_characters_of_pgn() -> None:
+    record = read_one('[White:Type "program"]\n[A+b-c#d=e "2"]\n\n*')
+    assert record.headers == (("White:Type", "program"), ("A+b-c#d=e", "2"))
+    assert read_one('[WhiteType: "program"]\n\n*').header("WhiteType:") == "program"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ('"Greedy \\"', "Greedy \\"),
+        ('"The "Open" Cup"', 'The "Open" Cup'),
+        ('""', ""),
+        ('"a "b" \\\\ c"', 'a "b" \\ c'),
+    ],
+)
+def test_quotes_and_a_last_backslash_need_no_escape(written: str, value: str) -> None:
+    record = read_one(f'[Event {written}]\n[Site {written}] [Round "1"]\n\nc1+ *')
+    assert record.headers == (("Event", value), ("Site", value), ("Round", "1"))
+
+
+def test_a_header_may_go_on_in_the_next_lines() -> None:
+    record = read_one('[Event "A long\n  name"]\n[Site\n"x"\n]\n\nc1+ *')
+    assert record.headers == (("Event", "A long name"), ("Site", "x"))
+
+
+def test_a_byte_order_mark_may_begin_each_of_several_joined_files() -> None:
+    first, second = read_text(f"\ufeff{HEAD}c1+ *\n\n\ufeff{HEAD}c1+ f2- *\n")
+    assert all(isinstance(one, Record) and one.header("Game") for one in (first, second))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_text(GOOD + GOOD, encoding=encoding)
+    with file.open(encoding="utf-8", errors="backslashreplace") as lines:
+        (error,) = read_records(lines, "games.pgn")
+    assert str(error) == "games.pgn:1: game 1: not UTF-8: it looks like UTF-16"
 
 
 def test_nothing_is_no_game() -> None:

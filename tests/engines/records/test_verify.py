@@ -205,6 +205,15 @@ def test_a_given_start_is_part_of_the_game() -> None:
     assert verify_record(with_headers(record, {"SetUp": "0"}))
 
 
+def test_a_missing_header_is_not_quoted_as_if_it_were_given() -> None:
+    record = record_of("dogon-kulei", ("c1+",), fen="4,4,4,0,5,5/4,4,4,0,5,5 w 0 4 - - 0")
+    (wrong,) = verify_record(with_headers(record, {"SetUp": None}))
+    assert "header SetUp is missing: it must be" in str(wrong)
+    booked = replace(record, moves=(replace(record.moves[0], book=True),))
+    (wrong,) = verify_record(with_headers(booked, {"OpeningPlies": None}))
+    assert "header OpeningPlies is missing, but there are 1 book moves" in str(wrong)
+
+
 def test_what_need_not_be_said_may_be_said_rightly() -> None:
     record = finished_record("dogon-kulei")
     said = {

@@ -169,7 +169,7 @@ def test_evidence_is_made_fit_for_a_line() -> None:
         ({"PlyLimit": "500"}, "header PlyLimit is the game's default: it must be left out"),
         ({"TimeControl": "fast"}, "header TimeControl: cannot read 'fast'"),
         ({"SetUp": "1"}, "header SetUp is '1'"),
-        ({"FEN": BLACK_TO_MOVE}, "header SetUp is '0'"),
+        ({"FEN": BLACK_TO_MOVE}, "header SetUp is missing"),
         ({"FEN": "x", "SetUp": "1"}, "header FEN: bad position 'x'"),
         ({"FEN": "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0", "SetUp": "1"}, "header FEN is the initial position"),
         ({"OpeningPlies": "2"}, "header OpeningPlies is '2', but there are 0 book moves"),
