@@ -50,6 +50,15 @@ SHOWS = """() => [
   window.chart,
 ]"""
 """The plies that the head line, the list of moves, the board and the chart have."""
+SOURCE = """
+window.EventSource = class extends EventSource {
+  constructor(address) {
+    super(address);
+    window.source = this;
+  }
+};
+"""
+HAS_STREAM = "window.source?.readyState === EventSource.OPEN"
 SET_HIDDEN = """hidden => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -207,6 +216,30 @@ def test_a_hidden_page_has_no_stream_and_gets_what_it_missed(slot: LiveSlot, pag
     page.evaluate(SET_HIDDEN, False)
     assert shows(page, begun + 3), page.evaluate(SHOWS)
     assert page.evaluate("window.isStill")
+
+
+def test_a_browser_has_two_streams_and_all_of_its_windows_load_and_follow(slot: LiveSlot, page: Page) -> None:
+    """A browser has six connections to a site, over HTTP/1.1; each stream keeps one."""
+
+    def with_stream(windows: list[Page]) -> list[Page]:
+        return [window for window in windows if window.evaluate(HAS_STREAM)]
+
+    begun = len(slot.job.opening)
+    slot.play_on(begun)
+    page.context.add_init_script(SOURCE)
+    windows = [page, *(page.context.new_page() for _ in range(7))]
+    for window in windows:
+        window.goto(f"/tv/{LADDER}/", timeout=LONG_MS)
+    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_S)
+    slot.play_on(begun + 1)
+    for window in windows:
+        board = window.locator("#broadcast-game .featured")
+        expect(board).to_have_attribute("data-plies", str(begun + 1), timeout=LONG_MS)
+    for window in with_stream(windows):
+        windows.remove(window)
+        window.close()
+    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_S), "nobody took over the streams"
+    windows[-1].goto("/rules/", timeout=LONG_MS)
 
 
 @pytest.mark.parametrize("passes", ["nothing", "an error"])

@@ -61,6 +61,8 @@ class Part:
     response: HttpResponseBase
     event: bytes
     follow: LivePart | None
+    is_personal: bool
+    """Whether it was made for a logged-in user; a session that has ended, or never was, is nobody's."""
     query: bytes
     """Of the next request."""
     since: int
@@ -110,6 +112,8 @@ class Streams:
                 return False
             if self._is_stopping:
                 raise RefusedRequest(503, STOPS)
+            if not part.is_personal:
+                scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"cookie"]}
             self._listen()
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, send))
@@ -164,7 +168,8 @@ class Streams:
         if response.status_code == 200 and follow is not None:
             lines = b"".join(b"data: %b\n" % line for line in response.content.splitlines())  # type: ignore[attr-defined]
             event = b"id: %b\n%b\n" % (next_query, lines)
-        return Part(response, event, follow, next_query, since, time.monotonic())
+        is_personal: bool = getattr(response, "is_personal", False)
+        return Part(response, event, follow, is_personal, next_query, since, time.monotonic())
 
     def _is_old(self, task: asyncio.Task[Part]) -> bool:
         if task.cancelled() or task.exception() is not None:
@@ -207,26 +212,26 @@ def is_stream(scope: Scope) -> bool:
     return scope["method"] == "GET" and dict(scope["headers"]).get(b"accept") == EVENTS
 
 
-def _is_logged_in(cookies: bytes) -> bool:
-    return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookies
-
-
 def _key_of(scope: Scope, query: bytes) -> Key:
-    """What decides about the part: a visitor's cookies do not."""
-    headers = dict(scope["headers"])
-    cookies = headers.get(b"cookie", b"")
-    is_known = _is_logged_in(cookies)
-    return scope["path"].encode(), query, headers.get(b"host", b""), cookies if is_known else b""
+    """What decides about the part."""
+    return scope["path"].encode(), query, dict(scope["headers"]).get(b"host", b""), _session_of(scope)
+
+
+def _session_of(scope: Scope) -> bytes:
+    """The cookies of a session; empty for a visitor, about whose part no cookie decides."""
+    cookies = dict(scope["headers"]).get(b"cookie", b"").split(b"; ")
+    session, csrf = (
+        b"%b=" % name.encode() for name in (settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME)
+    )
+    kept = sorted(one for one in cookies if one.startswith((session, csrf)))
+    return b"; ".join(kept) if any(one.startswith(session) for one in kept) else b""
 
 
 def _headers_of(scope: Scope) -> list[tuple[bytes, bytes]]:
     """The headers with which a view is asked for a part: as in a poll, not compressed."""
-    cookies = dict(scope["headers"]).get(b"cookie", b"")
-    kept = {b"host", b"user-agent", *([b"cookie"] if _is_logged_in(cookies) else [])}
-    return [
-        *((name, value) for name, value in scope["headers"] if name in kept),
-        (PART.lower().encode(), b"true"),
-    ]
+    kept = [(name, value) for name, value in scope["headers"] if name in {b"host", b"user-agent"}]
+    session = _session_of(scope)
+    return [*kept, *([(b"cookie", session)] if session else []), (PART.lower().encode(), b"true")]
 
 
 async def _until_gone(receive: Any) -> None:

@@ -1,12 +1,42 @@
-// Parts of pages that follow what they show: elements with the address of their next state (data-follow).
+// The part of a page that follows what it shows: an element with the address of its next state (data-follow).
 //
 // The address gives a stream of server-sent events while the page is visible. Where events do not pass, as through
-// some proxies, it is polled. Either answer is the part as it is now; at its end it has no address any more.
+// some proxies, and where the browser has enough streams already, it is polled. Either answer is the part as it is
+// now; at its end it has no address any more.
 
 const POLL_MS = 2000;
 const HELLO_MS = 8000; // a stream that says nothing for so long after its start is given up
 const SILENT_MS = 45000; // the server says something every 15 seconds
 const AGAIN_MS = 60000; // after so long of polling a stream is tried again
+// A browser has six connections to a site for all of its windows, so only so many may be streams.
+const STREAMS = ["stream-1", "stream-2"];
+const KEPT_MS = 4 * POLL_MS; // a window that has not renewed its claim for so long is gone
+const own = `${Math.random()}`;
+
+// The owner of a stream of this browser, while its claim lasts. Throws where the page may store nothing.
+function owner(stream) {
+  const [name, until] = (localStorage.getItem(stream) ?? "").split(" ");
+  return Number(until) > Date.now() ? name : "";
+}
+
+// Claims a stream for this page, or renews the claim. Two pages may claim one at once: the next tick shows who has it.
+function claim() {
+  try {
+    const stream = STREAMS.find((one) => owner(one) === own) ?? STREAMS.find((one) => !owner(one));
+    if (stream) localStorage.setItem(stream, `${own} ${Date.now() + KEPT_MS}`);
+    return Boolean(stream);
+  } catch {
+    return false;
+  }
+}
+
+function release() {
+  try {
+    STREAMS.filter((one) => owner(one) === own).forEach((one) => localStorage.removeItem(one));
+  } catch {
+    // there was no claim
+  }
+}
 
 // The elements of an answer.
 export const parsed = (html) => Object.assign(document.createElement("template"), { innerHTML: html }).content;
@@ -28,10 +58,10 @@ export function follow(find, apply) {
   function close() {
     source?.close();
     source = null;
+    release();
   }
 
   function open() {
-    close();
     isHeard = false;
     begunAt = heardAt = performance.now();
     source = new EventSource(address());
@@ -66,9 +96,9 @@ export function follow(find, apply) {
   function tick() {
     if (!address() || document.hidden) return close();
     const now = performance.now();
-    if (source && now - heardAt < (isHeard ? SILENT_MS : HELLO_MS)) return;
+    if (source && claim() && now - heardAt < (isHeard ? SILENT_MS : HELLO_MS)) return;
     close();
-    if (window.EventSource && now - begunAt >= AGAIN_MS) open();
+    if (window.EventSource && now - begunAt >= AGAIN_MS && claim()) open();
     else if (!isPolling) poll();
   }
 

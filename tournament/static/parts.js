@@ -20,9 +20,12 @@ function texts(row) {
 
 let waiting = null; // the newest part that waits until somebody has chosen
 
+// A page has one part that follows; an answer may have other elements after it.
 function swap(html) {
-  const content = parsed(html);
-  const fresh = content.firstElementChild;
+  for (const fresh of [...parsed(html).children]) put(fresh);
+}
+
+function put(fresh) {
   const old = document.getElementById(fresh.id);
   const field = old.contains(document.activeElement) ? document.activeElement : null;
   if (field?.matches("select, input")) { // not while somebody chooses; it comes with the next event
@@ -77,6 +80,5 @@ function mark(cell) {
   cell.animate([{ backgroundColor: colour }, {}], MARK_MS);
 }
 
-for (const part of document.querySelectorAll("[data-follow]:not([data-own])")) {
-  follow(() => document.getElementById(part.id), swap);
-}
+const { id } = document.querySelector("[data-follow]:not([data-own])");
+follow(() => document.getElementById(id), swap);

@@ -151,7 +151,7 @@ def _first(
 
 def _query(request: HttpRequest, **changed: int) -> str:
     query = request.GET.copy()
-    for name in ("page", "before", "after"):
+    for name in ("page", "before", "after", "seen"):
         query.pop(name, None)
     for name, value in changed.items():
         query[name] = str(value)

@@ -8,8 +8,9 @@ while nothing has changed. Both come from the same view.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -34,18 +35,14 @@ class LivePart:
     """The shortest time between two events."""
     again_s: float = 5.0
     """It is asked for again after so long also without news: not every change is announced."""
-    parameters: Mapping[str, object] | None = None
-    """Of the next request, beside ``seen``; None for those of this one."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """Of the next request, beside ``seen``: those that decide about the part, and no others, because all who
+    send the same share a stream's work."""
 
     @property
     def query(self) -> str:
         """The query of the next request."""
-        query = self.request.GET.copy()
-        if self.parameters is not None:
-            query.clear()
-        for name, value in {"seen": self.seen, **(self.parameters or {})}.items():
-            query[name] = str(value)
-        return query.urlencode()
+        return urlencode({**self.parameters, "seen": self.seen})
 
     @property
     def address(self) -> str:
@@ -65,10 +62,16 @@ class LivePart:
         return self.given(render(self.request, template, {**context, "follow": self.address}))
 
     def given(self, response: HttpResponse) -> HttpResponse:
-        """The response with what a stream needs to know."""
+        """The response with what a stream needs to know: how it goes on, and whether it is of one user."""
         if is_part(self.request):
             response.follow = self  # type: ignore[attr-defined]
+            response.is_personal = self.request.user.is_authenticated  # type: ignore[attr-defined]
         return response
+
+
+def given_parameters(request: HttpRequest, *names: str) -> dict[str, str]:
+    """Those of the request with one of the names."""
+    return {name: request.GET[name] for name in names if name in request.GET}
 
 
 def is_part(request: HttpRequest) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from pytest_django import Settings
@@ -16,6 +17,7 @@ from tests.support.exchanges import Exchange, get, in_loop, run, until
 from tournament.http.application import Application
 from tournament.http.changes import Changes
 from tournament.http.limits import AtOnce
+from tournament.models import User
 from tournament.views.polling import LivePart, is_part, reload
 
 
@@ -42,10 +44,12 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     state = one.state
     if (instead := one.does()) is not None:
         return instead
-    follow = LivePart(request, str(state), (name,) if one.follows else (), one.pause_s, one.again_s, {})
+    session = request.COOKIES.get("sessionid", "")
+    request.user = User(username=session) if session in {"ada", "eve"} else AnonymousUser()
+    follow = LivePart(request, str(state), (name,) if one.follows else (), one.pause_s, one.again_s)
     if follow.is_shown:
         return follow.unchanged()
-    return follow.given(HttpResponse(f"{name}\n{state} {request.COOKIES.get('sessionid', '')}"))
+    return follow.given(HttpResponse(f"{name}\n{state} {request.user}".removesuffix(str(AnonymousUser()))))
 
 
 def plain(request: HttpRequest) -> HttpResponse:
@@ -119,6 +123,28 @@ async def test_a_view_is_called_once_for_all_visitors_and_for_each_user(applicat
     assert {tuple(asked.COOKIES) for asked in shown["one"].asked} == {(), ("sessionid",)}
     assert visitors[0].headers[b"content-type"].startswith(b"text/event-stream")
     await closed(tasks, *visitors, *users)
+
+
+@pytest.mark.parametrize(
+    ("target", "cookie", "says"),
+    [
+        ("/one/?x={}", "", "one/1"),
+        ("/one/", "sessionid=made-up-{}", "one/1"),
+        ("/one/?x={}", "sessionid=ada; x={}", "one/1 ada"),
+    ],
+)
+@in_loop
+async def test_what_the_part_does_not_depend_on_does_not_divide_its_streams(
+    application: Application, target: str, cookie: str, says: str
+) -> None:
+    clients = [stream(target.format(n), f"127.0.0.{n}", cookie=cookie.format(n)) for n in range(2, 22)]
+    tasks = await opened(application, *clients)
+    asked = len(shown["one"].asked)
+    change(application)
+    await until(lambda: all(len(events(one)) == 2 for one in clients))
+    assert {events(one)[1] for one in clients} == {says}
+    assert len(shown["one"].asked) == asked + 1
+    await closed(tasks, *clients)
 
 
 @in_loop

@@ -384,6 +384,18 @@ def test_no_page_has_a_dead_link(site: Site, client: Client, visitor: str) -> No
     assert dead == []
 
 
+def test_a_page_follows_one_part_whatever_else_its_address_says(site: Site, client: Client) -> None:
+    followed = dict[str, str]()
+    for address in all_addresses(site):
+        page = html_of(client, address)
+        assert page.count("data-follow=") <= 1, address
+        if page and (part := followed_address(page)):
+            followed[address] = part
+            other = html_of(client, f"{address}{'&' if '?' in address else '?'}x=1")
+            assert followed_address(other) == part, address
+    assert len(followed) >= 8, followed
+
+
 def html_of(client: Client, address: str) -> str:
     """The page at an address; empty if the answer is no page."""
     response = client.get(address)

@@ -1,7 +1,7 @@
 """The broadcast: of each ladder the game most worth watching, for a wall or a projector.
 
-The page has two parts that follow what they show: the game with both engines, and the event that it belongs
-to. Some seconds after the end of a game the page goes on to the next.
+The page shows the game with both engines, and the event that it belongs to. Some seconds after the end of a
+game the page goes on to the next.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
@@ -40,7 +39,7 @@ END_S = 12.0
 """How long the end of a game stays on the page."""
 TURN_S = 120
 """The page of all ladders begins with another ladder after so long."""
-BOARD_PAUSE_S, EVENT_PAUSE_S, AGAIN_S = 0.4, 3.0, 3.0
+PAUSE_S, AGAIN_S = 0.4, 3.0
 EMPTY = "none"
 """The state of the page without any game."""
 TOP, MOST_CROSSED, COMING = 10, 16, 4
@@ -60,9 +59,9 @@ class EngineReport:
 @require_safe
 @vary_on_headers(PART)
 def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
-    """The game most worth watching, on one ladder or on any; a script gets ``?part=game`` or ``?part=event``.
+    """The game most worth watching, on one ladder or on any.
 
-    There ``game`` is the one on the page.
+    A script gets the game and, if that has changed, its event. There ``game`` is the one on the page.
     """
     if code and code not in GAMES:
         raise Http404(f"no ladder {code!r}")
@@ -74,41 +73,21 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
         if is_part(request):
             return reload() if known else empty.unchanged()
         return empty.render("broadcast.html", {"code": code, "channels": _channels(running)})
+    if is_part(request) and request.GET.get("seen") == EMPTY:
+        return reload()
+    live, event = getattr(game, "live", None), game.tournament
+    event_seen = f"{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
+    seen = f"{game.state}-{game.attempt}-{len(live.moves) if live else game.plies}.{event_seen}"
+    topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
+    part = LivePart(request, seen, topics, PAUSE_S, AGAIN_S, {"game": game.pk})
+    if part.is_shown:
+        return part.unchanged()
+    context = _game_context(request, game)
+    if not is_part(request) or request.GET.get("seen", "").partition(".")[2] != event_seen:
+        context |= _event_context(game)
     if is_part(request):
-        part = "event" if request.GET.get("part") == "event" else "game"
-        return reload() if request.GET.get("seen") == EMPTY else _part(request, game, part)
-    context: dict[str, Any] = {"code": code, "channels": _channels(running)}
-    context |= _game_context(request, game) | _event_context(request, game)
-    return render(request, "broadcast.html", context)
-
-
-def _part(request: HttpRequest, game: Game, part: str) -> HttpResponse:
-    follow = _follow(request, game, part)
-    if follow.is_shown:
-        return follow.unchanged()
-    context = _event_context(request, game) if part == "event" else _game_context(request, game)
-    return follow.render(f"pieces/broadcast_{part}.html", context)
-
-
-def _follow(request: HttpRequest, game: Game, part: str) -> LivePart:
-    """The part ``game`` or ``event`` of the page."""
-    seen, topic, pause_s = (
-        (_event_seen(game), tournament_topic(game.tournament_id), EVENT_PAUSE_S)
-        if part == "event"
-        else (_game_seen(game), game_topic(game.pk), BOARD_PAUSE_S)
-    )
-    parameters = {"part": part, "game": game.pk}
-    return LivePart(request, seen, (topic, ANY_GAME), pause_s, AGAIN_S, parameters)
-
-
-def _game_seen(game: Game) -> str:
-    live = getattr(game, "live", None)
-    return f"{game.state}-{game.attempt}-{len(live.moves) if live else game.plies}"
-
-
-def _event_seen(game: Game) -> str:
-    event = game.tournament
-    return f"{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
+        return part.render("pieces/broadcast.html", context)
+    return part.render("broadcast.html", {**context, "code": code, "channels": _channels(running)})
 
 
 def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:
@@ -164,7 +143,6 @@ def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "ending": "" if live else ending_sentence(game),
         "engines": [_report(replay, side, panels[side.name.lower()]) for side in Side],
         "scores": draw_scores(replay),
-        "follow_game": _follow(request, game, "game").address,
     }
 
 
@@ -175,7 +153,7 @@ def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
     return EngineReport(panel, move, " ".join(step.token for step in steps), mark_safe(board))  # safe: drawn
 
 
-def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
+def _event_context(game: Game) -> dict[str, Any]:
     event = game.tournament
     table: Cross | None = None
     leaders: list[LadderRating] = []
@@ -195,5 +173,4 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "leaders": leaders,
         "coming": waiting.with_players().select_related("pairing")[:COMING],
         "latest": event.games.latest_result(),
-        "follow_event": _follow(request, game, "event").address,
     }

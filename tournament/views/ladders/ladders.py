@@ -33,7 +33,7 @@ from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import RECENT, drawn_rows
 from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
-from tournament.views.polling import PART, LivePart, is_part
+from tournament.views.polling import PART, LivePart, given_parameters, is_part
 from tournament.views.requests import fresh_buttons
 
 PAGE_SIZE = 100
@@ -74,7 +74,9 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     game = _find(code)
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
-    part = LivePart(request, seen, (ladder_topic(code),), pause_s=PAUSE_S)
+    part = LivePart(
+        request, seen, (ladder_topic(code),), PAUSE_S, parameters=given_parameters(request, "page")
+    )
     if part.is_shown:
         return part.unchanged()
     page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)

@@ -31,7 +31,7 @@ from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import tournament_file
 from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
-from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
+from tournament.views.polling import PART, LivePart, given_parameters, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
 from tournament.views.tournaments.lists import listed_page
@@ -59,6 +59,8 @@ BEGUN = [CLAIMED, DONE, HALTED]
 
 PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
+SHOWN_BY = ("ladder", "bot", "result", "before", "after", "round")
+"""The parameters that decide about the part that follows."""
 State, Effect = Tournament.State, Correction.Effect
 
 
@@ -90,7 +92,8 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     seen = _seen(tournament)
     is_full = request.GET.get("table") == "full" and len(players_of(tournament)) > MOST_CROSSED
     polls = not (tournament.is_over or tournament.state == State.DRAFT or is_full)
-    part = LivePart(request, seen, (tournament_topic(tournament.pk),) if polls else ())
+    topics = (tournament_topic(tournament.pk),) if polls else ()
+    part = LivePart(request, seen, topics, parameters=given_parameters(request, *SHOWN_BY))
     if part.is_shown:
         return part.unchanged()
     if shows_other(request, tournament.state):

@@ -15,11 +15,6 @@ from tournament.services.schedule.tournaments import start
 from tournament.views.games.broadcast import END_S, TURN_S, choose
 
 
-def followed(page: str, part: str) -> str:
-    """The address that a part of the page follows."""
-    return followed_address(page.partition(f'id="broadcast-{part}"')[2])
-
-
 @pytest.fixture
 def other(site: Site) -> Game:
     """A second running game, of a tournament with a bot of its own."""
@@ -71,17 +66,20 @@ def test_the_board_the_engines_and_the_event_are_shown(site: Site, client: Clien
     assert client.get("/tv/chess/").status_code == 404
 
 
-def test_each_part_follows_what_it_shows(site: Site, client: Client) -> None:
+def test_the_page_follows_the_game_and_gets_the_event_when_that_changes(site: Site, client: Client) -> None:
     page = client.get("/tv/").content.decode()
-    game, event = followed(page, "game"), followed(page, "event")
-    assert [client.get(part, headers=PART).status_code for part in (game, event)] == [204, 204]
+    assert page.count("data-follow") == 1
+    address = followed_address(page)
+    assert client.get(address, headers=PART).status_code == 204
     go_live(site.live, plies=8)
-    fragment = client.get(game, headers=PART).content.decode()
+    fragment = client.get(address, headers=PART).content.decode()
     assert 'data-plies="8"' in fragment
     assert "<html" not in fragment
-    assert client.get(event, headers=PART).status_code == 204
+    assert "broadcast-event" not in fragment
     Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2)
-    assert "2 of" in client.get(event, headers=PART).content.decode()
+    fragment = client.get(followed_address(fragment), headers=PART).content.decode()
+    assert "2 of" in fragment.partition('id="broadcast-event"')[2]
+    assert client.get(followed_address(fragment), headers=PART).status_code == 204
 
 
 def test_the_end_of_a_game_stays_for_some_seconds_and_then_the_next_is_shown(
@@ -89,7 +87,7 @@ def test_the_end_of_a_game_stays_for_some_seconds_and_then_the_next_is_shown(
 ) -> None:
     page = client.get(f"/tv/{LADDER}/").content.decode()
     first, second = (site.live, other) if f'data-game="{site.live.pk}"' in page else (other, site.live)
-    address = followed(page, "game")
+    address = followed_address(page)
     LiveGame.objects.filter(game=first).delete()
     finish(first, sequence=2)
     Game.objects.filter(pk=first.pk).update(finished_at=timezone.now())
@@ -106,7 +104,7 @@ def test_without_a_running_game_the_last_one_is_shown_and_private_ones_never(
     LiveGame.objects.all().delete()
     assert f'data-game="{site.played.pk}"' in client.get("/tv/").content.decode()
     Tournament.objects.filter(pk=site.played.tournament_id).update(state="draft")
-    address = f"/tv/?part=game&game={site.played.pk}&seen=x"
+    address = f"/tv/?game={site.played.pk}&seen=x"
     assert not client.get(address, headers=PART).content
     assert "No game has been played here yet." in client.get("/tv/dualma/").content.decode()
 
@@ -118,13 +116,13 @@ def test_an_empty_page_begins_with_the_first_game(site: Site, client: Client) ->
     Game.objects.filter(pk=site.live.pk).update(state=Game.State.WAITING, attempt=None)
     page = client.get("/tv/").content.decode()
     assert "No game has been played here yet" in page
-    assert client.get(followed(page, "game"), headers=PART).status_code == 204
+    assert client.get(followed_address(page), headers=PART).status_code == 204
     Game.objects.filter(pk=site.live.pk).update(**live)
     go_live(site.live, plies=2)
-    assert client.get(followed(page, "game"), headers=PART)["X-Reload"] == "true"
+    assert client.get(followed_address(page), headers=PART)["X-Reload"] == "true"
 
 
 def test_a_game_that_is_gone_makes_way_for_another(site: Site, client: Client) -> None:
-    address = followed(client.get("/tv/").content.decode(), "game")
+    address = followed_address(client.get("/tv/").content.decode())
     Tournament.objects.filter(pk=site.live.tournament_id).update(state=Tournament.State.DRAFT)
     assert client.get(address, headers=PART)["X-Reload"] == "true"
