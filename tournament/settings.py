@@ -357,6 +357,11 @@ ACCOUNT_RATE_LIMITS = {
     "manage_email": "10/5m/user",
     "reauthenticate": "20/5m/user",
 }
+ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 56
+"""What is counted by address is counted by networks of this prefix, which a customer gets (RIPE-690).
+
+Neighbours with a /64 each, such as phones, count together, as they do behind one address of IPv4.
+"""
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_FORMS = {"activate_totp": "tournament.views.people.forms.SetUpForm"}
 MFA_TOTP_ISSUER = "Duarena"

@@ -390,15 +390,15 @@ class Work(enum.StrEnum):
     CHECKS = "checks"
     """Compliance checks, and the games of validations."""
     ANALYSIS = "analysis"
-    """Searches that people ask for."""
+    """Searches that people ask for: slots of both other kinds take them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask(JsonValue):
     """A free slot asks for work. ``ask`` is a UUID; the same one gets the same answer again.
 
-    ``holds`` has the jobs that the slot still has, unsent reports included: what else it had taken in this
-    ``run`` waits again. ``run`` is the UUID of the worker's start.
+    ``takes`` has the most urgent first. ``holds`` has the jobs that the slot still has, unsent reports
+    included: what else it had taken in this ``run`` waits again. ``run`` is the UUID of the worker's start.
     """
 
     ask: str

@@ -8,9 +8,6 @@ from typing import Any
 
 from django.conf import settings
 
-NETWORK_BITS = 64
-"""A customer gets at least a network of this prefix, and can use all of its addresses."""
-
 
 def plain_address(text: str) -> str:
     """The address without a port, brackets or a zone; an IPv4 address that is written as IPv6, as IPv4.
@@ -25,7 +22,7 @@ def counted_address(text: str) -> str:
     """What a limit for each address counts by: the address, of IPv6 its network."""
     address = _parse(text)
     if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((address, NETWORK_BITS), strict=False))
+        return str(ipaddress.ip_network((address, settings.ALLAUTH_RATE_LIMIT_IPV6_PREFIX), strict=False))
     return text if address is None else str(address)
 
 

@@ -340,5 +340,11 @@ def note_waits(waiting: Collection[int], now: datetime.datetime) -> dict[int, da
     return {owner: since.get(owner, now) for owner in waiting}
 
 
+def has_waited_long(now: datetime.datetime) -> bool:
+    """Whether an owner has waited for a slot for longer than owners shall wait."""
+    limit = now - datetime.timedelta(seconds=MOST_WAIT_SECONDS)
+    return OwnerShare.objects.filter(waits_since__lt=limit).exists()
+
+
 def _most_served() -> float:
     return float(OwnerShare.objects.aggregate(most=Max("served"))["most"] or 0.0)

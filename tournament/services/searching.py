@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, Sum
 from django.utils.crypto import salted_hmac
 
 from engines.rules.base import Position
@@ -34,6 +35,9 @@ GUEST_MS, GUEST_SECONDS = 3_000, 60
 """For a visitor without an account: for one position, and on one day."""
 MOST_GUESTS = 20
 """Open searches of visitors without accounts."""
+HOUR = datetime.timedelta(hours=1)
+GUESTS_SECONDS = 600
+"""For all visitors without accounts together, within an hour."""
 
 
 class SearchRefused(Exception):
@@ -122,7 +126,8 @@ def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:
 def _store(search: BotSearch) -> None:
     """Store a search, and have a free slot ask at once."""
     search.save(force_insert=True)
-    transaction.on_commit(lambda: push_turns(QUEUES[Work.ANALYSIS]))
+    for queue in QUEUES.values():
+        transaction.on_commit(partial(push_turns, queue))
 
 
 def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:
@@ -168,6 +173,13 @@ def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: d
     others = BotSearch.objects.filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
     if others.count() >= MOST_GUESTS:
         raise SearchRefused("Many visitors ask at this time: try again in a minute, or log in.")
+    recent = Q(ended_at__isnull=True) | Q(ended_at__gt=now - HOUR)
+    used_by_all = BotSearch.objects.filter(recent, owner=None).aggregate(ms=Sum("ms"))["ms"] or 0
+    if used_by_all + ms > GUESTS_SECONDS * 1_000:
+        raise SearchRefused(
+            f"Visitors without an account have used their {GUESTS_SECONDS // 60} minutes of this hour:"
+            " try again later, or log in."
+        )
     lately = BotSearch.objects.filter(asker=asker, asked_at__gt=now - DAY).values_list("ms", "plies")
     used = sum(one_ms * len(plies) for one_ms, plies in lately)
     if ms > GUEST_MS or positions > 1:

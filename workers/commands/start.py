@@ -19,6 +19,8 @@ from workers.sandbox.levels import SETTING, Level
 _NAMES = {"games": "players", "validation": "validators"}
 """The default name of a worker, by queue; ``@`` and the host's name follow."""
 _WORK = {"games": Work.GAMES, "validation": Work.CHECKS}
+VALIDATION_SLOTS = 2
+"""One checks, and the other one is free for people's searches meanwhile."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}(@[A-Za-z0-9._-]{1,60})?")
 
 
@@ -53,7 +55,9 @@ def main(arguments: Sequence[str]) -> int:
         return refused.exit_status
     os.nice(options.nice)
     try:
-        return _run(options.slots or ((os.cpu_count() or 1) if options.queue == "games" else 1))
+        return _run(
+            options.slots or ((os.cpu_count() or 1) if options.queue == "games" else VALIDATION_SLOTS)
+        )
     except CacheRefused as refused:
         return complain(str(refused))
 
@@ -136,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--slots",
         type=_number(1, 1024, "slots"),
-        help="games at the same time (default: number of cores; one for validation)",
+        help="games at the same time (default: number of cores; two for validation, one for searches)",
     )
     parser.add_argument(
         "--nice",

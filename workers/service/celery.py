@@ -38,9 +38,13 @@ ALONE_SECONDS = 2.0
 
 
 def work_taken() -> tuple[Work, ...]:
-    """What the slots of this worker take, the most urgent first: those for checks search for people too."""
-    takes = Work(os.environ.get(TAKES) or Work.GAMES)
-    return (takes, Work.ANALYSIS) if takes is Work.CHECKS else (takes,)
+    """What the slots of this worker take: all of them search for people too."""
+    return Work(os.environ.get(TAKES) or Work.GAMES), Work.ANALYSIS
+
+
+def turns_queue() -> str:
+    """The list of turns of this worker."""
+    return QUEUES[work_taken()[0]]
 
 
 connect_pulse()
@@ -58,7 +62,7 @@ def configure() -> None:
     use_turns(
         app,
         redis,
-        {QUEUES[work]: TASK for work in work_taken()},
+        {turns_queue(): TASK},
         idle_s=IDLE_SECONDS if redis else ALONE_SECONDS,
         may_take=lambda: not SLOTS.is_barred and not SLOTS.is_stopping,
     )

@@ -54,10 +54,13 @@ class Slot:
     slots: Slots
     index: int
     takes: tuple[Work, ...]
+    """What it takes, searches last."""
     sender: Sender
     self_test: SelfTest = field(init=False)
     _trouble: str = field(default="", init=False)
     _find_trouble: Callable[[], str] = field(default=lambda: "", init=False)
+    _has_searched: bool = field(default=False, init=False)
+    """Whether its last work was a search."""
     _pause: float = field(default=0.0, init=False)
     _next_ask: float = field(default=float("-inf"), init=False)
 
@@ -82,9 +85,12 @@ class Slot:
                 self.self_test.hold(trouble, self._find_trouble)
 
     def _ask(self) -> Batch | None:
-        """The work that the site gives; None if it gives none or is away."""
+        """The work that the site gives; None if it gives none or is away.
+
+        Searches come first, but not after a search, so neither kind of work waits for long for the other.
+        """
         try:
-            batch = self.sender.ask(self.takes)
+            batch = self.sender.ask(self.takes if self._has_searched else self.takes[::-1])
         except TokenRefused as refused:
             log.warning("%s", refused.why)
             self.slots.bar()  # until the answer to a heartbeat admits the worker
@@ -99,6 +105,7 @@ class Slot:
         return batch
 
     def _do(self, batch: Batch) -> None:
+        self._has_searched = batch.search is not None
         with log_ids(job=batch.job):
             self.sender.begin(batch.job, batch.lease_s)
             try:

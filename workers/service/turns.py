@@ -17,8 +17,9 @@ from workers.jobs import Work
 TURNS = "turns"
 """The list of turns of workers that play games."""
 TURNS_CHECKS = "turns-checks"
-"""The same for workers that check bots and search."""
-QUEUES = {Work.GAMES: TURNS, Work.CHECKS: TURNS_CHECKS, Work.ANALYSIS: TURNS_CHECKS}
+"""The same for workers that check bots."""
+QUEUES = {Work.GAMES: TURNS, Work.CHECKS: TURNS_CHECKS}
+"""Both also search for people."""
 LOOK = "look"
 """The list of turns of the record keeper."""
 REDIS_SECONDS = 2.0

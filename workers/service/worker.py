@@ -25,7 +25,7 @@ from workers.bundles.cache import touch_alive
 from workers.jobs import Heartbeat
 from workers.sandbox.levels import Verdict
 from workers.sandbox.policy import trusts_all
-from workers.service.celery import app, configure, work_taken
+from workers.service.celery import app, configure, turns_queue, work_taken
 from workers.service.context import (
     RUN,
     open_door,
@@ -39,7 +39,6 @@ from workers.service.liveness import SlotWatch, note_progress
 from workers.service.restart import RESTART, SandboxRecheck
 from workers.service.site import SiteDoor
 from workers.service.slots import SLOTS, Slots, SlotState
-from workers.service.turns import QUEUES
 
 HEARTBEAT_SECONDS = 5.0
 WAITING_HEARTBEAT_SECONDS = 1.0
@@ -206,8 +205,7 @@ def run(slots: int) -> int:
 
 def _run_celery(slots: int) -> None:
     """Run the Celery worker in this process until it is stopped."""
-    queues = ",".join(dict.fromkeys(QUEUES[work] for work in work_taken()))
-    words = ["worker", f"--queues={queues}", f"--concurrency={slots}", f"--hostname={worker_name()}"]
+    words = ["worker", f"--queues={turns_queue()}", f"--concurrency={slots}", f"--hostname={worker_name()}"]
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
     become_worker([*words, "--loglevel=INFO", "--without-gossip", "--without-heartbeat", "--without-mingle"])
 

@@ -21,7 +21,7 @@ from workers.bundles.samples import pack_sample
 from workers.bundles.store import store_bundle
 from workers.engine.fair_clock import COMPLAINT_NS, PERIOD_NS, ContendedCore
 from workers.game.referee import play_game
-from workers.jobs import ComplianceEnding, ComplianceJob, EngineSpec, GameReport, Work
+from workers.jobs import ComplianceEnding, ComplianceJob, EngineSpec, GameReport, SearchJob, Work
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.sandbox.policy import Policy
@@ -100,6 +100,16 @@ def test_a_slot_asks_until_there_is_no_work_and_reports_all_games(
     assert [list(ask.holds) for ask in door.asks] == [[], jobs[:1], jobs]  # not posted yet
     assert len({ask.ask for ask in door.asks}) == 3
     assert (slots.games, slots.plies, slots.number_in(SlotState.BUSY)) == (4, 24, 0)
+
+
+def test_a_slot_asks_for_searches_first_but_not_after_one(
+    door: FakeDoor, one: Slot, bundled: BadBundles, take_turn: TakeTurn
+) -> None:
+    one.takes = (Work.GAMES, Work.ANALYSIS)
+    door.give(job_of(bundled(), bundled()))
+    door.give_search(SearchJob(EXAM, bundled(), "dogon-kulei", None, (), (0,), 50))
+    take_turn()
+    assert [ask.takes[0] for ask in door.asks] == [Work.ANALYSIS, Work.ANALYSIS, Work.GAMES]
 
 
 def test_a_turn_ends_at_once_when_there_is_no_work(door: FakeDoor, one: Slot) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections import Counter
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
@@ -28,7 +29,29 @@ def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Exam | None
     Owners take turns: first the one with the fewest running checks and validation games, then the one whose
     bots have used the least time today. Checks of owners whose time is used up wait for tomorrow.
     """
-    for exam in _waiting(now):
+    waiting = _waiting(now)
+    return _claim(waiting, ask, worker, now) if waiting else None
+
+
+def leaves_a_slot(ask: Ask, worker: Worker) -> bool:
+    """Whether another slot of the worker has no check or validation game, or it has no other slot.
+
+    Checks take minutes, and people's searches shall not wait for them. The caller has locked the worker.
+    """
+    if Work.ANALYSIS not in ask.takes or worker.slots - worker.held < 2:
+        return True
+    taken = Attempt.objects.filter(assigned=worker.name, ended_at__isnull=True, reported_at__isnull=True)
+    checks = Exam.objects.filter(assigned=worker.name, ended_at__isnull=True)
+    slots = {slot for rows in (taken, checks) for slot in rows.order_by().values_list("slot", flat=True)}
+    return len(slots | {ask.slot}) < worker.slots - worker.held
+
+
+@transaction.atomic
+def _claim(waiting: Sequence[Exam], ask: Ask, worker: Worker, now: datetime.datetime) -> Exam | None:
+    lock(Worker.objects.filter(pk=worker.pk).only("pk"))
+    if not leaves_a_slot(ask, worker):
+        return None
+    for exam in waiting:
         taken = {
             "assigned": worker.name,
             "run": ask.run,

@@ -34,12 +34,13 @@ from tournament.services.fair_share import (
     exhausted,
     find_open_jobs,
     find_shares,
+    has_waited_long,
     of_work,
 )
 from tournament.services.locks import lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
-from tournament.services.work.checks import check_job, claim_check, return_check
+from tournament.services.work.checks import check_job, claim_check, leaves_a_slot, return_check
 from tournament.services.work.durations import (
     BATCH_SECONDS,
     MAX_PAIRS,
@@ -48,7 +49,7 @@ from tournament.services.work.durations import (
     slots_at_work,
 )
 from tournament.services.work.leases import LEASE
-from tournament.services.work.searches import claim_search, search_job, take_from_slots
+from tournament.services.work.searches import claim_search, search_job, searches_wait, take_from_slots
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -69,7 +70,7 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     """
     if (batch := _repeat_or_release(ask, worker, now)) is not None:
         return batch
-    for work in ask.takes:
+    for work in _most_urgent(ask, now):
         for one, shares in _in_order(find_waiting(work, now), work, now):
             if (batch := _take(one, shares, work, ask, worker, now)) is not None:
                 _log_taken(batch, worker)
@@ -79,6 +80,14 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
         if work is Work.ANALYSIS and (search := claim_search(ask, worker, now)) is not None:
             return _batch_of_search(search)
     return None
+
+
+def _most_urgent(ask: Ask, now: datetime) -> Sequence[Work]:
+    """The kinds of work in the slot's order, but searches last while an owner has waited for long."""
+    is_search_first = Work.GAMES in ask.takes and ask.takes[0] is Work.ANALYSIS
+    if is_search_first and searches_wait() and has_waited_long(now):
+        return sorted(ask.takes, key=lambda work: work is Work.ANALYSIS)
+    return ask.takes
 
 
 def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
@@ -201,6 +210,8 @@ def _take(
     lock((Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk)).only("pk"))
     if (repeated := _find_job(ask, worker)) is not None:
         return _batch_of_games(repeated)
+    if work is Work.CHECKS and not leaves_a_slot(ask, worker):
+        return None
     pairs = _first_pairs(one) if locked else []
     if not pairs or one.is_long(pairs[0]) != is_long:
         return None

@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
 from tournament.models import BotSearch, BotVersion, Worker
@@ -24,19 +24,33 @@ from workers.jobs import Ask, SearchJob, SearchNews
 
 BATCH_MS = 5_000
 """Of searching that a slot gets at once; at least one position."""
+MOST_GUEST_SLOTS = 1
+"""Slots that search for visitors without accounts at a time."""
+LATELY = datetime.timedelta(minutes=10)
+"""Who was not served within this time comes first."""
 MOST_TRIES = 3
 """Of slots that evaluate nothing, one after another."""
+MOST_COMPARED = 100
+"""Searches that waited the longest, of which the next one is chosen."""
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
 def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> BotSearch | None:
     """Give a slot the search that is next; None if none waits.
 
-    Short ones come first, and the longer one has waited since it was asked for, or for its last part, the
-    earlier it comes.
+    Users come before visitors without accounts. Among equals the one comes first who was given a slot the
+    longest ago, and his games before his other searches.
     """
-    waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
-    return _claim(waiting, ask, worker, now) if waiting.exists() else None
+    return _claim(_waiting(), ask, worker, now) if searches_wait() else None
+
+
+def searches_wait() -> bool:
+    """Whether a search waits for a slot."""
+    return _waiting().exists()
+
+
+def _waiting() -> QuerySet[BotSearch]:
+    return BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
 
 
 @transaction.atomic
@@ -48,13 +62,9 @@ def _claim(
     for repeated in held.exclude(assigned=""):
         return repeated
 
-    def place(search: BotSearch) -> float:
-        waited = now - (search.sent_at or search.asked_at)
-        return len(search.missing) * search.ms / 1000 - waited.total_seconds()
-
     end_searches(waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now)
     end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
-    for search in sorted(waiting[:100], key=place):
+    for search in _in_turn(waiting, worker, now):
         taken = {
             "assigned": worker.name,
             "slot": ask.slot,
@@ -67,6 +77,31 @@ def _claim(
             search.ask = uuid.UUID(ask.ask)
             return search
     return None
+
+
+def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> list[BotSearch]:
+    """The searches that the worker may be given, the next one first."""
+    if worker.refusal:
+        waiting = waiting.filter(version__bot__owner=None)
+    of_guests = BotSearch.objects.filter(owner=None).exclude(assigned="")
+    found = list(waiting.filter(owner__isnull=False)[:MOST_COMPARED])
+    if not found and of_guests.count() < MOST_GUEST_SLOTS:
+        found = list(waiting.filter(owner=None)[:MOST_COMPARED])
+    served = _served_lately(now) if len(found) > 1 else {}
+
+    def place(search: BotSearch) -> tuple[datetime.datetime, bool, datetime.datetime]:
+        last = served.get(search.owner_id or search.asker, now - LATELY)
+        return last, search.person_game_id is None, search.asked_at
+
+    return sorted(found, key=place)
+
+
+def _served_lately(now: datetime.datetime) -> dict[int | str, datetime.datetime]:
+    """When each user, or each network of visitors, was last given a slot."""
+    lately = Q(ended_at__isnull=True) | Q(ended_at__gt=now - LATELY)
+    rows = BotSearch.objects.filter(lately, sent_at__gt=now - LATELY)
+    latest = rows.values_list("owner", "asker").annotate(latest=Max("sent_at")).order_by("latest")
+    return {owner or asker: last for owner, asker, last in latest}
 
 
 def search_job(search: BotSearch) -> SearchJob:

@@ -47,8 +47,7 @@ def _count_waiting(kind: Work, most: int) -> int:
         tournament__state=Tournament.State.RUNNING,
     )
     found = games.order_by().values("pairing").distinct()[:most].count()
-    if kind is Work.CHECKS and found < most:
-        found += Exam.objects.filter(ended_at__isnull=True, assigned="").order_by()[: most - found].count()
-    if kind is Work.ANALYSIS:
-        found = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by()[:most].count()
+    others = [BotSearch.objects.all(), *([Exam.objects.all()] if kind is Work.CHECKS else [])]
+    for rows in others:
+        found += rows.filter(ended_at__isnull=True, assigned="").order_by()[: max(0, most - found)].count()
     return found

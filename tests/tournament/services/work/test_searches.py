@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import pytest
 from django.db.models import F
@@ -12,13 +13,14 @@ from django.utils import timezone
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
-from tests.support.schedule import make_user, make_version, open_door
+from tests.support.schedule import make_tournament, make_user, make_version, open_door, start_validation
 from tournament.access import PUBLIC
-from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, SlotUse, User
+from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, OwnerShare, SlotUse, User
 from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
 from tournament.services.fair_share import used_today
 from tournament.services.searching import SearchRefused, request_search
+from tournament.services.uploads.validation import begin
 from tournament.services.work.searches import sweep_searches
 from workers.jobs import Evaluation, SearchJob, SearchNews, Work
 
@@ -108,19 +110,17 @@ def test_the_same_ask_gets_the_same_search_and_another_lets_it_wait(
     assert search.found == {"2": ["c1+", ""]}
 
 
-def test_long_searches_are_done_in_parts_and_short_ones_come_first(
+def test_long_searches_are_done_in_parts_and_users_take_turns(
     version: BotVersion, worker: DoorWorker
 ) -> None:
     long = request(version, plies=(0, 1, 2), ms=3000, user=make_user("anna"))
     short = request(version, plies=(1,), ms=1000, user=make_user("bert"))
-    job = taken(worker)
-    assert (job.plies, job.ms) == ((1,), short.ms)
-    tell(worker, job, Evaluation(1, "a1-", ""), over=True)
-    for ply in (0, 1, 2):
+    for search, ply in ((long, 0), (short, 1), (long, 1), (long, 2)):
         job = taken(worker)
-        assert (job.plies, job.ms) == ((ply,), long.ms)
+        assert (job.plies, job.ms) == ((ply,), search.ms)
         BotSearch.objects.filter(pk=long.pk).update(sent_at=F("sent_at") - datetime.timedelta(seconds=3))
         tell(worker, job, Evaluation(ply, "a1-", ""), over=True)
+        BotSearch.objects.filter(pk=long.pk).update(sent_at=F("sent_at") + datetime.timedelta(seconds=3))
     long.refresh_from_db()
     assert long.ended_at is not None
     assert long.missing == []
@@ -199,13 +199,55 @@ def test_an_ask_whose_search_has_ended_gets_another_one(version: BotVersion, wor
     assert first.found == {}
 
 
-def test_a_long_search_that_has_waited_is_not_overtaken_for_ever(
+def test_users_come_before_guests_and_guests_have_one_slot(version: BotVersion, worker: DoorWorker) -> None:
+    for number in range(3):
+        request(version, ms=3000, address=f"9.9.9.{number}")
+    request(version, ms=2000, user=make_user("anna"))
+    assert taken(worker).ms == 2000
+    guest = taken(replace(worker, slot=1))
+    assert guest.ms == 3000
+    assert replace(worker, slot=2).ask() is None, "one slot at a time is for guests"
+    request(version, ms=1000, user=make_user("bert"))
+    assert taken(replace(worker, slot=2)).ms == 1000
+    tell(replace(worker, slot=1), guest, Evaluation(2, "a1-", ""), over=True)
+    assert taken(replace(worker, slot=1)).ms == 3000
+
+
+def test_who_was_served_the_longest_ago_is_next_whatever_he_asks(
     version: BotVersion, worker: DoorWorker
 ) -> None:
-    request(version, plies=(0, 1, 2), ms=3000, user=make_user("anna"))
-    BotSearch.objects.update(asked_at=F("asked_at") - datetime.timedelta(seconds=60))
-    request(version, plies=(1,), user=make_user("bert"))
-    assert taken(worker).ms == 3000
+    anna, bert = make_user("anna"), make_user("bert")
+    for ms, user in ((1000, anna), (2000, bert)):
+        request(version, ms=ms, user=user)
+        tell(worker, taken(worker), Evaluation(2, "a1-", ""), over=True)
+    request(version, plies=(1,), ms=2000, user=bert)
+    request(version, plies=(0, 1, 2), ms=1000, user=anna)
+    assert taken(worker).ms == 1000
+
+
+def test_a_worker_that_runs_no_uploads_searches_with_sample_bots_alone(
+    version: BotVersion, worker: DoorWorker
+) -> None:
+    search = request(version)
+    worker.beat(level="C", refusal="its sandbox is of level C")
+    assert worker.ask() is None
+    Bot.objects.update(owner=None)
+    assert taken(worker).ms == search.ms
+
+
+def test_guests_of_all_networks_have_some_minutes_an_hour_together(
+    version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "GUESTS_SECONDS", 60)
+    for number in range(20):
+        request(version, ms=3000, address=f"9.9.9.{number}")
+        tell(worker, taken(worker), Evaluation(2, "a1-", ""), over=True)
+        BotSearch.objects.update(content="")
+    with pytest.raises(SearchRefused, match="1 minutes of this hour: try again later, or log in"):
+        request(version, address="9.9.9.99")
+    assert request(version, user=make_user("anna"))
+    BotSearch.objects.update(ended_at=timezone.now() - searching.HOUR)
+    assert request(version, address="9.9.9.99")
 
 
 def test_a_stopping_worker_s_searches_wait_again(version: BotVersion, worker: DoorWorker) -> None:
@@ -253,10 +295,10 @@ def test_the_same_again_is_the_same_search(version: BotVersion, worker: DoorWork
 def test_an_open_search_is_its_asker_s_and_a_complete_one_everybody_s(
     version: BotVersion, worker: DoorWorker
 ) -> None:
-    first, anna = request(version), make_user("anna")
-    assert request(version, user=anna).pk != first.pk
+    guest, anna = request(version), request(version, user=make_user("anna"))
+    assert anna.pk != guest.pk
     tell(worker, taken(worker), Evaluation(2, "a1-", ""), over=True)
-    assert request(version, user=make_user("bert")).pk == first.pk
+    assert request(version, user=make_user("bert")).pk == anna.pk
 
 
 def test_guests_of_one_network_count_together_and_open_ones_are_limited(
@@ -354,3 +396,47 @@ def test_deactivation_ends_the_searches_of_an_account(version: BotVersion, worke
     assert "deactivated" in search.why
     assert tell(worker, job, Evaluation(2, "a1-", "")) == (job.search,)
     assert search.found == {}
+
+
+# Searches beside games and checks
+
+
+def test_a_slot_for_games_searches_too_and_games_that_waited_for_long_come_first(version: BotVersion) -> None:
+    make_tournament(owner=make_user("olaf"))
+    games = DoorWorker(takes=(Work.ANALYSIS, Work.GAMES), slots=1)
+    games.beat()
+    request(version)
+    assert taken(games).ms == 1000
+    OwnerShare.objects.create(owner=1, waits_since=timezone.now() - datetime.timedelta(seconds=31))
+    batch = games.ask()
+    assert batch is not None
+    assert batch.jobs, "somebody has waited for more than half a minute"
+
+
+def test_a_search_is_taken_where_no_game_can_be_that_waits(version: BotVersion) -> None:
+    games = DoorWorker(takes=(Work.ANALYSIS, Work.GAMES), slots=1)
+    games.beat()
+    request(version)
+    OwnerShare.objects.create(owner=1, waits_since=timezone.now() - datetime.timedelta(seconds=31))
+    assert taken(games).ms == 1000
+
+
+def test_checks_and_validation_games_leave_a_slot_for_searches(version: BotVersion) -> None:
+    olga = version.bot.owner
+    for number in range(2):
+        begin(make_version(f"New {number}", owner=olga, state=BotVersion.State.WAITING), timezone.now())
+    start_validation(make_version("Tried", owner=olga))
+    worker = DoorWorker(takes=(Work.ANALYSIS, Work.CHECKS), slots=2)
+    worker.beat()
+    assert worker.ask() is not None
+    other = replace(worker, slot=1)
+    assert other.ask() is None
+    request(version)
+    assert taken(other).ms == 1000
+    worker.beat(slots=3)
+    assert replace(worker, slot=2).ask() is not None
+    alone = DoorWorker(name="checks@west", takes=(Work.ANALYSIS, Work.CHECKS), slots=1)
+    alone.beat()
+    batch = alone.ask()
+    assert batch is not None
+    assert batch.check or batch.jobs

@@ -93,9 +93,9 @@ def test_a_stranger_s_guesses_do_not_lock_out_the_user_at_another_address(site: 
 def test_the_addresses_of_one_ipv6_network_count_as_one(site: Site) -> None:
     """A guesser has more of them than there are passwords; and strangers sign up from them."""
     for number in range(5):
-        attempt(Client(), REMOTE_ADDR=f"2001:db8::{number}:1")
+        attempt(Client(), REMOTE_ADDR=f"2001:db8:0:{number}::1")
     assert attempt(Client(), PASSWORD, REMOTE_ADDR="2001:db8::ffff").status_code == 429
-    assert attempt(Client(), PASSWORD, REMOTE_ADDR="2001:db8:0:1::1").status_code == 302
+    assert attempt(Client(), PASSWORD, REMOTE_ADDR="2001:db8:0:100::1").status_code == 302
 
 
 def test_ipv4_addresses_that_are_written_as_ipv6_do_not_count_as_one(site: Site) -> None:
@@ -110,10 +110,10 @@ def test_the_addresses_of_one_ipv6_network_create_accounts_as_one(site: Site) ->
         form = {"username": f"new{number}", "password1": PASSWORD, "password2": PASSWORD}
         return int(Client().post("/sign-up/", form, REMOTE_ADDR=address).status_code)
 
-    made = [sign_up(number, f"2001:db8::{number:x}") for number in range(6)]
+    made = [sign_up(number, f"2001:db8:0:{number:x}::1") for number in range(6)]
     assert made == [302] * 6
     assert sign_up(6, "2001:db8::ffff") == 429
-    assert sign_up(7, "2001:db8:0:1::1") == 302
+    assert sign_up(7, "2001:db8:0:100::1") == 302
 
 
 def test_guesses_from_many_addresses_lock_out_only_unknown_browsers(site: Site, client: Client) -> None:
