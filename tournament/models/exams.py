@@ -9,6 +9,10 @@ from django.db import models
 
 from workers.jobs import Finding
 
+SECONDS = 60
+SECONDS_A_LADDER = 45
+"""Time limits of a compliance check."""
+
 
 class Exam(models.Model):
     """One attempt to check a version: it waits, runs, and ends once."""
@@ -66,6 +70,11 @@ class Exam(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def seconds(self) -> int:
+        """The time limit of the check."""
+        return SECONDS + SECONDS_A_LADDER * len(self.version.games)
 
     @property
     def findings(self) -> list[Finding]:

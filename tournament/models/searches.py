@@ -11,6 +11,11 @@ from django.urls import reverse
 
 from engines.rules.base import Side
 
+BATCH_MS = 5_000
+"""Of searching that a slot gets at once; at least one position."""
+MARGIN_MS = 1_000
+"""What a position may take longer than its search."""
+
 
 class BotSearch(models.Model):
     """A request: it waits, slots evaluate some of its positions at a time, and it ends once."""
@@ -56,6 +61,10 @@ class BotSearch(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
     """How many slots have taken it since the last position was evaluated."""
+    failed_by = models.CharField(max_length=120, blank=True, default="")
+    """The worker that had it last and evaluated nothing; others come before it."""
+    lost_at = models.DateTimeField(null=True, blank=True)
+    """When the last lease ran out without a word; that of ``failed_by``."""
 
     class Meta:
         indexes: ClassVar = [
@@ -76,6 +85,16 @@ class BotSearch(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("search", args=[self.pk])
+
+    @property
+    def next_plies(self) -> Sequence[int]:
+        """The plies of the positions that a slot gets next."""
+        return self.missing[: max(1, BATCH_MS // self.ms)]
+
+    @property
+    def seconds(self) -> float:
+        """What a slot may need for as many positions as it gets at once."""
+        return max(1, BATCH_MS // self.ms) * (self.ms + MARGIN_MS) / 1000
 
     @property
     def missing(self) -> Sequence[int]:

@@ -22,6 +22,11 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         """Workers that are up and get jobs."""
         return self.up().filter(barred="", quarantined_at__isnull=True)
 
+    def has_another(self, failed: Iterable[str], work: Work) -> bool:
+        """Whether only one worker has failed, and another gets this kind of work, which may succeed."""
+        names = set(failed)
+        return len(names) < 2 and self.given_jobs().taking(work).exclude(name__in=names).exists()
+
     def trusted_with_uploads(self) -> WorkerQuerySet:
         """Workers that are up, get jobs and run uploaded bots."""
         return self.given_jobs().filter(refusal="")

@@ -68,14 +68,6 @@ def played_seconds(
     return max(0.0, (until - began).total_seconds())
 
 
-def checked_seconds(
-    sent_at: datetime.datetime, heard_at: datetime.datetime | None, now: datetime.datetime
-) -> float:
-    """Seconds since a check was sent, at most until one lease after its worker's last message."""
-    lease = datetime.timedelta(seconds=settings.LEASE_SECONDS)
-    return played_seconds(sent_at, (heard_at or sent_at) + lease, now)
-
-
 def used_today(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> float:
     """Hours of slots that a user's tournaments, or validations, have used today, with what runs now."""
     return used_by_owner(now, owner=owner, is_validation=is_validation).get(owner.pk, 0.0) / HOUR
@@ -166,10 +158,9 @@ def _running(
         checks = Exam.objects.filter(ended_at__isnull=True).exclude(assigned="")
         if owner is not None:
             checks = checks.filter(version__bot__owner=owner)
-        for user, sent_at, heard_at in checks.order_by().values_list(
-            "version__bot__owner", "sent_at", "heard_at"
-        ):
-            yield user, checked_seconds(sent_at, heard_at, now)
+        columns = ("version__bot__owner", "sent_at", "lease_until")
+        for user, sent_at, lease_until in checks.order_by().values_list(*columns):
+            yield user, played_seconds(sent_at, lease_until, now)
 
 
 # Whose turn it is

@@ -29,7 +29,8 @@ from tournament.services.accounts.tokens import find_token, revoke
 from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule import tournaments
-from tournament.services.work.workers import LOST_AFTER, quarantine
+from tournament.services.work.judging import quarantine
+from tournament.services.work.workers import FORGOTTEN_AFTER, LOST_AFTER
 from workers.jobs import PROTOCOL, Batch, GameReport, JobGame, Work
 
 pytestmark = pytest.mark.django_db
@@ -331,10 +332,25 @@ def test_a_barred_worker_gives_its_games_back(worker: DoorWorker, batch: Batch, 
 # Who may come
 
 
-def test_a_name_belongs_to_a_token_while_its_worker_is_up(
+def test_a_name_belongs_to_a_user_also_while_the_worker_restarts(
     worker: DoorWorker, batch: Batch, on_commit: OnCommit
 ) -> None:
     other = DoorWorker(token=make_token(make_user("eve", staff=True)))
+    for stopping in (False, True):
+        with on_commit():
+            worker.beat(stopping=stopping)
+        sentence = refused(other, 403, "/api/workers/", other.heartbeat().to_json())
+        assert sentence == (
+            "The name players@east belongs to a token of stan: revoke that, or take another name."
+        )
+    Worker.objects.update(seen_at=timezone.now() - 2 * FORGOTTEN_AFTER)
+    assert other.beat().admitted
+
+
+def test_a_name_belongs_to_a_token_while_its_worker_is_up(
+    worker: DoorWorker, batch: Batch, on_commit: OnCommit
+) -> None:
+    other = DoorWorker(token=make_token())
     sentence = refused(other, 403, "/api/workers/", other.heartbeat().to_json())
     assert sentence == "Another token runs the worker players@east."
     assert "no heartbeat" in refused(other, 403, f"/api/work/{batch.job}/", other.new_post().to_json())

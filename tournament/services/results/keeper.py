@@ -28,8 +28,8 @@ from tournament.queues import ANY_GAME, announce, game_topic, ladder_topic, tour
 from tournament.services.results.effects import Arrival
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, store_all, store_logs
-from tournament.services.work.attempts import give_back, halt_after_voids
-from tournament.services.work.workers import find_worker, judge
+from tournament.services.work.attempts import give_back, halt_after_failures
+from tournament.services.work.judging import find_worker, judge
 from workers.jobs import GameReport, name_of
 from workers.logs import FIELDS, log_ids
 
@@ -112,7 +112,7 @@ def _give_up(row: InboxReport, why: str) -> None:
     """End the attempt of a report that cannot be stored."""
     attempt = Attempt.objects.select_related("game").get(pk=row.attempt_id)
     give_back(attempt, Attempt.End.VOID, timezone.now(), evidence=why)
-    halt_after_voids(attempt.game, why)
+    halt_after_failures(attempt.game, why)
 
 
 def record(report: GameReport) -> Recorded | GivenBack | IgnoredReport:
@@ -268,7 +268,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     if worker is not None:
         judge(worker, now)  # may discount this void from its game
     with transaction.atomic():
-        if halt_after_voids(attempt.game, evidence, hopeless=hopeless):
+        if halt_after_failures(attempt.game, evidence, hopeless=hopeless):
             store_logs([(attempt.game, report)], now)
     return GivenBack(evidence)
 

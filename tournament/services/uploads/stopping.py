@@ -8,7 +8,7 @@ from django.db import transaction
 
 from tournament.models import BotVersion, Exam, Tournament
 from tournament.services.bots.verdicts import refuse
-from tournament.services.fair_share import charge, checked_seconds
+from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.finishing import cancel_open_games
 
@@ -50,7 +50,7 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
 def _stop_check(exam: Exam, owner: int | None, reason: str, now: datetime.datetime) -> None:
     Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
     if exam.assigned:
-        charge({owner: checked_seconds(exam.sent_at, exam.heard_at, now)}, now, is_validation=True)
+        charge({owner: played_seconds(exam.sent_at, exam.lease_until, now)}, now, is_validation=True)
 
 
 def _cancel_games(pk: int, reason: str, now: datetime.datetime) -> None:

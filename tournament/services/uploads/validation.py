@@ -15,15 +15,16 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, Exam, Game, Token
+from tournament.models import BotVersion, Exam, Game, Token, Worker
 from tournament.services.bots.verdicts import put_off, refuse
-from tournament.services.fair_share import charge, checked_seconds, is_exhausted
+from tournament.services.fair_share import charge, is_exhausted, played_seconds
 from tournament.services.locks import lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.uploads import availability as uploads
 from tournament.services.work import workers
+from tournament.services.work.judging import SILENT, judge_all
 from tournament.services.work.leases import leases_may_end
-from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, name_of
+from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, Work, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 
 MAX_TRIES = 3
@@ -109,7 +110,7 @@ def sweep_checks(now: datetime.datetime) -> int:
         with transaction.atomic():
             still = _open_check(str(exam.pk))
             if still is not None and still.lease_until is not None and still.lease_until < now:
-                _end(still, Exam.End.LOST, now, "its worker sent no more messages")
+                _end(still, Exam.End.LOST, now, SILENT)
     return len(lost)
 
 
@@ -125,25 +126,31 @@ def _open_check(exam_id: str) -> Exam | None:
 def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     exam.end, exam.ended_at, exam.why = end, now, why
     exam.save()
+    if end == Exam.End.LOST:
+        judge_all([exam.assigned], now)
     version = exam.version
     if end == Exam.End.DONE:
         _conclude(version, exam.findings)
     elif end == Exam.End.REFUSED:
         refuse(version, f"the bundle cannot be used: {why}")
-    elif _failures(version) < MAX_TRIES:
+    elif len(failed := _failed(version)) < MAX_TRIES or Worker.objects.has_another(failed, Work.CHECKS):
         begin(version, now)
     else:
         put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
     if exam.assigned:
-        seconds = checked_seconds(exam.sent_at, exam.heard_at, now)
+        seconds = played_seconds(exam.sent_at, exam.lease_until, now)
         charge({version.bot.owner_id: seconds}, now, is_validation=True)
 
 
-def _failures(version: BotVersion) -> int:
-    """How many of the latest checks failed or were lost; those returned by a stopping worker do not count."""
-    ends = list(version.exams.order_by("-sent_at").values_list("end", flat=True)[: 10 * MAX_TRIES])
-    failed = [end for end in ends if end != Exam.End.RETURNED]
-    return sum(end in {Exam.End.FAILED, Exam.End.LOST} for end in failed[:MAX_TRIES])
+def _failed(version: BotVersion) -> list[str]:
+    """The workers of those of the latest checks that failed or were lost.
+
+    Checks that a stopping worker returned do not count, nor those of workers in quarantine.
+    """
+    ended = version.exams.exclude(end__in=[Exam.End.OPEN, Exam.End.RETURNED])
+    quarantined = Worker.objects.filter(quarantined_at__isnull=False)
+    latest = ended.exclude(assigned__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
+    return [exam.assigned for exam in latest if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
 
 
 def _conclude(version: BotVersion, findings: list[Finding]) -> None:

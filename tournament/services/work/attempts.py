@@ -8,7 +8,7 @@ import logging
 from django.db import transaction
 from django.db.models import F
 
-from tournament.models import Attempt, EventCount, Game
+from tournament.models import Attempt, EventCount, Game, Worker
 from tournament.services.event_counts import count_event
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
@@ -30,9 +30,9 @@ def give_back(
 ) -> bool:
     """End an open attempt as void, lost or released; False if it had ended already.
 
-    The game waits again under the same key, or halts after ten lost leases. It does not halt after voids,
-    because a void may still be discounted: call ``halt_after_voids`` for that. ``counts=False``: the void is
-    the worker's fault and does not count against the game. ``worker`` is stored as the attempt's worker.
+    The game waits again under the same key. It does not halt, because voids and losses may still be
+    discounted: call ``halt_after_failures`` for that. ``counts=False``: the void is the worker's fault and
+    does not count against the game. ``worker`` is stored as the attempt's worker.
     """
     games = Game.objects.filter(pk=attempt.game_id)
     lock_tournaments(set(games.values_list("tournament", flat=True)))
@@ -43,23 +43,35 @@ def give_back(
         voids=F("voids") + int(counts and end == Attempt.End.VOID),
         lost=F("lost") + int(end == Attempt.End.LOST),
     )
-    game = games.get()
-    if game.state == Game.State.WAITING and game.lost >= MAX_LOST:
-        _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
     count_event(EventCount.Kind.ATTEMPT, end)
     return True
 
 
 @transaction.atomic
-def halt_after_voids(game: Game, evidence: str, *, hopeless: bool = False) -> bool:
-    """Halt a waiting game after three voids, or at once if ``hopeless``; returns whether it was halted."""
+def halt_after_failures(game: Game, evidence: str, *, hopeless: bool = False) -> bool:
+    """Halt a waiting game after three voids or ten lost leases, or at once if ``hopeless``.
+
+    Failures of one worker are not enough while another may play it. Returns whether it was halted.
+    """
     lock_tournaments([game.tournament_id])
     game.refresh_from_db()
-    if game.state != Game.State.WAITING or not (hopeless or game.voids >= MAX_VOIDS):
+    if game.state != Game.State.WAITING:
         return False
-    after = f"given up after {game.voids} attempts without a result, the last: {evidence}"
-    _halt(game, evidence if hopeless else after)
+    if hopeless:
+        _halt(game, evidence)
+    elif game.voids >= MAX_VOIDS and not _may_succeed(game, Attempt.End.VOID):
+        _halt(game, f"given up after {game.voids} attempts without a result, the last: {evidence}")
+    elif game.lost >= MAX_LOST and not _may_succeed(game, Attempt.End.LOST):
+        _halt(game, f"given up after {game.lost} attempts whose workers did not report the end")
+    else:
+        return False
     return True
+
+
+def _may_succeed(game: Game, end: Attempt.End) -> bool:
+    """Whether all attempts with this end were one worker's, and another takes such games."""
+    failed = game.attempts.filter(end=end).values_list("assigned", flat=True)
+    return Worker.objects.has_another(failed, game.tournament.format.work)
 
 
 def _halt(game: Game, why: str) -> None:

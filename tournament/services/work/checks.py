@@ -14,13 +14,9 @@ from django.conf import settings
 from django.db import transaction
 
 from tournament.models import Attempt, BotVersion, Exam, Worker
-from tournament.services.fair_share import SITE, charge, checked_seconds, exhausted, of_work, used_by_owner
+from tournament.services.fair_share import SITE, charge, exhausted, of_work, played_seconds, used_by_owner
 from tournament.services.locks import lock, lock_row
 from workers.jobs import Ask, ComplianceJob, Work
-
-SECONDS = 60
-SECONDS_A_LADDER = 45
-"""Time limits of a compliance check."""
 
 
 def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Exam | None:
@@ -71,9 +67,7 @@ def _claim(waiting: Sequence[Exam], ask: Ask, worker: Worker, now: datetime.date
 
 def check_job(exam: Exam) -> ComplianceJob:
     """The check as its worker gets it."""
-    games = tuple(exam.version.games)
-    seconds = SECONDS + SECONDS_A_LADDER * len(games)
-    return ComplianceJob(str(exam.pk), exam.version.engine_spec(), games, seconds)
+    return ComplianceJob(str(exam.pk), exam.version.engine_spec(), tuple(exam.version.games), exam.seconds)
 
 
 @transaction.atomic
@@ -87,7 +81,7 @@ def return_check(exam: Exam, now: datetime.datetime) -> bool:
     Exam.objects.filter(pk=mine.pk).update(ended_at=now, end=Exam.End.RETURNED)
     if version.state == BotVersion.State.VALIDATING:
         Exam.objects.create(version=version, sent_at=now)
-    seconds = checked_seconds(mine.sent_at, mine.heard_at, now)
+    seconds = played_seconds(mine.sent_at, mine.lease_until, now)
     charge({version.bot.owner_id: seconds}, now, is_validation=True)
     return True
 

@@ -17,13 +17,17 @@ from django.utils import timezone
 
 from tournament.models import Attempt, BotSearch, Door, Exam, Keeper, Worker
 from tournament.services.locks import in_order
-from tournament.services.work.attempts import give_back
+from tournament.services.work.attempts import give_back, halt_after_failures
+from tournament.services.work.judging import SILENT, judge_all
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Slots post something every few seconds, so a lease expires only after several missed posts."""
 
 RENEWED_BELOW = LEASE * 2 / 3
 """A lease is renewed once a third is used."""
+
+START = timedelta(seconds=120)
+"""What a check or search may take besides its time limits, mostly to fetch and unpack its bundle."""
 
 log = logging.getLogger("tournament.leases")
 
@@ -38,8 +42,8 @@ def renew(job: uuid.UUID, now: datetime) -> None:
 
     Writes nothing before a third is used.
 
-    One slot plays a job, so a post about one game covers them all. A game's lease ends at the latest when
-    the clocks of its job have run out.
+    One slot plays a job, so a post about one game covers them all. A lease ends at the latest when the clocks
+    of its games, or the time limits of its check or search, have run out.
     """
     unreported = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
     soon = now + RENEWED_BELOW
@@ -50,8 +54,16 @@ def renew(job: uuid.UUID, now: datetime) -> None:
     held = {"ended_at__isnull": True, "lease_until__lt": soon}
     checks, searches = Exam.objects.filter(pk=job, **held), BotSearch.objects.filter(ask=job, **held)
     if checks.values("pk").union(searches.values("pk")).exists():
-        checks.update(lease_until=now + LEASE)
-        searches.update(lease_until=now + LEASE)
+        for check in checks.select_related("version"):
+            ends_by = check.sent_at + START + timedelta(seconds=check.seconds)
+            checks.update(lease_until=min(now + LEASE, ends_by))
+        for search in searches:
+            searches.update(lease_until=lease_of_search(search, now))
+
+
+def lease_of_search(search: BotSearch, now: datetime) -> datetime:
+    """Until when a slot has a search that it posts about now."""
+    return min(now + LEASE, (search.sent_at or now) + START + timedelta(seconds=search.seconds))
 
 
 def leases_may_end(now: datetime) -> bool:
@@ -69,10 +81,12 @@ def end_leases(now: datetime) -> int:
     if not leases_may_end(now):
         return 0
     expired = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, lease_until__lt=now)
-    why = "no word from a worker within a lease"
-    return sum(
-        give_back(attempt, Attempt.End.LOST, now, evidence=why) for attempt in expired.order_by("sent_at")
-    )
+    attempts = list(expired.select_related("game").order_by("sent_at"))
+    lost = [attempt for attempt in attempts if give_back(attempt, Attempt.End.LOST, now, evidence=SILENT)]
+    judge_all((attempt.assigned for attempt in lost), now)  # may discount these losses from their games
+    for attempt in lost:
+        halt_after_failures(attempt.game, SILENT)
+    return len(lost)
 
 
 def door_is_open(now: datetime) -> None:

@@ -19,11 +19,10 @@ from tournament.models import BotSearch, BotVersion, Worker
 from tournament.queues import announce, search_topic
 from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import in_order, lock
-from tournament.services.work.leases import leases_may_end
-from workers.jobs import Ask, SearchJob, SearchNews
+from tournament.services.work.judging import judge_all
+from tournament.services.work.leases import lease_of_search, leases_may_end
+from workers.jobs import Ask, SearchJob, SearchNews, Work
 
-BATCH_MS = 5_000
-"""Of searching that a slot gets at once; at least one position."""
 MOST_GUEST_SLOTS = 1
 """Slots that search for visitors without accounts at a time."""
 LATELY = datetime.timedelta(minutes=10)
@@ -81,6 +80,8 @@ def _claim(
 
 def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> list[BotSearch]:
     """The searches that the worker may be given, the next one first."""
+    if Worker.objects.has_another([worker.name], Work.ANALYSIS):
+        waiting = waiting.exclude(failed_by=worker.name)
     if worker.refusal:
         waiting = waiting.filter(version__bot__owner=None)
     of_guests = BotSearch.objects.filter(owner=None).exclude(assigned="")
@@ -106,14 +107,13 @@ def _served_lately(now: datetime.datetime) -> dict[int | str, datetime.datetime]
 
 def search_job(search: BotSearch) -> SearchJob:
     """The next positions of a search, as its worker gets them."""
-    most = max(1, BATCH_MS // search.ms)
     return SearchJob(
         search=str(search.ask),
         engine=search.version.engine_spec(),
         game=search.ladder_id,
         fen=search.start or None,
         moves=tuple(search.moves.split()),
-        plies=tuple(search.missing[:most]),
+        plies=tuple(search.next_plies),
         ms=search.ms,
     )
 
@@ -153,7 +153,9 @@ def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime)
             _record(search, news, now)
             transaction.on_commit(lambda key=search.pk: announce(search_topic(key)))  # type: ignore[misc]
         if news.is_over:
-            take_from_slots(BotSearch.objects.filter(pk=search.pk), now)
+            mine = BotSearch.objects.filter(pk=search.pk)
+            mine.filter(tries__gt=0).update(failed_by=F("assigned"))
+            take_from_slots(mine, now)
 
 
 def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None:
@@ -167,7 +169,7 @@ def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None
     if search.why or not search.missing:
         search.ended_at = now
     if not news.is_over:
-        search.lease_until = now + datetime.timedelta(seconds=settings.LEASE_SECONDS)
+        search.lease_until = lease_of_search(search, now)
     search.save()
 
 
@@ -175,4 +177,9 @@ def sweep_searches(now: datetime.datetime) -> int:
     """Let searches wait again whose leases have expired; returns how many."""
     if not leases_may_end(now):
         return 0
-    return take_from_slots(BotSearch.objects.filter(lease_until__lt=now), now)
+    silent = BotSearch.objects.filter(lease_until__lt=now).exclude(assigned="")
+    workers = set(silent.values_list("assigned", flat=True))
+    silent.update(failed_by=F("assigned"), lost_at=now)
+    lost = take_from_slots(silent, now)
+    judge_all(workers, now)
+    return lost

@@ -1,7 +1,6 @@
 """The site's workers: stores their heartbeats, decides which of them get work.
 
-A worker that voids game after game is quarantined: it gets no work until staff releases it, even after
-restarts, and its voids count against no game. Every function here may be repeated.
+Every function here may be repeated. Which of them fail is judged in ``judging``.
 """
 
 from __future__ import annotations
@@ -9,31 +8,23 @@ from __future__ import annotations
 import datetime
 import logging
 import re
-from collections import Counter
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import QuerySet
 
 from engines.release import RELEASE
 from engines.visible import visible
-from tournament.models import Attempt, BotSearch, Door, Exam, Game, Token, Worker
+from tournament.models import Attempt, BotSearch, Door, Exam, Token, Worker
 from tournament.services import stopping
-from tournament.services.accounts.notices import notify_staff
-from tournament.services.locks import lock_tournaments, locking
+from tournament.services.locks import locking
 from tournament.services.work.checks import return_check
 from tournament.services.work.searches import take_from_slots
-from workers.jobs import BOTH_UNABLE, MOST_SLOTS, NOT_RUN, PROTOCOL, Heartbeat, Work, name_of
+from workers.jobs import MOST_SLOTS, PROTOCOL, Heartbeat, Work
 
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four missed heartbeats."""
 FORGOTTEN_AFTER = datetime.timedelta(days=7)
-VOIDS_IN_A_ROW = 3
-"""Voids of this many different games, without a result between them, quarantine a worker."""
-MOST_VOIDS = 30
-"""Most voids that are read to decide whether the worker is to blame."""
-OUTSTANDING = datetime.timedelta(hours=1)
-"""Longer than a batch is played, so that attempts can be selected by the time they were taken."""
 MOST_NEW_NAMES = 100
 """Workers of one token that may send heartbeats within a day."""
 MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
@@ -72,8 +63,9 @@ def find_own(token: Token, name: str) -> Worker | None:
 def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime) -> Worker:
     """Store a worker's heartbeat; raises ``WorkerNameError``.
 
-    The name belongs to the token. Another token takes it over once the worker is not up any more, or its
-    token is revoked. The last heartbeat of a former run changes nothing.
+    The name belongs to the token's user: another takes it over when the token is revoked, or a week after the
+    last heartbeat, and another token of the same user once the worker is not up any more. The last heartbeat
+    of a former run changes nothing.
     """
     if not is_worker_name(heartbeat.worker):
         raise WorkerNameError(
@@ -87,8 +79,8 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
     if is_new:
         _check_number(token, now)
     is_another = worker.token_id != token.pk
-    if is_another and _is_in_use(worker, now):
-        raise WorkerNameError(f"another token runs the worker {worker.name}")
+    if is_another and (why := _why_taken(worker, token, now)):
+        raise WorkerNameError(why)
     if heartbeat.run != worker.run:
         if heartbeat.stopping:
             return worker
@@ -145,78 +137,6 @@ def _lose(workers: QuerySet[Worker]) -> int:
     return workers.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
 
 
-def find_worker(reported_by: str) -> Worker | None:
-    """The worker that a report names; None if it never sent a heartbeat."""
-    return Worker.objects.filter(name=visible(name_of(reported_by), MAX_NAME)).first()
-
-
-@transaction.atomic
-def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
-    """Give the worker no more work, discount its latest voids from their games, and notify staff.
-
-    What it holds waits again with its next request.
-    """
-    counts = Counter(void.game_id for void in _voids_in_a_row(worker))
-    lock_tournaments(set(Game.objects.filter(pk__in=counts).values_list("tournament", flat=True)))
-    for game, voids in counts.items():
-        open_games = Game.objects.filter(pk=game, state__in=[Game.State.WAITING, Game.State.CLAIMED])
-        open_games.filter(voids__gte=voids).update(voids=F("voids") - voids)
-    worker.quarantined_at, worker.quarantine_reason = now, why
-    worker.save(update_fields=["quarantined_at", "quarantine_reason"])
-    log.error("worker %s is quarantined: %s", worker, why)
-    notify_staff(worker, f"The worker {worker} is quarantined: {why}. It gets no games until it is released.")
-
-
-def lift_quarantine(worker: Worker, now: datetime.datetime) -> None:
-    """Give the worker work again; it plays a canary game first, and its earlier voids no longer count."""
-    worker.quarantined_at, worker.quarantine_reason, worker.released_at = None, "", now
-    worker.save(update_fields=["quarantined_at", "quarantine_reason", "released_at"])
-
-
-def judge(worker: Worker, now: datetime.datetime) -> bool:
-    """After a void: quarantine the worker if it is to blame; returns whether it was quarantined now."""
-    if worker.is_quarantined:
-        return False
-    voids = _voids_in_a_row(worker)
-    if len({void.game_id for void in voids}) < VOIDS_IN_A_ROW or not _is_to_blame(worker, voids):
-        return False
-    games = len({void.game_id for void in voids})
-    quarantine(worker, f"it voided {games} games in a row, the last: {voids[0].evidence}", now)
-    return True
-
-
-def _voids_in_a_row(worker: Worker) -> list[Attempt]:
-    """The latest voids of a worker, newest first, back to its last result or release.
-
-    Leaves out voids that do not indicate a faulty worker: both engines cannot start, or an uploaded bot that
-    this worker does not run.
-    """
-    mine = Attempt.objects.filter(worker__startswith=f"{worker.name}/")
-    voids = mine.filter(end=Attempt.End.VOID).exclude(
-        Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN)
-    )
-    if worker.released_at is not None:
-        voids = voids.filter(ended_at__gt=worker.released_at)
-    latest = list(voids.select_related("game").order_by("-ended_at")[:MOST_VOIDS])
-    if not latest:
-        return []
-    results = mine.filter(end=Attempt.End.RECORDED, sent_at__gt=latest[-1].sent_at - OUTSTANDING)
-    result = results.order_by("-ended_at").values_list("ended_at", flat=True).first()
-    return [void for void in latest if result is None or void.ended_at > result]  # type: ignore[operator]
-
-
-def _is_to_blame(worker: Worker, voids: list[Attempt]) -> bool:
-    """False if one bot took part in all of these games, because its bundle may be the cause.
-
-    True even then if another worker has recorded games of every such bot in the meantime.
-    """
-    common = set.intersection(*({void.game.white_id, void.game.black_id} for void in voids))
-    sent, since = voids[-1].sent_at - OUTSTANDING, voids[-1].ended_at
-    others = Attempt.objects.filter(end=Attempt.End.RECORDED, sent_at__gt=sent, ended_at__gte=since)
-    others = others.exclude(worker__startswith=f"{worker.name}/")
-    return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)
-
-
 def why_foreign(protocol: int) -> str:
     """Why a worker with this version of the messages gets no work; empty if it is the site's version."""
     if protocol == PROTOCOL:
@@ -237,12 +157,15 @@ def _why_barred(worker: Worker) -> str:
     return f"it does not run uploaded bots, and others do: {worker.refusal}" if replaced else ""
 
 
-def _is_in_use(worker: Worker, now: datetime.datetime) -> bool:
-    """Whether the worker's name belongs to its token now."""
+def _why_taken(worker: Worker, another: Token, now: datetime.datetime) -> str:
+    """Why another token cannot have the worker's name now; empty if it can."""
     token = worker.token
     if token is None or token.revoked_at is not None or not token.user.is_active:
-        return False
-    return worker.state == Worker.State.UP and worker.seen_at >= now - LOST_AFTER
+        return ""
+    if token.user_id != another.user_id and worker.seen_at >= now - FORGOTTEN_AFTER:
+        return f"the name {worker.name} belongs to a token of {token.user}: revoke that, or take another name"
+    is_up = worker.state == Worker.State.UP and worker.seen_at >= now - LOST_AFTER
+    return f"another token runs the worker {worker.name}" if is_up else ""
 
 
 def _check_number(token: Token, now: datetime.datetime) -> None:

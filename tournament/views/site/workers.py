@@ -21,7 +21,7 @@ from tournament.models import Keeper, Worker
 from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
-from tournament.services.work.workers import lift_quarantine, quarantine
+from tournament.services.work.judging import lift_quarantine, quarantine
 from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part

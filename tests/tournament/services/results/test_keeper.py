@@ -456,7 +456,7 @@ def test_while_the_database_is_away_the_inbox_stays_as_it_is(
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
 
 
-@pytest.mark.parametrize("step", ["judge", "halt_after_voids", "store_logs"])
+@pytest.mark.parametrize("step", ["judge", "halt_after_failures", "store_logs"])
 def test_a_void_is_judged_though_the_keeper_was_killed_between_two_steps(
     deal: Deal, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

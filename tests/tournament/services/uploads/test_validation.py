@@ -331,7 +331,7 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     version = submit()
     ada = version.bot.owner
     assert ada is not None
-    Exam.objects.update(sent_at=now - timedelta(minutes=50), heard_at=now + timedelta(minutes=1))
+    Exam.objects.update(sent_at=now - timedelta(minutes=50), lease_until=now + timedelta(minutes=2))
     other = make_version("Iron Age", owner=ada, state=State.WAITING)
     begun = start_validation(make_version("Bronze Age", owner=ada, state=State.VALIDATING))
     charge({ada.pk: 9 * 60.0}, now, is_validation=True)

@@ -33,7 +33,7 @@ from tournament.services.calendar import sweep
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import receive_heartbeat
-from tournament.services.work import workers
+from tournament.services.work import judging, workers
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS, MOST_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
@@ -155,7 +155,7 @@ def test_a_silent_worker_is_lost_and_found_again(hear: Hear) -> None:
 def test_workers_long_gone_are_forgotten_unless_they_are_quarantined(hear: Hear) -> None:
     for name in ("players@east", "players@west", "players@north"):
         hear(beat(name, stopping=name != "players@north"))
-    workers.quarantine(Worker.objects.get(name="players@west"), "it smells", timezone.now())
+    judging.quarantine(Worker.objects.get(name="players@west"), "it smells", timezone.now())
     Worker.objects.update(seen_at=timezone.now() - timedelta(days=8))
     open_door()
     workers.sweep_workers(timezone.now())
@@ -216,7 +216,7 @@ def test_a_worker_that_voids_three_games_in_a_row_is_quarantined(hear: Hear, dea
 def test_a_quarantined_worker_gets_no_jobs_however_often_it_starts(
     hear: Hear, answers: list[Admission]
 ) -> None:
-    workers.quarantine(hear(beat()), "it smells", timezone.now())
+    judging.quarantine(hear(beat()), "it smells", timezone.now())
     hear(beat(stopping=True))
     hear(beat(run=NEXT_RUN))
     assert answers[1:] == [Admission(False, "it smells")] * 2
@@ -228,7 +228,7 @@ def test_a_released_worker_begins_anew(hear: Hear, deal: Deal, answers: list[Adm
     hear(beat())
     void_all(deal)
     hear(beat())
-    workers.lift_quarantine(Worker.objects.get(), timezone.now())
+    judging.lift_quarantine(Worker.objects.get(), timezone.now())
     hear(beat())
     assert [answer.admitted for answer in answers] == [True, False, True]
     job = deal()[0]
@@ -244,7 +244,7 @@ def test_voids_with_results_between_them_are_no_quarantine(hear: Hear, deal: Dea
         one, two = (play(job, game) for game in job.games)
         keeper.record_all([by(void(one)), by(two)] if number % 2 else [by(two), by(void(one))])
     assert not Worker.objects.get().is_quarantined
-    assert Game.objects.filter(voids=1).count() > workers.VOIDS_IN_A_ROW
+    assert Game.objects.filter(voids=1).count() > judging.FAILURES_IN_A_ROW
 
 
 def test_a_bot_that_is_the_trouble_halts_its_games_and_no_worker(hear: Hear, deal: Deal) -> None:
@@ -291,7 +291,7 @@ def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Dea
     start_validation(make_version("Cy", owner=make_user()))
     worker = hear(beat("validators@east", takes=CHECKS))
     (job,) = deal()
-    workers.quarantine(worker, "it smells", timezone.now())
+    judging.quarantine(worker, "it smells", timezone.now())
     told = replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")
     keeper.record(by(told, "validators@east"))
     assert Game.objects.get(key=job.games[0].key).state == Game.State.WAITING
@@ -315,7 +315,7 @@ def test_a_good_result_of_a_quarantined_worker_is_recorded_all_the_same(hear: He
     make_tournament()
     worker = hear(beat())
     (job,) = deal()
-    workers.quarantine(worker, "it smells", timezone.now())
+    judging.quarantine(worker, "it smells", timezone.now())
     assert isinstance(keeper.record(by(play(job, job.games[0]))), keeper.Recorded)
     assert Attempt.objects.filter(end=Attempt.End.RECORDED).count() == 1
 

@@ -1,0 +1,221 @@
+"""Workers that take work and report none of it: what they lose waits for others, and they get no more."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.utils import timezone
+
+from engines.rules.registry import GAMES
+from tests.support.door import DoorWorker
+from tests.support.schedule import (
+    ask,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+    news,
+    open_door,
+    play_short,
+    post,
+)
+from tournament.models import Bot, BotSearch, BotVersion, Exam, Game, Notice, SlotUse, Worker
+from tournament.services.calendar import sweep
+from tournament.services.results import keeper
+from tournament.services.searching import request_search
+from tournament.services.uploads import validation
+from tournament.services.work.judging import FAILURES_IN_A_ROW, lift_quarantine
+from tournament.services.work.leases import LEASE, START
+from workers.jobs import MAX_LOST, MAX_VOIDS, ComplianceEnding, Evaluation, SearchNews, Work
+
+pytestmark = pytest.mark.django_db
+STEP = datetime.timedelta(seconds=5)
+LADDER = "dogon-kulei"
+
+
+class Site:
+    """A site whose clock a test moves; all workers send heartbeats."""
+
+    def __init__(self) -> None:
+        self.now = timezone.now()
+
+    def run(self, time: datetime.timedelta) -> None:
+        end = self.now + time
+        while self.now < end:
+            self.now += STEP
+            open_door(self.now)
+            Worker.objects.update(seen_at=self.now)
+            sweep(self.now)
+
+    def lose(self, worker: Worker, *slots: int) -> None:
+        """Have slots take work, and report nothing until their leases have run out."""
+        for slot in slots or (0,):
+            ask(worker, slot, holds=())
+        self.run(LEASE + 2 * STEP)
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+    site = Site()
+    monkeypatch.setattr(timezone, "now", lambda: site.now)
+    open_door(site.now)
+    return site
+
+
+def is_quarantined(worker: Worker) -> bool:
+    return Worker.objects.get(pk=worker.pk).is_quarantined
+
+
+def test_a_worker_that_reports_nothing_is_quarantined_and_ends_no_game(site: Site) -> None:
+    staff = make_user("stan", staff=True)
+    tournament = make_tournament(bots=6)
+    bad = make_worker(8, name="players@bad")
+    for _ in range(FAILURES_IN_A_ROW):
+        assert not is_quarantined(bad)
+        site.lose(bad, *range(8))
+    assert is_quarantined(bad)
+    assert Worker.objects.get().quarantine_reason == (
+        "it took work 3 times in a row and reported none of it, the last:"
+        " no word from its worker within a lease"
+    )
+    assert Notice.objects.filter(user=staff).count() == 1
+    assert set(tournament.games.values_list("state", "lost")) == {("waiting", 0)}, "nothing counts"
+
+
+def test_all_that_a_dead_machine_held_counts_as_one_loss(site: Site) -> None:
+    make_tournament(bots=6)
+    worker = make_worker(8)
+    site.lose(worker, *range(8))
+    site.lose(worker, *range(8))
+    assert not is_quarantined(worker)
+    batch = ask(worker)
+    assert batch is not None
+    keeper.record_all([next(play_short(batch.jobs[0]))])
+    site.lose(worker, 1)
+    assert not is_quarantined(worker), "there was a result"
+
+
+def test_losses_before_a_release_do_not_count(site: Site) -> None:
+    make_tournament(bots=6)
+    worker = make_worker(8)
+    for _ in range(FAILURES_IN_A_ROW):
+        site.lose(worker)
+    lift_quarantine(Worker.objects.get(), site.now)
+    site.lose(worker)
+    assert not is_quarantined(worker)
+
+
+def test_one_worker_s_losses_and_voids_halt_no_game_that_another_may_play(site: Site) -> None:
+    tournament = make_tournament()
+    one, other = make_worker(1), make_worker(1, name="players@west")
+    for _ in range(MAX_LOST + 1):
+        site.lose(one)
+    assert set(tournament.games.values_list("state", "lost")) == {("waiting", MAX_LOST + 1)}
+    Game.objects.update(voids=MAX_VOIDS - 1)
+    site.lose(other)
+    assert set(tournament.games.values_list("state", flat=True)) == {"halted"}
+
+
+# Checks
+
+
+def test_a_check_of_a_slot_that_posts_for_ever_ends(site: Site) -> None:
+    ada = make_user("ada")
+    version = make_version("Cy", owner=ada, state=BotVersion.State.WAITING)
+    exam = validation.begin(version, site.now)
+    assert exam is not None
+    assert ask(make_worker(1, name="checks@east", takes="checks")) is not None
+    began = site.now
+    while not Exam.objects.get(pk=exam.pk).ended_at:
+        validation.record_news(news(version, ComplianceEnding.NONE), site.now)
+        post(str(exam.pk), now=site.now)
+        site.run(STEP)
+    most = START.total_seconds() + exam.seconds
+    assert most <= (site.now - began).total_seconds() <= most + 10
+    assert SlotUse.objects.get(owner=ada).validation_seconds <= most
+    assert Exam.objects.get(pk=exam.pk).end == Exam.End.LOST
+
+
+def test_one_worker_s_lost_checks_put_no_version_off_that_another_may_check(site: Site) -> None:
+    version = make_version("Cy", owner=make_user("ada"), state=BotVersion.State.WAITING)
+    validation.begin(version, site.now)
+    bad = make_worker(1, name="checks@bad", takes="checks")
+    other = make_worker(1, name="checks@west", takes="checks")
+    for _ in range(2 * validation.MAX_TRIES):
+        site.lose(bad)
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.VALIDATING
+    site.lose(other)
+    version.refresh_from_db()
+    assert "could not be checked" in version.state_reason
+
+
+def test_lost_checks_of_several_bots_quarantine_their_worker(site: Site) -> None:
+    for number in range(4):
+        owner = make_user(f"user{number}")
+        version = make_version(f"Bot {number}", owner=owner, state=BotVersion.State.WAITING)
+        validation.begin(version, site.now)
+    bad = make_worker(1, name="checks@bad", takes="checks")
+    for _ in range(FAILURES_IN_A_ROW):
+        site.lose(bad)
+    assert is_quarantined(bad)
+    assert not BotVersion.objects.exclude(state=BotVersion.State.VALIDATING).exists()
+
+
+# Searches
+
+
+def search(site: Site, name: str) -> BotSearch:
+    version = make_version(f"Oracle of {name}", games=[LADDER])
+    Bot.objects.update(answers=True)
+    start = GAMES[LADDER].position.initial()
+    user, now = make_user(name), site.now
+    return request_search(LADDER, version, start, (), (0,), 1000, user=user, address="", now=now)
+
+
+def test_a_search_that_one_worker_lost_goes_to_another(site: Site) -> None:
+    takes = (Work.ANALYSIS, Work.CHECKS)
+    bad, other = (DoorWorker(name=f"checks@{name}", takes=takes, slots=1) for name in ("bad", "west"))
+    bad.beat()
+    other.beat()
+    asked = search(site, "anna")
+    assert bad.ask() is not None
+    site.run(LEASE + 2 * STEP)
+    assert bad.ask() is None
+    batch = other.ask()
+    assert batch is not None
+    assert batch.search is not None
+    other.post(batch.job, search=SearchNews(batch.job, f"{other.name}/0", (), is_over=True))
+    asked.refresh_from_db()
+    assert (asked.ended_at, asked.failed_by) == (None, "checks@west")
+    batch = bad.ask()
+    assert batch is not None
+
+
+def test_lost_searches_quarantine_their_worker(site: Site) -> None:
+    bad = DoorWorker(name="checks@bad", takes=(Work.ANALYSIS, Work.CHECKS), slots=1)
+    other = DoorWorker(name="checks@west", takes=(Work.ANALYSIS, Work.CHECKS), slots=1)
+    bad.beat()
+    other.beat()
+    for number in range(FAILURES_IN_A_ROW):
+        search(site, f"user{number}")
+        assert bad.ask() is not None
+        site.run(LEASE + 2 * STEP)
+    assert is_quarantined(Worker.objects.get(name="checks@bad"))
+    assert not is_quarantined(Worker.objects.get(name="checks@west"))
+
+
+def test_a_search_of_a_slot_that_posts_for_ever_waits_again(site: Site) -> None:
+    worker = DoorWorker(takes=(Work.ANALYSIS, Work.GAMES), slots=1)
+    worker.beat()
+    asked = search(site, "anna")
+    batch = worker.ask()
+    assert batch is not None
+    began = site.now
+    while BotSearch.objects.get(pk=asked.pk).assigned:
+        told = (Evaluation(0, "", f"+0.1/{site.now.second} 1.0s"),)
+        worker.post(batch.job, search=SearchNews(batch.job, f"{worker.name}/0", told))
+        site.run(STEP)
+    most = START.total_seconds() + asked.seconds
+    assert most <= (site.now - began).total_seconds() <= most + 10
