@@ -35,6 +35,7 @@ class Part:
     name: bytes
     data: bytes = b""
     mode: int = FILE
+    system: int = 3
     method: int = STORED
     flags: int = 0
     crc: int | None = None
@@ -73,7 +74,7 @@ class Part:
     def central(self, packed: bytes, at: int) -> bytes:
         where = at if self.offset is None else self.offset
         header = _CENTRAL.pack(
-            b"PK\x01\x02", 20, 3, 20, 0, self.flags, self.method, 0, 33, *self._told(packed),
+            b"PK\x01\x02", 20, self.system, 20, 0, self.flags, self.method, 0, 33, *self._told(packed),
             len(self.name), len(self.extra), 0, 0, 0, self.mode << 16, where,
         )  # fmt: skip
         return header + self.name + self.extra
@@ -219,7 +220,12 @@ HOSTILE: dict[str, Hostile] = {
     "a name that is no UTF-8": Hostile(_named(b"caf\xe9.txt", UTF8), r"not UTF-8: b'caf\\xe9.txt'"),
     "no name": Hostile(_named(b""), "'' is not a plain path"),
     "an empty part": Hostile(_named(b"a//b"), "'a//b' is not a plain path"),
-    "a dot": Hostile(_named(b"./main.py"), "'./main.py' is not a plain path"),
+    "a dot": Hostile(_named(b"a/./b"), "'a/./b' is not a plain path"),
+    "a second dot": Hostile(_named(b"././b"), "'././b' is not a plain path"),
+    "a dot before a parent": Hostile(_named(b"./../b"), "'./../b' points outside"),
+    "a dot before a slash": Hostile(_named(b".//b"), "'.//b' has an absolute path"),
+    "a file with and without a dot": Hostile(_named(b"./main.py"), "two entries named 'main.py'"),
+    "a file that is the bundle's folder": Hostile(_named(b"./"), "'./' is a folder by its name only"),
     "a long part": Hostile(_named(b"y" * 256), "'yyy.* has too long a name"),
     "a long path": Hostile(_named(b"/".join([b"z" * 200] * 6)), "'zzz.* has too long a name"),
     "depth": Hostile(_named(b"d/" * 5000 + b"f"), "'d/d/.* is nested deeper"),

@@ -48,6 +48,17 @@ _DESCRIPTOR_FLAG = 0x8
 _DESCRIPTOR_BYTES = (12, 16, 20, 24)
 """Sizes of the data descriptor that may follow an entry: with or without a signature, 32 or 64 bits."""
 
+OTHER_FORMS = {
+    b"\x1f\x8b": "a gzip archive (.tar.gz)",
+    b"BZh": "a bzip2 archive (.tar.bz2)",
+    b"\xfd7zXZ": "an xz archive (.tar.xz)",
+    b"\x28\xb5\x2f\xfd": "a zstd archive (.tar.zst)",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a RAR archive",
+}
+"""The first bytes of other formats."""
+_TAR, _TAR_AT = b"ustar", 257
+
 _OVERLAPS = "overlaps another part of the zip"
 
 
@@ -100,7 +111,7 @@ def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
     tail = file.read()
     at = tail.rfind(_END_SIGNATURE)
     if at < 0 or len(tail) - at < _END.size:
-        raise BundleError("this is not a zip file")
+        raise BundleError(f"this is not a zip file{_explain_other(file)}")
     _, disk, first_disk, here, count, length, offset, comment = _END.unpack_from(tail, at)
     before_end = tail[max(0, at - _ZIP64_LOCATOR_BYTES) :]
     is_whole = at + _END.size + comment == len(tail) and offset + length == tail_start + at
@@ -116,6 +127,17 @@ def _check_end(file: BinaryIO, max_bytes: int | None) -> int:
     return int(count)
 
 
+def _explain_other(file: BinaryIO) -> str:
+    """What a file that is not a zip looks like, as the rest of a sentence."""
+    file.seek(0)
+    beginning = file.read(_TAR_AT + len(_TAR))
+    if beginning.startswith(_LOCAL_SIGNATURE):
+        return ": its end is missing, upload it again as a whole"
+    forms = [form for magic, form in OTHER_FORMS.items() if beginning.startswith(magic)]
+    forms += ["a tar archive"] if beginning[_TAR_AT:] == _TAR else []
+    return f" but {forms[0]}: make a .zip, another name is not enough" if forms else ""
+
+
 def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Check each entry and all entries together; returns the files by name."""
     files: dict[str, zipfile.ZipInfo] = {}
@@ -128,7 +150,7 @@ def check_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         seen.add(name)
         _check_kind(entry)
         if entry.is_dir():
-            folders.add(name)
+            folders.update({name} - {""})
         else:
             files[name] = entry
         folders.update(str(folder) for folder in PurePosixPath(name).parents if folder.name)
@@ -160,18 +182,24 @@ def check_layout(file: BinaryIO, archive: zipfile.ZipFile) -> None:
 
 
 def _checked_name(entry: zipfile.ZipInfo) -> str:
-    """The entry's path, plain and relative, without the final slash of a folder."""
+    """The entry's path, plain and relative, without the final slash of a folder and a first ``./``.
+
+    Empty for ``./``, the folder of the bundle itself.
+    """
     raw = entry.orig_filename
-    name = raw.removesuffix("/")
+    name = raw.removesuffix("/").removeprefix("./") if raw != "./" else ""
     parts = name.split("/")
     is_long = len(raw.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_PART_BYTES for part in parts)
     faults = {
         "has a character in its name that is not allowed": not raw.isprintable() or raw != entry.filename,
-        "has a name that is not marked as UTF-8": not (raw.isascii() or entry.flag_bits & _UTF8_FLAG),
-        "has a backslash in its name": "\\" in raw,
-        "has an absolute path": raw.startswith("/") or name[1:2] == ":",
+        "has a name that is not marked as UTF-8: rename the file with letters of ASCII": not (
+            raw.isascii() or entry.flag_bits & _UTF8_FLAG
+        ),
+        "has a backslash in its name, as from Windows PowerShell 5: make the zip with the Explorer (Send to, "
+        "Compressed folder), PowerShell 7, or python3 -m zipfile -c": "\\" in raw,
+        "has an absolute path": name.startswith("/") or name[1:2] == ":",
         "points outside the bundle": ".." in parts,
-        "is not a plain path": "" in parts or "." in parts,
+        "is not a plain path": ("" in parts or "." in parts) and raw != "./",
         f"is nested deeper than {MAX_DEPTH}": len(parts) > MAX_DEPTH,
         "has too long a name": is_long,
     }

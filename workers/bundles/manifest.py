@@ -6,6 +6,7 @@ not allow, and names it.
 
 from __future__ import annotations
 
+import codecs
 import posixpath
 import shutil
 import sys
@@ -21,6 +22,9 @@ MAX_MANIFEST_BYTES = 64 * 1024
 MAX_DOTS = 500
 """Dots separate the parts of a key, and the time to read a key grows with the square of its parts."""
 MAX_NAME = 40
+ELF = b"\x7fELF"
+BEGINNING_BYTES = 256
+"""How much of a program file ``explain_unstartable`` needs."""
 MAX_WORD = 1024
 """The most characters of one command word, option name or option value."""
 MAX_SHOWN = 80
@@ -108,6 +112,38 @@ def check_command(manifest: Manifest, files: Collection[str], find: FindInterpre
     )
 
 
+def explain_misnamed(names: Collection[str]) -> str:
+    """The rest of a sentence on a missing ``bot.toml``: what to do; empty if no name is alike."""
+    for name in names:
+        folder, _, own = name.rpartition("/")
+        if own.casefold().removesuffix(".txt") == MANIFEST_NAME and not folder.startswith("__MACOSX"):
+            steps = (
+                [f"rename the file to {MANIFEST_NAME}{_hidden_ending(own)}"] if own != MANIFEST_NAME else []
+            )
+            steps += ["zip the content of the folder, not the folder"] if folder else []
+            return f", but it has {name!r}: {' and '.join(steps)}"
+    return ""
+
+
+def _hidden_ending(name: str) -> str:
+    return " (Windows may hide the ending .txt)" if name.casefold().endswith(".txt") else ", in small letters"
+
+
+def explain_unstartable(name: str, beginning: bytes) -> str | None:
+    """Why Linux cannot start a program file with this beginning, for its author; None if it may."""
+    first_line, line_feed, _ = beginning.partition(b"\n")
+    faults = {
+        "has a Windows line end (CRLF) after '#!': save it with Unix line ends (LF)": line_feed
+        and first_line.startswith(b"#!")
+        and first_line.endswith(b"\r"),
+        "has a byte order mark before '#!': save it as UTF-8 without one": beginning.startswith(
+            codecs.BOM_UTF8 + b"#!"
+        ),
+        "is a Windows program: compile it for Linux": beginning.startswith(b"MZ"),
+    }
+    return next((f"{_shown(name)} {fault}" for fault, has_it in faults.items() if has_it), None)
+
+
 def find_interpreter(word: str) -> str | None:
     """The path of an interpreter of ``INTERPRETERS``, or None; ``python3`` is the running one."""
     if word == "python3":
@@ -123,7 +159,9 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}") from None
+        is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        alike = ": it looks like UTF-16, save it as UTF-8" if is_wide else ""
+        raise BundleError(f"{MANIFEST_NAME} is not UTF-8 at byte {error.start}{alike}") from None
     except tomllib.TOMLDecodeError as error:
         raise BundleError(f"{MANIFEST_NAME} is not valid TOML: {shortened(str(error), MAX_SHOWN)}") from None
     except (RecursionError, ValueError):

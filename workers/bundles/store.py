@@ -28,12 +28,16 @@ from workers.bundles.archive import (
     zip_errors,
 )
 from workers.bundles.manifest import (
+    BEGINNING_BYTES,
+    ELF,
     MANIFEST_NAME,
     MAX_MANIFEST_BYTES,
     BundleError,
     FindInterpreter,
     Manifest,
     check_command,
+    explain_misnamed,
+    explain_unstartable,
     parse_manifest,
 )
 from workers.jobs import is_sha256
@@ -54,6 +58,8 @@ __all__ = [
 ]
 
 CHUNK_BYTES = 1024 * 1024
+UNIX_SYSTEMS = (3, 19)
+"""The makers of entries with a Unix mode: Unix and macOS."""
 
 
 def inspect_bundle(
@@ -64,13 +70,15 @@ def inspect_bundle(
 ) -> Manifest:
     """Check a zip without unpacking it; returns its manifest, raises ``BundleError``.
 
-    Reads only the central directory and ``bot.toml``, so it is quick for any upload. A file object stays
-    open, at any offset. ``find`` looks up interpreters; None is ``find_interpreter``.
+    Reads only the central directory, ``bot.toml`` and the program's first bytes, so it is quick for any
+    upload. A file object stays open, at any offset. ``find`` looks up interpreters; None is
+    ``find_interpreter``.
     """
     with read_zip(as_file(source), max_bytes=max_bytes) as archive:
         files = check_entries(archive)
         manifest = _read_manifest(archive, files)
         check_command(manifest, files, find)
+        _check_program(archive, files, manifest.program)
         return manifest
 
 
@@ -142,8 +150,9 @@ def read_manifest(folder: Path) -> Manifest:
 def unpack_bundle(source: Path, sha256: str, cache: Path) -> Path:
     """Unpack a zip into ``cache`` under its hash, atomically.
 
-    Every file is read-only; the program of the command is executable. Raises ``BundleError`` for a refused
-    zip and for a zip with another hash.
+    Every file is read-only. The command's program is executable, and each file that is executable in the zip;
+    a zip from Windows does not say, and there scripts with ``#!`` and Linux programs are. Raises
+    ``BundleError`` for a refused zip and for a zip with another hash.
     """
     cache.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{sha256[:12]}-", dir=cache))
@@ -174,17 +183,29 @@ def pack_bundle(files: Mapping[str, bytes]) -> bytes:
 
 def _read_manifest(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo]) -> Manifest:
     if MANIFEST_NAME not in files:
-        raise BundleError(f"the zip has no {MANIFEST_NAME} at its top{_misplaced(files)}")
+        raise BundleError(
+            f"the zip has no {MANIFEST_NAME} at its top{explain_misnamed(files) or _inner_zip(files)}"
+        )
     with zip_errors(f"entry {MANIFEST_NAME!r}"), archive.open(files[MANIFEST_NAME]) as file:
         return parse_manifest(file.read(MAX_MANIFEST_BYTES + 1))
 
 
-def _misplaced(files: Mapping[str, zipfile.ZipInfo]) -> str:
-    """A hint for the most common mistake: zipping the folder instead of its content."""
-    for name in files:
-        if name.endswith("/" + MANIFEST_NAME):
-            return f", but it has {name!r}: zip the content of the folder, not the folder"
-    return ""
+def _inner_zip(files: Mapping[str, zipfile.ZipInfo]) -> str:
+    inner = [name for name in files if name.casefold().endswith(".zip")]
+    return f", but it has {inner[0]!r}: upload that zip itself" if len(inner) == 1 else ""
+
+
+def _check_program(archive: zipfile.ZipFile, files: Mapping[str, zipfile.ZipInfo], program: str) -> None:
+    """Raise ``BundleError`` for a program of the bundle that Linux cannot start."""
+    if program in files:
+        wrong = explain_unstartable(program, _beginning(archive, files[program]))
+        if wrong is not None:
+            raise BundleError(wrong)
+
+
+def _beginning(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with zip_errors(f"entry {entry.filename!r}"), archive.open(entry) as file:
+        return file.read(BEGINNING_BYTES)
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -204,8 +225,17 @@ def _unpack(file: BinaryIO, folder: Path) -> None:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             left -= _unpack_file(archive, entry, path, left)
-            path.chmod(0o555 if name == program else 0o444)
+            path.chmod(0o555 if name == program or _is_executable(entry, path) else 0o444)
     folder.chmod(0o755)
+
+
+def _is_executable(entry: zipfile.ZipInfo, path: Path) -> bool:
+    """Whether a file is executable in the zip; from its content where the zip's maker knows no such bit."""
+    mode = entry.external_attr >> 16
+    if entry.create_system in UNIX_SYSTEMS and mode:
+        return bool(mode & stat.S_IXUSR)
+    with path.open("rb") as file:
+        return file.read(len(ELF)).startswith((ELF, b"#!"))
 
 
 def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, limit: int) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
-from workers.bundles.manifest import MANIFEST_NAME, BundleError, Manifest
+from workers.bundles.manifest import MANIFEST_NAME, BundleError, Manifest, explain_misnamed
 from workers.bundles.store import read_manifest
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
@@ -35,8 +36,10 @@ def _check(options: argparse.Namespace) -> int:
     manifest = None if command and options.game else _manifest_in(folder)
     command = command or (list(manifest.command) if manifest else [])
     if not command:
+        alike = explain_misnamed(sorted(os.listdir(folder)))
         return complain(
             "no command was given: write it after --, as in check -- python3 main.py, or into bot.toml"
+            + (f"; this folder has no {MANIFEST_NAME}{alike}" if alike else "")
         )
     games = options.game or (manifest.games if manifest else ())
     program = find_engine_program(command[0], folder)

@@ -17,15 +17,13 @@ from pathlib import Path
 
 from engines import compiled
 from engines.rules.base import quote
-from workers.bundles.manifest import find_interpreter
+from workers.bundles.manifest import BEGINNING_BYTES, ELF, explain_unstartable, find_interpreter
 from workers.jobs import EngineSpec
 from workers.sandbox.host import sdk_folder
 from workers.sandbox.process import SandboxedProcess
 from workers.sandbox.sandbox import Sandbox
 
 ENGINE_PATH = "/usr/local/bin:/usr/bin:/bin"
-ELF = b"\x7fELF"
-MAX_SHEBANG = 256
 SDK = "engines"
 """The package for engines in Python, in the scratch folder."""
 
@@ -101,7 +99,7 @@ def check_program(program: str, path: str) -> None:
     if found is None:
         raise _os_error(errno.EACCES if os.path.exists(program) else errno.ENOENT, program)
     with open(found, "rb") as file:
-        first = file.readline(MAX_SHEBANG)
+        first = file.readline(BEGINNING_BYTES)
     if first.startswith(b"#!") and first[2:].strip():
         check_program(os.fsdecode(first[2:].split()[0]), path)
     elif not first.startswith(ELF):
@@ -116,11 +114,11 @@ def find_engine_program(word: str, folder: Path) -> str | None:
     """The path of a command's program, for an engine that its author runs in ``folder``.
 
     ``word`` names a file of the folder, else an interpreter as on a site, else a program in the caller's
-    ``PATH``. None if there is no such program or it is not executable.
+    ``PATH``. None if there is no such program or it cannot be started.
     """
     own = folder / word
     if own.is_file():
-        return str(own) if os.access(own, os.X_OK) else None
+        return None if _explain_own(own, word) else str(own)
     return find_interpreter(word) or shutil.which(word)
 
 
@@ -130,9 +128,20 @@ def explain_no_program(word: str, folder: Path) -> str:
     if path.is_dir():
         return f"{quote(word)} is a folder, not a program or a bundle (bot.zip)"
     if path.is_file():
+        return _explain_own(path, word) or f"{quote(word)} cannot be started"
+    return f"there is no executable program {quote(word)} in {folder} or on the path"
+
+
+def _explain_own(path: Path, word: str) -> str | None:
+    """Why a file of the folder cannot be started; None if it may."""
+    if not os.access(path, os.X_OK):
         run = f'make it executable (chmod +x), or name its interpreter, as in "python3 {word}"'
         return f"{quote(word)} is not executable: {run}"
-    return f"there is no executable program {quote(word)} in {folder} or on the path"
+    try:
+        with path.open("rb") as file:
+            return explain_unstartable(word, file.read(BEGINNING_BYTES))
+    except PermissionError:
+        return None  # it may be started without being read
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -111,9 +111,9 @@ def test_an_honest_archive_of_every_allowed_kind_is_unpacked(zip_path: Path, tmp
     assert (folder / "poids" / "é.bin").read_bytes() == b"w" * 5000
 
 
-def test_no_file_of_a_bundle_keeps_a_right_it_asked_for(tmp_path: Path) -> None:
+def test_a_file_of_a_bundle_keeps_no_right_but_to_be_run(tmp_path: Path) -> None:
     path = tmp_path / "bot.zip"
     everything = stat.S_IFREG | stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | 0o777
     path.write_bytes(bot_and(Part(b"setuid", b"#!/bin/sh\n", mode=everything)))
     folder = unpack_bundle(path, hash_bundle(path.read_bytes())[0], tmp_path / "cache")
-    assert stat.S_IMODE((folder / "setuid").stat().st_mode) == 0o444
+    assert stat.S_IMODE((folder / "setuid").stat().st_mode) == 0o555

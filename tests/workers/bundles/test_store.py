@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import re
 import shutil
 import stat
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.hostile_zips import DEFLATED, Part, bot_and
+from tests.support.hostile_zips import BOT, DEFLATED, Part, bot_and, build
 from workers.bundles import archive
 from workers.bundles import store as bundles
 from workers.bundles.store import (
@@ -26,6 +29,7 @@ from workers.bundles.store import (
     store_bundle,
     unpack_bundle,
 )
+from workers.engine.launch import explain_no_program, find_engine_program
 
 MANIFEST = b'[bot]\nname = "A"\nversion = "1"\ncommand = ["./run", "x"]\ngames = ["duovallis"]\n'
 FILES = {"bot.toml": MANIFEST, "run": b"#!/bin/sh\n", "data/deep/weights": b"\x00" * 10}
@@ -55,6 +59,75 @@ def test_a_bundle_is_inspected_wherever_it_lies(source: str, tmp_path: Path) -> 
         assert not file.closed
 
 
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (
+            ["bot.toml.txt"],
+            r"'bot.toml.txt': rename the file to bot.toml \(Windows may hide the ending .txt\)",
+        ),
+        (["Bot.TOML"], "'Bot.TOML': rename the file to bot.toml, in small letters"),
+        (["my/bot.toml"], "'my/bot.toml': zip the content of the folder, not the folder"),
+        (["my/Bot.toml"], "'my/Bot.toml': rename the file to bot.toml, .* and zip the content of the folder"),
+        (["__MACOSX/bot.toml", "a/bot.toml"], "'a/bot.toml': zip the content"),
+        (["my.ZIP", "read.me"], "'my.ZIP': upload that zip itself"),
+    ],
+)
+def test_a_zip_without_a_manifest_is_told_what_it_has_instead(names: list[str], sentence: str) -> None:
+    with pytest.raises(BundleError, match=f"no bot.toml at its top, but it has {sentence}"):
+        inspect_bundle(pack_bundle(dict.fromkeys(names, MANIFEST)))
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (gzip.compress(b"x"), r"but a gzip archive \(.tar.gz\): make a .zip, another name is not enough"),
+        (b"7z\xbc\xaf\x27\x1c" + bytes(40), "but a 7z archive"),
+        (bytes(257) + b"ustar" + bytes(250), "but a tar archive"),
+        (GOOD[:-30], "its end is missing, upload it again as a whole"),
+        (b"<html>", "^this is not a zip file$"),
+        (b"", "^this is not a zip file$"),
+    ],
+)
+def test_a_file_that_is_no_zip_is_told_what_it_looks_like(data: bytes, sentence: str) -> None:
+    with pytest.raises(BundleError, match=sentence):
+        inspect_bundle(data)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "sentence"),
+    [
+        (b"#!/bin/sh\r\nexec x\r\n", r"'run' has a Windows line end \(CRLF\) after '#!': save it with Unix"),
+        (b"\xef\xbb\xbf#!/bin/sh\n", "'run' has a byte order mark before '#!'"),
+        (b"MZ\x90\x00", "'run' is a Windows program: compile it for Linux"),
+    ],
+)
+def test_a_program_that_linux_cannot_start_is_refused_with_the_reason(
+    beginning: bytes, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BundleError, match=sentence):
+        inspect_bundle(pack_bundle({"bot.toml": MANIFEST, "run": beginning}))
+    (tmp_path / "run").write_bytes(beginning)
+    (tmp_path / "run").chmod(0o755)
+    assert find_engine_program("run", tmp_path) is None
+    assert re.match(sentence, explain_no_program("run", tmp_path))
+
+
+@pytest.mark.parametrize("beginning", [b"#!/bin/sh\nexec x\r\n", b"\x7fELF\x02", b""])
+def test_a_program_that_linux_may_start_is_not_refused(beginning: bytes) -> None:
+    assert inspect_bundle(pack_bundle({"bot.toml": MANIFEST, "run": beginning})).program == "run"
+
+
+def test_a_file_that_an_interpreter_reads_may_have_windows_line_ends() -> None:
+    manifest = MANIFEST.replace(b'"./run", "x"', b'"python3", "run"')
+    assert inspect_bundle(pack_bundle({"bot.toml": manifest, "run": b"#!/usr/bin/python3\r\n"})).name == "A"
+
+
+def test_a_manifest_in_utf_16_is_named_as_that() -> None:
+    with pytest.raises(BundleError, match=r"not UTF-8 at byte 0: it looks like UTF-16, save it as UTF-8"):
+        inspect_bundle(pack_bundle({"bot.toml": MANIFEST.decode().encode("utf-16")}))
+
+
 def test_a_damaged_file_inside_does_not_hide_a_good_manifest() -> None:
     assert inspect_bundle(LIAR).name == "Hostile"
 
@@ -80,6 +153,43 @@ def test_a_bundle_unpacks_read_only_with_its_program_runnable(stored: tuple[str,
     assert stat.S_IMODE((folder / "run").stat().st_mode) == 0o555
     assert stat.S_IMODE((folder / "data/deep/weights").stat().st_mode) == 0o444
     assert os.listdir(cache) == [sha256]
+
+
+PROGRAM = stat.S_IFREG | 0o755
+WINDOWS, MACOS = 0, 19
+
+
+@pytest.mark.parametrize(
+    ("part", "is_executable"),
+    [
+        (Part(b"inner/engine", b"data", mode=PROGRAM), True),
+        (Part(b"inner/engine", b"data", mode=PROGRAM, system=MACOS), True),
+        (Part(b"inner/engine", b"#!/bin/sh\n", mode=stat.S_IFREG | 0o644), False),
+        (Part(b"inner/engine", b"#!/bin/sh\n", mode=0), True),
+        (Part(b"inner/engine", b"#!/bin/sh\n", system=WINDOWS), True),
+        (Part(b"inner/engine", b"\x7fELF\x02", system=WINDOWS), True),
+        (Part(b"inner/engine", b"data", system=WINDOWS, mode=PROGRAM), False),
+    ],
+    ids=["unix", "macos", "a script that is not executable", "no mode", "script", "linux program", "data"],
+)
+def test_a_second_program_is_executable_as_its_zip_says(
+    part: Part, is_executable: bool, tmp_path: Path
+) -> None:
+    """A zip made on Windows does not say it of any file."""
+    sha256 = store_bundle(tmp_path / "store", bot_and(part))
+    folder = fetch_bundle(sha256, store=tmp_path / "store", cache=tmp_path / "cache")
+    mode = stat.S_IMODE((folder / part.name.decode()).stat().st_mode)
+    assert mode == (0o555 if is_executable else 0o444)
+
+
+def test_a_bundle_whose_paths_begin_with_a_dot_is_the_same_bundle(tmp_path: Path) -> None:
+    parts = [replace(part, name=b"./" + part.name) for part in (*BOT, Part(b"data/deep", b"x"))]
+    bundle = build(Part(b"./", mode=stat.S_IFDIR | 0o755), *parts)
+    assert inspect_bundle(bundle) == inspect_bundle(build(*BOT))
+    sha256 = store_bundle(tmp_path / "store", bundle)
+    folder = fetch_bundle(sha256, store=tmp_path / "store", cache=tmp_path / "cache")
+    found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    assert found == {"bot.toml", "main.py", "data/deep"}
 
 
 def test_a_bundle_in_the_cache_is_not_unpacked_again(stored: tuple[str, Path, Path]) -> None:

@@ -164,10 +164,12 @@ def test_check_names_in_one_sentence_what_it_cannot_check(words: tuple[str, ...]
     assert complaint in done.stderr.splitlines()[-1]
 
 
-def check_in(folder: Path, manifest: str, *words: str) -> subprocess.CompletedProcess[str]:
+def check_in(
+    folder: Path, manifest: str, *words: str, name: str = "bot.toml"
+) -> subprocess.CompletedProcess[str]:
     """``check`` in a folder with a bad engine and this ``bot.toml``."""
     shutil.copy(bad_engines.__file__, folder / "main.py")
-    (folder / "bot.toml").write_text(manifest)
+    (folder / name).write_text(manifest)
     command = [sys.executable, "-m", "workers", "check", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -190,6 +192,12 @@ def test_a_wrong_manifest_is_named(tmp_path: Path) -> None:
     done = check_in(tmp_path, "[bot]\nname = 1\n")
     assert done.returncode == 2
     assert done.stderr.startswith("bot.toml: ")
+
+
+def test_a_folder_with_a_misnamed_manifest_is_told_its_right_name(tmp_path: Path) -> None:
+    done = check_in(tmp_path, "", name="bot.toml.txt")
+    assert done.returncode == 2
+    assert "this folder has no bot.toml, but it has 'bot.toml.txt': rename the file" in done.stderr
 
 
 def test_the_page_on_matches_shows_what_the_counts_come_to() -> None:
