@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 
 from engines.rules.base import Result
@@ -48,45 +49,59 @@ class Tally:
 
 @dataclass(slots=True)
 class GameScore:
-    """Wins, draws and losses, from one player's side, and halted games."""
+    """Wins, draws and losses, from one player's side, and games that were not played."""
 
     wins: int = 0
     draws: int = 0
     losses: int = 0
     given_up: int = 0
+    """Halted games, half a point for both."""
+    walkovers: int = 0
+    """Games won without being played."""
+    defaults: int = 0
+    """Games lost without being played."""
 
     @property
     def games(self) -> int:
-        """Played games, without the halted ones."""
+        """Played games."""
         return self.wins + self.draws + self.losses
 
     @property
+    def not_played(self) -> int:
+        return self.given_up + self.walkovers + self.defaults
+
+    @property
+    def total(self) -> int:
+        """The number of games that the points are from."""
+        return self.games + self.not_played
+
+    @property
     def points(self) -> float:
-        return self.wins + (self.draws + self.given_up) / 2
+        return self.wins + self.walkovers + (self.draws + self.given_up) / 2
 
     @property
     def share(self) -> float:
         """Points for each game; 0 before the first."""
-        games = self.games + self.given_up
-        return self.points / games if games else 0.0
+        return self.points / self.total if self.total else 0.0
 
     def __add__(self, other: GameScore) -> GameScore:
-        return GameScore(
-            self.wins + other.wins,
-            self.draws + other.draws,
-            self.losses + other.losses,
-            self.given_up + other.given_up,
-        )
+        return GameScore(*map(operator.add, astuple(self), astuple(other)))
 
-    def add(self, result: Result, *, as_white: bool, count: int = 1) -> None:
+    def reversed(self) -> GameScore:
+        """The same from the opponent's side."""
+        return GameScore(self.losses, self.draws, self.wins, self.given_up, self.defaults, self.walkovers)
+
+    def add(self, result: Result, *, as_white: bool, count: int = 1, is_walkover: bool = False) -> None:
         if result is Result.UNDECIDED:
             self.given_up += count
         elif result is Result.DRAW:
             self.draws += count
         elif (result is Result.WHITE_WINS) == as_white:
-            self.wins += count
+            self.wins += 0 if is_walkover else count
+            self.walkovers += count if is_walkover else 0
         else:
-            self.losses += count
+            self.losses += 0 if is_walkover else count
+            self.defaults += count if is_walkover else 0
 
 
 @dataclass(slots=True)
@@ -99,8 +114,6 @@ class StandingsRow:
     score: GameScore = field(default_factory=GameScore)
     versus: dict[int, GameScore] = field(default_factory=dict)
     """By opponent; opponents who were not met are missing."""
-    played: GameScore = field(default_factory=GameScore)
-    """Without the walkovers."""
     byes: int = 0
     bye_points: int = 0
     matches: int = 0
@@ -115,7 +128,7 @@ class StandingsRow:
     @property
     def performance(self) -> int | None:
         """See ``performance``; walkovers do not count."""
-        return performance(self.played.wins + self.played.draws / 2, self.played.games)
+        return performance(self.score.wins + self.score.draws / 2, self.score.games)
 
 
 def performance(points: float, games: int) -> int | None:
@@ -137,7 +150,8 @@ class Crosstable:
 
     @property
     def games(self) -> int:
-        return sum(row.score.games for row in self.rows) // 2
+        """Those that were not given up."""
+        return sum(row.score.total - row.score.given_up for row in self.rows) // 2
 
 
 def crosstable(
@@ -178,9 +192,8 @@ def _count(rows: dict[int, StandingsRow], tally: Tally) -> None:
         return
     for row, opponent, as_white in ((white, black, True), (black, white, False)):
         against = row.versus.setdefault(opponent.player, GameScore())
-        played = () if tally.is_walkover else (row.played,)
-        for score in (row.score, against, *played):
-            score.add(tally.result, as_white=as_white, count=tally.count)
+        for score in (row.score, against):
+            score.add(tally.result, as_white=as_white, count=tally.count, is_walkover=tally.is_walkover)
 
 
 def _ranked(rows: list[StandingsRow], order: Order) -> list[StandingsRow]:

@@ -6,7 +6,7 @@ package and overrides what is different.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -17,7 +17,7 @@ from tournament.arithmetic.standings import BY_POINTS, Crosstable, Order, Standi
 from workers.jobs import Work
 from workers.pairing.berger import Pair
 from workers.pairing.knockout import KnockoutMatch, Length
-from workers.pairing.results import MeetingResult
+from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 if TYPE_CHECKING:
     from tournament.models import BotVersion, Game, Tournament
@@ -42,6 +42,8 @@ class RoundTerms:
     length: Length
     """Of a match of a knock-out, or of a meeting of a Swiss."""
     games_a_meeting: int
+    absent: Absences = field(default_factory=dict)
+    """The withdrawn players by round, also those of the round to draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class StandingsTable:
     crosstable: Crosstable
     met: list[MeetingResult] = field(default_factory=list)
     """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
+    absent: Absences = field(default_factory=dict)
+    """By round, the seeds without whom it was drawn."""
     bracket: list[list[KnockoutMatch]] = field(default_factory=list)
     """Only for a knock-out that has begun."""
     ratings: dict[int, float] = field(default_factory=dict)
@@ -200,6 +204,12 @@ class TournamentFormat:
         """The rounds of one cycle, if it has cycles; players count from 1."""
         raise NotImplementedError
 
+    def absences(
+        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
+    ) -> Absences:
+        """``terms.absent`` with those who are withdrawn now, before ``due`` draws what follows."""
+        raise NotImplementedError
+
     def due(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms
     ) -> Iterator[tuple[int, Pairs]]:
@@ -210,7 +220,7 @@ class TournamentFormat:
         raise NotImplementedError
 
     def bracket(
-        self, players: int, met: Sequence[MeetingResult], length: Length
+        self, players: int, met: Sequence[MeetingResult], length: Length, absent: Absences = NO_ABSENCES
     ) -> list[list[KnockoutMatch]]:
         """The rounds of its bracket; empty if it has none."""
         return []

@@ -48,7 +48,6 @@ class Gauntlet(TournamentFormat):
 
     def winners(self, table: StandingsTable) -> Winners | None:
         (_, challenger), *others = self.lines(table)
-        games = challenger.score.games + challenger.score.given_up
-        points = f"{format_points(challenger.points)} of {games} points"
+        points = f"{format_points(challenger.points)} of {challenger.score.total} points"
         against = f"{len(others)} opponent{pluralize(len(others))}"
         return Winners("Challenger", [challenger.player], f"{points} against {against}")

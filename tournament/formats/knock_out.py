@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from django.template.defaultfilters import pluralize
@@ -18,8 +18,8 @@ from tournament.formats.base import (
     Winners,
     count_pairs,
 )
-from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, pairs_due
-from workers.pairing.results import MeetingResult
+from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, note_withdrawn, pairs_due
+from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 if TYPE_CHECKING:
     from tournament.models import Tournament
@@ -55,10 +55,15 @@ class KnockOut(TournamentFormat):
         """The matches."""
         return max(0, players - 1)
 
+    def absences(
+        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
+    ) -> Absences:
+        return note_withdrawn(players, met, terms.length, terms.absent, withdrawn)
+
     def due(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms
     ) -> Iterator[tuple[int, Pairs]]:
-        for number, drawn in enumerate(draw_bracket(players, met, terms.length), start=1):
+        for number, drawn in enumerate(draw_bracket(players, met, terms.length, terms.absent), start=1):
             pairs = [
                 (match.first, match.second, match.pairs + more)
                 for match in drawn
@@ -69,9 +74,9 @@ class KnockOut(TournamentFormat):
                 yield number, pairs
 
     def bracket(
-        self, players: int, met: Sequence[MeetingResult], length: Length
+        self, players: int, met: Sequence[MeetingResult], length: Length, absent: Absences = NO_ABSENCES
     ) -> list[list[KnockoutMatch]]:
-        return draw_bracket(players, met, length)
+        return draw_bracket(players, met, length, absent)
 
     def describe_meetings(self, tournament: Tournament) -> str:
         more, level = tournament.extra_pairs, "If a match is level, the better seed advances."

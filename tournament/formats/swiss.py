@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tournament.arithmetic.standings import Criterion
@@ -14,14 +14,15 @@ from tournament.formats.base import (
     TournamentError,
     TournamentFormat,
 )
-from workers.pairing.results import MeetingResult
-from workers.pairing.swiss import MAX_PLAYERS, swiss_round
+from workers.pairing.results import Absences, MeetingResult
+from workers.pairing.swiss import MAX_PLAYERS, next_round, swiss_round
 
 
 class Swiss(TournamentFormat):
     """A round is drawn when all games of the one before are over, on all ladders, unless it is paused.
 
-    Halted games are over. It ends after the last round. See ``services.schedule.rounds``.
+    Halted games are over. It ends after the last round, on a ladder also when fewer than two bots are left
+    that are not withdrawn. See ``services.schedule.rounds``.
     """
 
     code = "swiss"
@@ -59,10 +60,16 @@ class Swiss(TournamentFormat):
                     f"bots: {len(entered)} play {code!r}, a Swiss has {MAX_PLAYERS} at most"
                 )
 
+    def absences(
+        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
+    ) -> Absences:
+        return {**terms.absent, next_round(met): withdrawn} if withdrawn else terms.absent
+
     def due(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms
     ) -> Iterator[tuple[int, Pairs]]:
-        number = 1 + max((one.round for one in met), default=0)
-        if number <= terms.rounds:
-            pairs = swiss_round(players, met, terms.games_a_meeting)
+        number = next_round(met)
+        if number > terms.rounds:
+            return
+        if pairs := swiss_round(players, met, terms.games_a_meeting, terms.absent):
             yield number, [(a, b, pair) for pair in range(terms.length.pairs) for a, b in pairs]

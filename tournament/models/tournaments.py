@@ -90,6 +90,10 @@ class Tournament(models.Model):
     """Games of a higher priority are played first; tournaments of equal priority take turns."""
     seeds = models.JSONField(default=dict, blank=True)
     """Version ids by ladder, the best seed first; set at the start of a tournament paired round by round."""
+    absent = models.JSONField(default=dict, blank=True)
+    """By ladder and round, the ids of versions without whom it was drawn, because they were withdrawn. Of a
+    round robin or gauntlet by cycle, from 0: only an extension can have any.
+    """
     created_at = models.DateTimeField(auto_now_add=True)
     entry_until = models.DateTimeField(null=True, blank=True)
     """Owners enter their bots until then; null: only the organizer chooses bots."""

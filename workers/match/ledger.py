@@ -7,14 +7,14 @@ not restored.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from engines.visible import visible
 from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS, JobGame
 from workers.match.options.options import ROUND_BY_ROUND, MatchOptionError, MatchTerms
 from workers.match.plan import Event, PlannedPair, count_games, pair_key, plan_pairs
-from workers.match.results import GameResult, Scores
+from workers.match.results import GameResult, Scores, TableRow, rank_rows
 from workers.sequential import SequentialTest
 
 
@@ -35,7 +35,7 @@ class Ledger:
         self._withdraw_after = withdraw_after
         order = (pair.key for pair in plan_pairs(terms))
         self.test = None if terms.sprt is None else SequentialTest(terms.sprt, order)
-        self._event = Event(terms) if terms.format in ROUND_BY_ROUND else None
+        self._event = Event(terms, self.withdrawn) if terms.format in ROUND_BY_ROUND else None
         self._plan: Iterator[PlannedPair | None] = (
             plan_pairs(terms) if self._event is None else self._event.pairs()
         )
@@ -59,6 +59,12 @@ class Ledger:
         """The bracket of a knock-out, or the points of a Swiss event; empty for other formats."""
         return [] if self._event is None else list(self._event.lines())
 
+    def rows(self, ladders: Sequence[str]) -> list[TableRow]:
+        """The table of these ladders, the best first."""
+        event = self._event
+        earned, points = ({}, {}) if event is None else (event.earned(ladders), event.points(ladders))
+        return rank_rows(self.scores, ladders, self.withdrawn, earned, points)
+
     @property
     def is_decided(self) -> bool:
         """Whether there is a sequential test and it is decided."""
@@ -79,7 +85,9 @@ class Ledger:
 
         Raises ``MatchOptionError`` for a game that is not in this match, or that occurs twice.
         """
-        known: set[str] = set()
+        games, known = list(games), set[str]()
+        if self._event is not None:
+            self._event.expect((one.key, frozenset((one.white, one.black))) for one in games)
         open_pairs: dict[str, PlannedPair] = {}
         for result in games:
             if result.is_void and self._event is None:

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workers.jobs import JobGame
 from workers.match.options.options import Format, MatchTerms
 from workers.pairing.berger import Pair, berger_rounds
 from workers.pairing.gauntlet import gauntlet_rounds
-from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, pairs_due
+from workers.pairing.knockout import (
+    KnockoutMatch,
+    Length,
+    draw_bracket,
+    note_withdrawn,
+    pairs_due,
+    rounds_survived,
+)
 from workers.pairing.meetings import plan_meetings
-from workers.pairing.results import MeetingResult
+from workers.pairing.results import Absences, MeetingResult
 from workers.pairing.swiss import swiss_points, swiss_round
 
 GAMES_A_PAIR = 2
@@ -127,10 +134,19 @@ class _Meeting:
 
 
 class Event:
-    """A knock-out or a Swiss event: its later rounds depend on the results of the earlier ones."""
+    """A knock-out or a Swiss event: its later rounds depend on the results of the earlier ones.
 
-    def __init__(self, terms: MatchTerms) -> None:
+    ``withdrawn`` are the names of engines in the order of their withdrawal, added by the caller. They have
+    no opponent and no bye in what is drawn from then on.
+    """
+
+    def __init__(self, terms: MatchTerms, withdrawn: Sequence[str] = ()) -> None:
         self._terms = terms
+        self._withdrawn = withdrawn
+        self._numbers = {engine.name: number for number, engine in enumerate(terms.entrants, 1)}
+        self._absent: dict[str, Absences] = {code: {} for code in terms.ladders}
+        self._expected: dict[str, frozenset[str]] = {}
+        self._known: dict[str, frozenset[str]] = {}
         self._players = len(terms.entrants)
         self._length = Length(terms.games // GAMES_A_PAIR, EXTRA_PAIRS)
         self._meetings: dict[Place, _Meeting] = {}
@@ -141,10 +157,25 @@ class Event:
         """The games of the whole event, as far as they are known: extra pairs are added when they are due."""
         terms = self._terms
         if self._is_swiss:
-            return len(terms.ladders) * terms.rounds * (self._players // 2) * terms.games
-        added = [one.pairs + one.is_level - self._length.pairs for one in self._meetings.values()]
+            drawn = sum(one.pairs for one in self._meetings.values()) * GAMES_A_PAIR
+            rounds = len({place[:2] for place in self._meetings})
+            left = (self._players - len(self._withdrawn)) // 2
+            return drawn + (len(terms.ladders) * terms.rounds - rounds) * left * terms.games
+        added = [
+            one.pairs + (one.is_level and not self._has_absent(place)) - self._length.pairs
+            for place, one in self._meetings.items()
+        ]
         extra = sum(min(max(0, pairs), self._length.extra) for pairs in added)
-        return len(terms.ladders) * (self._players - 1) * terms.games + extra * GAMES_A_PAIR
+        matches = len(terms.ladders) * (self._players - 1) - sum(map(self._count_walkovers, terms.ladders))
+        return matches * terms.games + extra * GAMES_A_PAIR
+
+    def expect(self, games: Iterable[tuple[str, frozenset[str]]]) -> None:
+        """The keys and players of all games that will be added from an earlier run.
+
+        Rounds that an engine of theirs is in were drawn before its withdrawal.
+        """
+        self._expected = dict(games)
+        self._known = {key.rpartition("/")[0]: players for key, players in self._expected.items()}
 
     def pairs(self) -> Iterator[PlannedPair | None]:
         """The pairs in the order of play; None as long as the next ones depend on unfinished games."""
@@ -156,6 +187,7 @@ class Event:
     def add(self, key: str, points: int) -> None:
         """Add a game that has finished: the half points of the meeting's first player."""
         meeting = self._meeting_of(key)
+        self._expected.pop(key, None)
         meeting.games += 1
         meeting.points[0] += points
         meeting.points[1] += 2 - points
@@ -169,12 +201,57 @@ class Event:
         for ladder in self._terms.ladders:
             yield from self._swiss_lines(ladder) if self._is_swiss else self._knockout_lines(ladder)
 
+    def earned(self, ladders: Sequence[str]) -> dict[str, float]:
+        """What orders the engines: their points in a Swiss, byes included, or the matches won."""
+        earned = dict.fromkeys(self._numbers, 0.0)
+        for ladder in ladders:
+            won = self._swiss_points(ladder) if self._is_swiss else self._matches_won(ladder)
+            for player, number in won.items():
+                earned[self._name(player)] += number
+        return earned
+
+    def points(self, ladders: Sequence[str]) -> dict[str, float]:
+        """The points in a Swiss with those of byes and of games not played; empty for a knock-out."""
+        return self.earned(ladders) if self._is_swiss else {}
+
     # Knock-out
 
     def _bracket(self, ladder: str) -> list[list[KnockoutMatch]]:
-        return draw_bracket(self._players, self._results(ladder), self._length)
+        return draw_bracket(self._players, self._results(ladder), self._length, self._absent[ladder])
+
+    def _has_absent(self, place: Place) -> bool:
+        """Whether a player of a meeting was withdrawn before it was decided."""
+        return not set(self._meetings[place].players).isdisjoint(self._absent[place[0]].get(place[1], ()))
+
+    def _matches_won(self, ladder: str) -> Mapping[int, float]:
+        return rounds_survived(self._players, self._bracket(ladder))
+
+    def _count_walkovers(self, ladder: str) -> int:
+        """The matches of a knock-out that were decided without a game, beside the byes of its first round."""
+        if not self._absent[ladder]:
+            return 0
+        matches = [match for drawn in self._bracket(ladder) for match in drawn if match.is_over]
+        unplayed = [one for one in matches if (ladder, one.round, one.number) not in self._meetings]
+        return len(unplayed) - ((1 << (self._players - 1).bit_length()) - self._players)
+
+    def _note_withdrawn(self, ladder: str) -> None:
+        """Leave the withdrawn engines out of what is not decided, unless games of theirs will end."""
+        busy = {
+            self._name(player)
+            for place, one in self._meetings.items()
+            for player in one.players
+            if place[0] == ladder and not one.is_finished
+        }
+        for key, players in self._expected.items():
+            busy |= players if key.startswith(f"{ladder}/") else set()
+        if gone := {self._numbers[name] for name in self._withdrawn if name not in busy}:
+            known = self._absent[ladder]
+            self._absent[ladder] = note_withdrawn(
+                self._players, self._results(ladder), self._length, known, gone
+            )
 
     def _knockout_due(self, ladder: str) -> Iterator[PlannedPair]:
+        self._note_withdrawn(ladder)
         for match in (match for drawn in self._bracket(ladder) for match in drawn):
             pairs = pairs_due(match, self._length)
             if pairs and match.first is not None and match.second is not None:
@@ -186,12 +263,17 @@ class Event:
         for match in (match for drawn in bracket for match in drawn):
             if match.first is not None and match.second is not None:
                 score = f"{match.first_points:g}-{match.second_points:g}"
-                seeded = " (level: the engine given first goes on)" if match.by_last_resort else ""
                 players = f"{self._name(match.first)} {score} {self._name(match.second)}"
-                yield f"{ladder}, round {match.round} of {len(bracket)}: {players}{seeded}"
-        winner = bracket[-1][0].winner
-        if winner is not None:
-            yield f"{ladder}: {self._name(winner)} wins the knock-out."
+                yield f"{ladder}, round {match.round} of {len(bracket)}: {players}{self._note_of(match)}"
+        (final,) = bracket[-1]
+        if final.is_over:
+            yield f"{ladder}: {self._name(final.winner) if final.winner else 'nobody'} wins the knock-out."
+
+    def _note_of(self, match: KnockoutMatch) -> str:
+        if match.by_last_resort:
+            return " (level: the engine given first goes on)"
+        gone = [self._name(player) for player in match.players if player and player != match.winner]
+        return f" ({' and '.join(gone)} withdrawn)" if match.by_withdrawal else ""
 
     # Swiss
 
@@ -200,12 +282,33 @@ class Event:
         number = 1 + max((place[1] for place, _ in meetings), default=0)
         if number > self._terms.rounds or not all(one.is_finished for _, one in meetings):
             return
-        drawn = swiss_round(self._players, self._results(ladder), self._terms.games)
-        for place, players in enumerate(drawn, 1):
+        for place, players in enumerate(self._draw_swiss(ladder, number), 1):
             yield from self._hand_out((ladder, number, place), players, self._length.pairs)
 
+    def _draw_swiss(self, ladder: str, number: int) -> list[Pair]:
+        """The round without the withdrawn engines: without as many of them as agree with the expected games.
+
+        An earlier run may have drawn it before the last ones were withdrawn.
+        """
+        before, drawn = self._absent[ladder], list[Pair]()
+        for count in range(len(self._withdrawn), -1, -1):
+            gone = {self._numbers[name] for name in self._withdrawn[:count]}
+            self._absent[ladder] = {**before, number: gone}
+            drawn = swiss_round(self._players, self._results(ladder), self._terms.games, self._absent[ladder])
+            names = {
+                f"{ladder}/{number}/{place}": frozenset(map(self._name, both))
+                for place, both in enumerate(drawn, 1)
+            }
+            played = {key: self._known[key] for key in self._known if key.startswith(f"{ladder}/{number}/")}
+            if played.items() <= names.items():
+                break
+        return drawn
+
+    def _swiss_points(self, ladder: str) -> Mapping[int, float]:
+        return swiss_points(self._players, self._results(ladder), self._terms.games, self._absent[ladder])
+
     def _swiss_lines(self, ladder: str) -> Iterator[str]:
-        points = swiss_points(self._players, self._results(ladder), self._terms.games)
+        points = self._swiss_points(ladder)
         ranked = sorted(points, key=lambda player: (-points[player], player))
         shown = ", ".join(f"{self._name(player)} {points[player]:g}" for player in ranked)
         yield f"{ladder}, points with byes: {shown}"

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from engines.console import format_duration
 from workers.match.game_logs import evidence_lines, game_sentence
 from workers.match.ledger import Ledger
-from workers.match.results import TableRow, format_table, rank_rows, remarks, share
+from workers.match.results import TableRow, format_table, remarks, share
 from workers.match.slots.messages import SlotGame
 
 TABLE_SECONDS = 60.0
@@ -174,7 +174,7 @@ class EventReport(_Report):
     def ended(self, ending: MatchEnding) -> None:
         ledger = self._ledger
         for ladders in _tables(ledger):
-            rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
+            rows = ledger.rows(ladders)
             notes = list(remarks(ledger.scores, ladders, rows))
             copies = sum(ledger.scores.copies[ladder] for ladder in ladders)
             values = [_row_values(rank, row) for rank, row in enumerate(rows, 1)]
@@ -215,6 +215,7 @@ def _row_values(rank: int, row: TableRow) -> dict[str, Any]:
         "wins": games.wins,
         "draws": games.draws,
         "losses": games.losses,
+        "points": row.points,
         "elo": found.elo,
         "error": (found.high - found.low) / 2,
         "low": found.low,
@@ -237,7 +238,7 @@ def _table_lines(ledger: Ledger, *, only_all: bool = False) -> Iterator[str]:
     """Every table, or only the one for all ladders; then the state of the test."""
     for ladders in _tables(ledger)[-1 if only_all else 0 :]:
         yield " + ".join(ladders)
-        rows = rank_rows(ledger.scores, ladders, ledger.withdrawn)
+        rows = ledger.rows(ladders)
         yield from format_table(rows)
         yield from remarks(ledger.scores, ladders, rows)
     if (test := ledger.test) is not None:

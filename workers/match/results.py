@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -122,6 +122,8 @@ class Scores:
 
 # The table
 
+_NOTHING: Mapping[str, float] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
@@ -133,6 +135,8 @@ class TableRow:
     pairs: Pentanomial
     forfeits: int
     is_withdrawn: bool
+    points: float
+    """Those of its games; in a Swiss also those of byes and of games that were not played."""
 
     @property
     def games(self) -> Wdl:
@@ -144,29 +148,39 @@ class TableRow:
         return interval(self.pairs if self.pairs.games else self.games)
 
 
-def rank_rows(scores: Scores, ladders: Sequence[str], withdrawn: Sequence[str] = ()) -> list[TableRow]:
-    """A row for each engine, sorted by its share of points; ties are in the order of the engines."""
+def rank_rows(
+    scores: Scores,
+    ladders: Sequence[str],
+    withdrawn: Sequence[str] = (),
+    earned: Mapping[str, float] = _NOTHING,
+    points: Mapping[str, float] = _NOTHING,
+) -> list[TableRow]:
+    """A row for each engine, sorted by its share of points; ties are in the order of the engines.
+
+    ``earned`` orders them first, ``points`` replaces those of their games, both by name.
+    """
     rows = [
         TableRow(
             name=name,
-            white=scores.games(ladders, name, Side.WHITE),
-            black=scores.games(ladders, name, Side.BLACK),
+            white=(white := scores.games(ladders, name, Side.WHITE)),
+            black=(black := scores.games(ladders, name, Side.BLACK)),
             pairs=scores.pairs(ladders, name),
             forfeits=sum(scores.forfeits[ladder, name] for ladder in ladders),
             is_withdrawn=name in withdrawn,
+            points=points.get(name, points_of(_sum([white, black]))),
         )
         for name in scores.names
     ]
-    return sorted(rows, key=lambda row: -share(row.games))
+    return sorted(rows, key=lambda row: (-earned.get(row.name, 0), -share(row.games)))
 
 
-def points(games: Wdl) -> float:
+def points_of(games: Wdl) -> float:
     return games.wins + games.draws / 2
 
 
 def share(games: Wdl) -> float:
     """The share of the points, from 0 to 1; 0.5 without games."""
-    return points(games) / games.games if games.games else 0.5
+    return points_of(games) / games.games if games.games else 0.5
 
 
 TITLES = tuple(" ,engine,games,points,score,Elo,low,high,LOS,draws,LL-LD-DD-WD-WW,white,forfeits".split(","))
@@ -216,13 +230,13 @@ def _cells(rank: int, row: TableRow) -> tuple[str, ...]:
     games = row.games
     name = f"{row.name} (withdrawn)" if row.is_withdrawn else row.name
     if not games.games:
-        return (str(rank), name, "0", *[""] * (len(TITLES) - 3))
+        return (str(rank), name, "0", f"{row.points:.1f}" if row.points else "", *[""] * (len(TITLES) - 4))
     found = row.interval
     return (
         str(rank),
         name,
         str(games.games),
-        f"{points(games):.1f}",
+        f"{row.points:.1f}",
         f"{share(games):.1%}",
         f"{found.elo:+.1f}",
         f"{found.low:+.1f}",

@@ -5,14 +5,17 @@ semi-finals, and if the number of players is not a power of two, the best seeds 
 round. A match has a fixed number of pairs of games; while it is level, another pair is played, up to a limit.
 If it is still level then, the better seed wins (``by_last_resort``). Games that are annulled later have no
 points and are not replayed; a winner who has been paired for the next round stays there.
+
+If a player is withdrawn, the opponent wins a match that its games have not decided, without further games. If
+both are, nobody wins it, and the opponent in the next round has a bye.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workers.pairing.results import MeetingResult
+from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class KnockoutMatch:
     """A match of the bracket; ``number`` counts from 1 in its round, from top to bottom.
 
     ``first`` is the player from the upper line. A player is None until the match that he must win is decided.
-    In the first round a match with a winner and without ``second`` is a bye.
+    A match with a winner and without ``second`` is a bye.
     """
 
     round: int
@@ -43,6 +46,18 @@ class KnockoutMatch:
     by_last_resort: bool = False
     annulled: int = 0
     """Games that are over and have no points."""
+    by_withdrawal: bool = False
+    """Decided because the loser was withdrawn; without a winner both were, and nobody goes on."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.winner is not None or self.by_withdrawal
+
+    @property
+    def players(self) -> list[int | None]:
+        """Both players, None for one who is not known yet; of a bye only the one who has it."""
+        both = [self.first, self.second]
+        return [player for player in both if player is not None] if self.is_over else both
 
     @property
     def is_bye(self) -> bool:
@@ -67,7 +82,9 @@ def seed_lines(players: int) -> list[int]:
     return lines
 
 
-def draw_bracket(players: int, met: Iterable[MeetingResult], length: Length) -> list[list[KnockoutMatch]]:
+def draw_bracket(
+    players: int, met: Iterable[MeetingResult], length: Length, absent: Absences = NO_ABSENCES
+) -> list[list[KnockoutMatch]]:
     """All rounds of the bracket, with the results so far; players are given by their seeds, from 1."""
     played = {(one.round, one.players): one for one in met}
     paired = {(number, player) for number, both in played for player in both}
@@ -81,15 +98,34 @@ def draw_bracket(players: int, met: Iterable[MeetingResult], length: Length) -> 
             )
             for place in range(0, len(lines), 2)
         ]
-        drawn = [_confirmed(match, paired) for match in drawn]
+        drawn = [_without(_confirmed(match, paired), absent.get(number, ())) for match in drawn]
         rounds.append(drawn)
-        lines = [match.winner for match in drawn]
+        nobody = players + 1
+        lines = [match.winner if match.winner or not match.is_over else nobody for match in drawn]
     return rounds
+
+
+def note_withdrawn(
+    players: int, met: Sequence[MeetingResult], length: Length, absent: Absences, withdrawn: Collection[int]
+) -> dict[int, set[int]]:
+    """The absences after some players were withdrawn: from matches still undecided, and from later rounds.
+
+    None of the withdrawn has a game that is being played.
+    """
+    noted = {number: set(gone) for number, gone in absent.items()}
+    begun = max((*noted, *(one.round for one in met)), default=0)
+    for number in range(1, 1 + (players - 1).bit_length()):
+        drawn = draw_bracket(players, met, length, noted)[number - 1]
+        concerned = [match.players for match in drawn if number > begun or not match.is_over]
+        known = {player for both in concerned if None not in both for player in both}
+        if gone := {player for player in withdrawn if player in known}:
+            noted[number] = noted.get(number, set()) | gone
+    return noted
 
 
 def pairs_due(match: KnockoutMatch, length: Length) -> int:
     """How many pairs of games to play next, if all earlier ones are finished; 0 if none can be played."""
-    if match.winner is not None or match.first is None or match.second is None:
+    if match.is_over or match.first is None or match.second is None:
         return 0
     return 1 if match.pairs >= length.pairs else length.pairs - match.pairs
 
@@ -113,6 +149,8 @@ def _decide(
     first, second = match.first, match.second
     if first is None or second is None:
         return match
+    if first > players and second > players:
+        return KnockoutMatch(match.round, match.number, None, None, by_withdrawal=True)
     if first > players or second > players:
         return KnockoutMatch(match.round, match.number, min(first, second), None, winner=min(first, second))
     met = played.get((match.round, frozenset((first, second))))
@@ -136,3 +174,12 @@ def _confirmed(match: KnockoutMatch, paired: set[tuple[int, int]]) -> KnockoutMa
             if player != match.winner and player is not None and (match.round + 1, player) in paired:
                 return replace(match, winner=player, by_last_resort=False)
     return match
+
+
+def _without(match: KnockoutMatch, absent: Collection[int]) -> KnockoutMatch:
+    """The match as its withdrawn players leave it, unless its games have decided it."""
+    left = [player for player in match.players if player not in absent]
+    is_decided = match.is_over and not match.is_bye
+    if is_decided or None in left or len(left) == len(match.players):
+        return match
+    return replace(match, winner=left[0] if left else None, by_withdrawal=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+
+Absences = Mapping[int, Collection[int]]
+"""By round, the players without whom it was drawn, because they had been withdrawn."""
+NO_ABSENCES: Absences = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,18 @@ class MeetingResult:
         return frozenset((self.first, self.second))
 
 
-def find_byes(players: int, met: Iterable[MeetingResult]) -> dict[int, list[int]]:
-    """The rounds in which each player met nobody; every player has a list."""
+def find_byes(
+    players: int, met: Iterable[MeetingResult], absent: Absences = NO_ABSENCES
+) -> dict[int, list[int]]:
+    """The rounds in which each player had a bye: met nobody, and was not absent; every player has a list."""
     paired: dict[int, set[int]] = {}
     for one in met:
         paired.setdefault(one.round, set()).update(one.players)
     return {
-        player: [number for number in sorted(paired) if player not in paired[number]]
+        player: [
+            number
+            for number in sorted(paired)
+            if player not in paired[number] and player not in absent.get(number, ())
+        ]
         for player in range(1, players + 1)
     }

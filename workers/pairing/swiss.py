@@ -11,11 +11,11 @@ Each meeting is played with both colours, so colours need not be balanced betwee
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from workers.pairing.berger import Pair
-from workers.pairing.results import MeetingResult, find_byes
+from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult, find_byes
 
 MAX_PLAYERS = 400
 """In the worst case the time grows with the cube of the players; this many take some seconds."""
@@ -45,44 +45,62 @@ class SwissPlayer:
     """The number of players with the same points."""
 
 
-def swiss_round(players: int, met: Sequence[MeetingResult], bye_points: int) -> list[Pair]:
+def swiss_round(
+    players: int, met: Sequence[MeetingResult], bye_points: int, absent: Absences = NO_ABSENCES
+) -> list[Pair]:
     """The next round as (first, second), the leaders first; with an odd number one player is left out.
 
     That player has a bye, which counts ``bye_points``: the number of games of a meeting. The better placed
-    player is first in odd rounds, second in even ones. Raises ``ValueError`` for fewer than two players or
-    more than ``MAX_PLAYERS``.
+    player is first in odd rounds, second in even ones. Who is absent from this round is neither paired nor
+    has a bye; with fewer than two others there is no round: the list is empty. Raises ``ValueError`` for
+    fewer than two players or more than ``MAX_PLAYERS``.
     """
     if not 2 <= players <= MAX_PLAYERS:
         raise ValueError(f"a Swiss has from 2 to {MAX_PLAYERS} players, not {players}")
-    ranked = rank_players(players, met, bye_points)
+    number = next_round(met)
+    ranked = rank_players(players, met, bye_points, absent, without=absent.get(number, ()))
+    if len(ranked) < 2:
+        return []
     chosen = _cheapest_round(ranked)
-    number = 1 + max((one.round for one in met), default=0)
     ordered = [(a.player, b.player) for a, b in sorted(chosen, key=lambda pair: pair[0].place)]
     return ordered if number % 2 else [(second, first) for first, second in ordered]
 
 
-def swiss_points(players: int, met: Sequence[MeetingResult], bye_points: int) -> dict[int, float]:
+def next_round(met: Iterable[MeetingResult]) -> int:
+    """The number of the round that follows these meetings."""
+    return 1 + max((one.round for one in met), default=0)
+
+
+def swiss_points(
+    players: int, met: Sequence[MeetingResult], bye_points: int, absent: Absences = NO_ABSENCES
+) -> dict[int, float]:
     """The points of each player, including byes."""
     points = dict.fromkeys(range(1, players + 1), 0.0)
     for one in met:
         points[one.first] += one.first_points
         points[one.second] += one.second_points
-    for player, byes in find_byes(players, met).items():
+    for player, byes in find_byes(players, met, absent).items():
         points[player] += bye_points * len(byes)
     return points
 
 
-def rank_players(players: int, met: Sequence[MeetingResult], bye_points: int) -> list[SwissPlayer]:
-    """The players in the order of their places."""
-    points = swiss_points(players, met, bye_points)
+def rank_players(
+    players: int,
+    met: Sequence[MeetingResult],
+    bye_points: int,
+    absent: Absences = NO_ABSENCES,
+    without: Collection[int] = (),
+) -> list[SwissPlayer]:
+    """The players in the order of their places, as if those in ``without`` did not exist."""
+    points = swiss_points(players, met, bye_points, absent)
     opponents: dict[int, Counter[int]] = {player: Counter() for player in points}
     for one in met:
         opponents[one.first][one.second] += 1
         opponents[one.second][one.first] += 1
-    for player, byes in find_byes(players, met).items():
+    for player, byes in find_byes(players, met, absent).items():
         opponents[player][BYE] = len(byes)
-    order = sorted(points, key=lambda player: (-points[player], player))
-    groups = Counter(points.values())
+    order = sorted(points.keys() - set(without), key=lambda player: (-points[player], player))
+    groups = Counter(points[player] for player in order)
     filled: Counter[float] = Counter()
     ranked = []
     for place, player in enumerate(order):

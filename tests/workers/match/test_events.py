@@ -177,6 +177,130 @@ def test_a_swiss_event_pairs_leaders_and_counts_byes() -> None:
     assert ledger.event_lines[0].startswith("dogon-kulei, points with byes: A 6")
 
 
+def play_with_forfeits(
+    ledger: Ledger, bad: str, known: dict[str, GameResult] | None = None
+) -> list[GameResult]:
+    """Play the games that the ledger gives; ``bad`` crashes in all of its games, a known result stays."""
+    played: list[GameResult] = []
+    while (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            white, black = pair.players(game)
+            fault = "" if bad not in (white, black) else "white" if white == bad else "black"
+            result = stronger(white, black) if not fault else "0-1" if fault == "white" else "1-0"
+            forfeit = {"termination": "crash", "fault": fault} if fault else {}
+            played.append((known or {}).get(game.key) or game_of(game.key, white, black, result, **forfeit))
+            ledger.record(played[-1])
+    return played
+
+
+def players_by_round(games: list[GameResult]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for game in games:
+        found.setdefault(int(game.key.split("/")[1]), set()).update((game.white, game.black))
+    return found
+
+
+@pytest.mark.parametrize("names", ["A B C D E F G", "A B C D"])
+def test_a_withdrawn_engine_is_neither_paired_nor_has_a_bye_in_a_swiss(names: str) -> None:
+    ledger = Ledger(terms_of(names, format=Format.SWISS, rounds=5), withdraw_after=2)
+    rounds = players_by_round(play_with_forfeits(ledger, "A"))
+    assert ledger.withdrawn == ["A"]
+    others = set(names.split()) - {"A"}
+    playing = len(others) // 2 * 2
+    assert [len(rounds[number]) for number in range(2, 6)] == [playing] * 4
+    assert all("A" not in rounds[number] for number in range(2, 6))
+    assert (ledger.left, ledger.left_out, ledger.total) == (0, 0, ledger.done)
+    (row,) = [row for row in ledger.rows(["dogon-kulei"]) if row.name == "A"]
+    assert (row.points, row.is_withdrawn) == (0, True)
+
+
+@pytest.mark.parametrize("ladders", ["dogon-kulei", "dogon-kulei dualma"])
+def test_a_swiss_is_restored_where_an_engine_was_withdrawn(ladders: str) -> None:
+    terms = terms_of("A B C D E", ladders, format=Format.SWISS, rounds=4, games=4)
+    ledger = Ledger(terms, withdraw_after=2)
+    played = play_with_forfeits(ledger, "A")
+    known = {game.key: game for game in played}
+    for done in range(len(played) + 1):
+        again = Ledger(terms, withdraw_after=2)
+        again.restore(played[:done])
+        rest = play_with_forfeits(again, "A", known)
+        assert sorted(game.key for game in [*played[:done], *rest]) == sorted(known), done
+        assert (again.event_lines, again.left) == (ledger.event_lines, 0)
+
+
+def test_a_round_that_was_drawn_with_an_engine_withdrawn_since_is_restored() -> None:
+    """The game of another ladder for which it is withdrawn is recorded before all games of the round."""
+    terms = terms_of("A B C D E", "dogon-kulei dualma", format=Format.SWISS, rounds=2)
+    ledger = Ledger(terms, withdraw_after=1)
+    played = play_out(ledger, stronger, most=8)
+    given = []
+    while (pair := ledger.next_pair()) is not None:
+        given.append(pair)
+    assert {pair.ladder for pair in given} == set(terms.ladders)
+    crash = next(pair for pair in given if pair.ladder == "dualma" and "E" in pair.engines)
+    order = [crash, *(pair for pair in given if pair is not crash and "E" not in pair.engines)]
+    for pair in order:
+        for game in pair.games:
+            white, black = pair.players(game)
+            is_lost = pair is crash and game is pair.games[0]
+            forfeit = {"fault": "white" if white == "E" else "black"} if is_lost else {}
+            result = ("0-1" if white == "E" else "1-0") if is_lost else stronger(white, black)
+            played.append(game_of(game.key, white, black, result, **forfeit))
+    again = Ledger(terms, withdraw_after=1)
+    again.restore(played)
+    assert (again.withdrawn, again.done) == (["E"], len(played))
+
+
+def test_the_table_of_a_swiss_is_ordered_by_its_points_with_byes() -> None:
+    ledger = Ledger(terms_of("A B C", format=Format.SWISS, rounds=1))
+    play_out(ledger, lambda white, black: "1/2-1/2")
+    assert [(row.name, row.points) for row in ledger.rows(["dogon-kulei"])] == [("C", 2), ("A", 1), ("B", 1)]
+
+
+def test_the_table_of_a_knockout_is_ordered_by_matches_won() -> None:
+    ledger = knockout("A B C D")
+    play_out(ledger, lambda white, black: "1-0" if {white, black} != {"C", "B"} else stronger(white, black))
+    assert [row.name for row in ledger.rows(["dogon-kulei"])][:2] == ["A", "B"]
+
+
+def test_nobody_meets_an_engine_that_was_withdrawn_after_its_match_in_a_knockout() -> None:
+    ledger = Ledger(terms_of("A B C D", "dogon-kulei", format=Format.KNOCKOUT), withdraw_after=1)
+    played: list[GameResult] = []
+    while (pair := ledger.next_pair()) is not None:
+        for game in pair.games:
+            white, black = pair.players(game)
+            if "A" in (white, black) and game is pair.games[-1]:
+                fault = "white" if white == "A" else "black"
+                played.append(game_of(game.key, white, black, "1/2-1/2", fault=fault))
+            else:
+                played.append(game_of(game.key, white, black, stronger(white, black)))
+            ledger.record(played[-1])
+    assert ledger.withdrawn == ["A"]
+    assert set(players_by_round(played)) == {1}
+    assert ledger.event_lines[-2:] == [
+        "dogon-kulei, round 2 of 2: A 0-0 B (A withdrawn)",
+        "dogon-kulei: B wins the knock-out.",
+    ]
+    assert (ledger.left, ledger.total) == (0, 4)
+    again = Ledger(ledger.terms, withdraw_after=1)
+    again.restore(played)
+    assert (again.next_pair(), again.event_lines) == (None, ledger.event_lines)
+
+
+def test_nobody_wins_a_knockout_of_which_all_engines_were_withdrawn() -> None:
+    ledger = Ledger(terms_of("A B", format=Format.KNOCKOUT), withdraw_after=1)
+    pair = ledger.next_pair()
+    assert pair is not None
+    for game, name in zip(pair.games, "AB", strict=True):
+        white, black = pair.players(game)
+        fault = "white" if white == name else "black"
+        result = "0-1" if fault == "white" else "1-0"
+        ledger.record(game_of(game.key, white, black, result, termination="crash", fault=fault))
+    assert (ledger.withdrawn, ledger.next_pair()) == (["A", "B"], None)
+    assert ledger.event_lines[-1] == "dogon-kulei: nobody wins the knock-out."
+    assert ledger.left == 0
+
+
 @pytest.mark.slow
 def test_a_knockout_is_played_on_this_machine_and_resumed(tmp_path: Path) -> None:
     words = [

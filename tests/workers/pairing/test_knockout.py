@@ -10,6 +10,7 @@ from workers.pairing.knockout import (
     KnockoutMatch,
     Length,
     draw_bracket,
+    note_withdrawn,
     pairs_due,
     rounds_survived,
     seed_lines,
@@ -156,3 +157,52 @@ def test_where_the_better_seed_always_wins_the_seeds_are_the_places(players: int
 def test_a_lone_player_has_no_bracket(players: int) -> None:
     with pytest.raises(ValueError, match="at least two"):
         seed_lines(players)
+
+
+ROUND_1 = [MeetingResult(1, 1, 4, 2, 0), MeetingResult(1, 2, 3, 2, 0)]
+
+
+def winners(bracket: list[list[KnockoutMatch]]) -> list[list[int | None]]:
+    return [[match.winner for match in drawn] for drawn in bracket]
+
+
+def test_the_opponent_of_a_withdrawn_player_goes_on_without_a_game() -> None:
+    absent = note_withdrawn(4, ROUND_1, LENGTH, {}, {1})
+    bracket = draw_bracket(4, ROUND_1, LENGTH, absent)
+    assert (absent, winners(bracket)) == ({2: {1}}, [[1, 2], [2]])
+    assert bracket[1][0].by_withdrawal
+    assert not any(pairs_due(match, LENGTH) for drawn in bracket for match in drawn)
+
+
+def test_a_level_match_is_not_extended_if_a_player_was_withdrawn() -> None:
+    met = [MeetingResult(1, 1, 2, 1, 1)]
+    absent = note_withdrawn(2, met, LENGTH, {}, {1})
+    ((match,),) = draw_bracket(2, met, LENGTH, absent)
+    assert (match.winner, match.by_withdrawal, pairs_due(match, LENGTH)) == (2, True, 0)
+
+
+def test_nobody_wins_a_knock_out_of_which_everybody_was_withdrawn() -> None:
+    absent = note_withdrawn(4, ROUND_1, LENGTH, {}, {1, 2, 3, 4})
+    bracket = draw_bracket(4, ROUND_1, LENGTH, absent)
+    assert winners(bracket) == [[1, 2], [None]]
+    assert bracket[1][0].is_over
+    assert rounds_survived(4, bracket) == {1: 1, 2: 1, 3: 0, 4: 0}
+
+
+def test_the_next_opponent_of_two_withdrawn_players_has_a_bye_unless_withdrawn_too() -> None:
+    first = [MeetingResult(1, a, 9 - a, 2, 0) for a in (1, 2, 3, 4)]
+    second = [*first, MeetingResult(2, 2, 3, 2, 0)]
+    absent = note_withdrawn(8, first, LENGTH, {}, {1, 4})
+    bracket = draw_bracket(8, second, LENGTH, absent)
+    assert winners(bracket) == [[1, 4, 2, 3], [None, 2], [2]]
+    assert bracket[2][0].is_bye
+    later = note_withdrawn(8, second, LENGTH, absent, {1, 4, 2})
+    bracket = draw_bracket(8, second, LENGTH, later)
+    assert winners(bracket) == [[1, 4, 2, 3], [None, 2], [None]]
+
+
+def test_a_match_that_was_decided_stays_so_whoever_is_withdrawn_later() -> None:
+    absent = note_withdrawn(4, ROUND_1, LENGTH, {}, {1})
+    again = note_withdrawn(4, ROUND_1, LENGTH, absent, {1, 2})
+    assert again == absent
+    assert winners(draw_bracket(4, ROUND_1, LENGTH, again)) == [[1, 2], [2]]

@@ -191,3 +191,25 @@ def test_the_same_history_is_paired_the_same() -> None:
 def test_too_few_or_too_many_players_have_no_swiss(players: int) -> None:
     with pytest.raises(ValueError, match=f"from 2 to {MAX_PLAYERS} players"):
         swiss_round(players, [], GAMES)
+
+
+@given(st.integers(3, 9), st.sets(st.integers(1, 9), max_size=8), st.integers(0, 3))
+def test_who_is_absent_is_neither_paired_nor_has_a_bye(players: int, gone: set[int], rounds: int) -> None:
+    met = [one for now, _ in play_on(players, rounds + 1, [2, 0, 1]) for one in now]
+    met = [one for number, one in enumerate(met) if one not in met[:number]]
+    gone &= set(range(1, players + 1))
+    number = 1 + max((one.round for one in met), default=0)
+    pairs = swiss_round(players, met, GAMES, {number: gone})
+    left = set(range(1, players + 1)) - gone
+    paired = [player for pair in pairs for player in pair]
+    assert len(paired) == len(set(paired)) == (len(left) // 2 * 2)
+    assert set(paired) <= left
+    if pairs:
+        after = find_byes(players, [*met, *play(pairs, number, [1] * len(pairs))], {number: gone})
+        assert {player for player, byes in after.items() if number in byes} == left - set(paired)
+
+
+def test_a_bye_before_the_withdrawal_keeps_its_points() -> None:
+    met = play([(1, 2)], 1, [1]) + play([(1, 2)], 2, [1])
+    assert swiss_points(3, met, GAMES, {2: {3}}) == {1: 2, 2: 2, 3: 2}
+    assert swiss_points(3, met, GAMES) == {1: 2, 2: 2, 3: 4}

@@ -86,11 +86,16 @@ def leave_out_withdrawn(tournament: Tournament) -> list[str]:
     """
     entries = list(tournament.entries.select_related("version__bot").order_by("number"))
     gone = [entry for entry in entries if entry.version.state != BotVersion.State.VALID]
-    if gone and tournament.format.has_challenger and gone[0] == entries[0]:
-        version = gone[0].version
-        raise TournamentError(f"bots: the challenger {str(version)!r} is {version.state}")
+    check_challenger(tournament, [entry.version for entry in entries])
     Entry.objects.filter(pk__in=[entry.pk for entry in gone]).delete()
     return [str(entry.version) for entry in gone]
+
+
+def check_challenger(tournament: Tournament, versions: Sequence[BotVersion]) -> None:
+    """Raise ``TournamentError`` if the first of these versions is a challenger that no longer plays."""
+    is_out = bool(versions) and versions[0].state != BotVersion.State.VALID
+    if tournament.format.has_challenger and is_out:
+        raise TournamentError(f"bots: the challenger {str(versions[0])!r} is {versions[0].state}")
 
 
 def _open(tournament: Tournament) -> Tournament:

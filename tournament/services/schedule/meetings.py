@@ -15,7 +15,7 @@ from engines.records import Fault
 from engines.rules.base import Result
 from tournament.models import Game, Tournament
 from workers.pairing.knockout import Length
-from workers.pairing.results import MeetingResult
+from workers.pairing.results import Absences, MeetingResult
 
 POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
 GIVEN_UP = (0.5, 0.5)
@@ -60,6 +60,13 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
         result = MeetingResult(number, first, second, mine, theirs, annulled[key])
         met.setdefault(code, []).append(result)
     return met
+
+
+def absent_seeds(tournament: Tournament, ladder: str) -> Absences:
+    """By round, the seeds without whom it was drawn; empty if its rounds are not drawn one by one."""
+    ids = tournament.seeds.get(ladder, [])
+    rounds = tournament.absent.get(ladder, {}) if ids else {}
+    return {int(number): {ids.index(pk) + 1 for pk in gone} for number, gone in rounds.items()}
 
 
 def match_length(tournament: Tournament) -> Length:

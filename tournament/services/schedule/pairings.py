@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import random
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import accumulate, cycle, islice
 
 from django.db import transaction
 from django.db.models import F, Max
@@ -62,8 +63,9 @@ def plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[Pla
         code: openings_of(tournament, code, tournament.seed, first + cycles)[first:] for code in players
     }
     for meeting in plan_meetings(tables, first + cycles):
-        if meeting.cycle >= first:
-            entered = players[meeting.ladder]
+        entered = players[meeting.ladder]
+        both = {entered[meeting.first - 1].pk, entered[meeting.second - 1].pk}
+        if meeting.cycle >= first and both.isdisjoint(_absent(tournament, meeting.ladder, meeting.cycle)):
             yield PlannedPairing(
                 meeting.ladder,
                 meeting.round,
@@ -113,7 +115,7 @@ def queue_cycles(tournament: Tournament, cycles: int) -> None:
 
     Part of the transaction that locks the tournament; its ``pairs`` include them.
     """
-    games = GAMES_A_PAIR * cycles * _pairings_a_cycle(tournament)
+    games = GAMES_A_PAIR * sum(_pairings_by_cycle(tournament)[-cycles:])
     Tournament.objects.filter(pk=tournament.pk).update(
         games_total=F("games_total") + games, games_to_make=F("games_to_make") + games
     )
@@ -132,9 +134,9 @@ def make_games(tournament: Tournament) -> bool:
     most = min(PAIRINGS_AT_ONCE, tournament.games_to_make // GAMES_A_PAIR)
     if not most:
         return False
-    a_cycle = _pairings_a_cycle(tournament)
-    first, skipped = divmod(made, a_cycle)
-    cycles = -(-(skipped + most) // a_cycle)
+    ends = list(accumulate(_pairings_by_cycle(tournament)))
+    first, last = bisect_right(ends, made), bisect_left(ends, made + most)
+    skipped, cycles = made - (ends[first - 1] if first else 0), last - first + 1
     planned = list(islice(plan_cycles(tournament, first, cycles), skipped, skipped + most))
     with transaction.atomic():
         locked = lock_tournament(tournament.pk)
@@ -161,9 +163,22 @@ def players_in(planned: Iterable[PlannedPairing]) -> set[int]:
     return {player for pairing in planned for player in (pairing.first, pairing.second)}
 
 
-def _pairings_a_cycle(tournament: Tournament) -> int:
-    players = players_of(entered_versions(tournament), tournament.ladders).values()
-    return sum(tournament.format.meetings(len(entered)) for entered in players)
+def _pairings_by_cycle(tournament: Tournament) -> list[int]:
+    players = players_of(entered_versions(tournament), tournament.ladders)
+    left = [
+        [
+            sum(version.pk not in _absent(tournament, code, cycle) for version in entered)
+            for code, entered in players.items()
+        ]
+        for cycle in range(tournament.pairs)
+    ]
+    return [sum(map(tournament.format.meetings, numbers)) for numbers in left]
+
+
+def _absent(tournament: Tournament, ladder: str, cycle: int) -> Collection[int]:
+    """The versions that have no meetings in a cycle."""
+    gone: list[int] = tournament.absent.get(ladder, {}).get(str(cycle), [])
+    return gone
 
 
 def _insert_pairings(tournament: Tournament, planned: Iterable[PlannedPairing], games_a_pair: int) -> int:

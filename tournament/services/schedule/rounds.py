@@ -5,12 +5,14 @@ drawn first, and stored under the tournament's lock if nothing has changed since
 any time and by several processes. All ladders step together, so that the same results make the same rounds,
 in the same order, with any number of workers.
 
-A halted game is over: it counts half a point for both, so that the next round does not wait for it.
+A halted game is over: it counts half a point for both, so that the next round does not wait for it. A version
+that is withdrawn is in no round drawn from then on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 from django.db.models import F, Max
@@ -22,7 +24,7 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
-from tournament.services.schedule.meetings import match_length, played_meetings
+from tournament.services.schedule.meetings import absent_seeds, match_length, played_meetings
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     note_withdrawn,
@@ -49,12 +51,32 @@ def advance(pk: int) -> bool:
     if not _is_due(tournament):
         return False
     met, numbers = played_meetings(tournament), _Numbers(tournament)
+    terms = {code: _terms_of(tournament, code, met.get(code, [])) for code in tournament.ladders}
     planned = [
         pairing
         for code in tournament.ladders
-        for pairing in _plan_round(tournament, code, met.get(code, []), numbers)
+        for pairing in _plan_round(tournament, code, met.get(code, []), terms[code], numbers)
     ]
+    tournament.absent = {
+        code: {
+            str(number): [tournament.seeds[code][seed - 1] for seed in sorted(gone)]
+            for number, gone in absent.items()
+        }
+        for code in tournament.ladders
+        if (absent := terms[code].absent)
+    }
     return _store_round(tournament, finished_rounds(met, planned), planned)
+
+
+def _terms_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> RoundTerms:
+    """The terms of the next round of a ladder, without the versions that are withdrawn now."""
+    ids, absent = tournament.seeds[code], absent_seeds(tournament, code)
+    terms = RoundTerms(tournament.rounds, match_length(tournament), tournament.games_a_meeting, absent)
+    gone = BotVersion.objects.filter(pk__in=ids, state=BotVersion.State.WITHDRAWN).values_list(
+        "pk", flat=True
+    )
+    withdrawn = {ids.index(pk) + 1 for pk in gone}
+    return replace(terms, absent=tournament.format.absences(len(ids), met, terms, withdrawn))
 
 
 def _is_due(tournament: Tournament) -> bool:
@@ -69,6 +91,9 @@ def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequenc
     is_same = (tournament.games_total, tournament.rounds) == (seen.games_total, seen.rounds)
     if not _is_due(tournament) or not is_same:
         return False
+    if tournament.absent != seen.absent:
+        tournament.absent = seen.absent
+        tournament.save(update_fields=["absent"])
     if planned:
         tell_rounds(tournament, finished)
         store_pairings(tournament, planned, GAMES_A_PAIR)
@@ -122,11 +147,10 @@ class _Numbers:
 
 
 def _plan_round(
-    tournament: Tournament, code: str, met: Sequence[MeetingResult], numbers: _Numbers
+    tournament: Tournament, code: str, met: Sequence[MeetingResult], terms: RoundTerms, numbers: _Numbers
 ) -> Iterator[PlannedPairing]:
     """The next pairings of a ladder; none if it has been played to its end."""
     ids = tournament.seeds[code]
-    terms = RoundTerms(tournament.rounds, match_length(tournament), tournament.games_a_meeting)
     for number, pairs in tournament.format.due(len(ids), met, terms):
         seed = pairing_seed(tournament.seed, code, number, 0)
         openings = openings_of(tournament, code, seed, 1 + max(pair for _, _, pair in pairs))

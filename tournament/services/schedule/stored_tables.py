@@ -22,6 +22,7 @@ from tournament.formats import kinds
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament, TournamentTables
 from tournament.services.schedule.advancing import take_steps
+from tournament.services.schedule.meetings import absent_seeds
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import bracket_of, rated_tables, seeded_versions
 from workers.pairing.results import MeetingResult
@@ -133,22 +134,21 @@ def _standings(table: StandingsTable) -> dict[str, Any]:
 
 
 def _row(row: StandingsRow, rating: float | None) -> tuple[float | None, ...]:
-    ranked = (row.player, row.rank, row.byes, row.bye_points, row.matches)
-    return (*ranked, row.buchholz, row.sonneborn_berger, rating, *_numbers(row.score), *_numbers(row.played))
+    """The last are wins, draws, losses and given up games: with walkovers, then without."""
+    ranked, score = (row.player, row.rank, row.byes, row.bye_points, row.matches), row.score
+    counted = (score.wins + score.walkovers, score.draws, score.losses + score.defaults, score.given_up)
+    played = (score.wins, score.draws, score.losses, score.given_up)
+    return (*ranked, row.buchholz, row.sonneborn_berger, rating, *counted, *played)
 
 
 def _meetings(table: StandingsTable) -> list[tuple[int, ...]]:
     """The result of each two players who met, once, from the side of the first."""
     return [
-        (row.player, opponent, *_numbers(score))
+        (row.player, opponent, *astuple(score))
         for row in table.crosstable.rows
         for opponent, score in row.versus.items()
         if row.player < opponent
     ]
-
-
-def _numbers(score: GameScore) -> tuple[int, int, int, int]:
-    return score.wins, score.draws, score.losses, score.given_up
 
 
 def _load(
@@ -177,20 +177,22 @@ def _table(
 ) -> StandingsTable:
     rows, ratings = dict[int, StandingsRow](), dict[int, float]()
     for player, rank, byes, bye_points, matches, buchholz, sonneborn, rating, *numbers in standings["rows"]:
-        score, played = GameScore(*numbers[:4]), GameScore(*numbers[4:])
-        row = StandingsRow(player, rank, score, {}, played, byes, bye_points, matches, buchholz, sonneborn)
+        won, draws, lost, given_up, wins, _, losses, _ = numbers
+        score = GameScore(wins, draws, losses, given_up, won - wins, lost - losses)
+        row = StandingsRow(player, rank, score, {}, byes, bye_points, matches, buchholz, sonneborn)
         rows[player] = row
         if rating is not None:
             ratings[player] = rating
-    for one, other, wins, draws, losses, given_up in meetings:
-        rows[one].versus[other] = GameScore(wins, draws, losses, given_up)
-        rows[other].versus[one] = GameScore(losses, draws, wins, given_up)
+    for one, other, *results in meetings:
+        rows[one].versus[other] = score = GameScore(*results)
+        rows[other].versus[one] = score.reversed()
     met = [MeetingResult(*values) for values in standings["met"]]
     table = StandingsTable(
         code,
         seeded_versions(tournament, code, versions),
         Crosstable(tuple(rows.values())),
         met,
+        absent_seeds(tournament, code),
         ratings=ratings,
     )
     return replace(table, bracket=bracket_of(tournament, code, met))

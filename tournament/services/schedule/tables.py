@@ -12,7 +12,7 @@ from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_
 from tournament.arithmetic.standings import Tally, crosstable
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.meetings import counted_result, match_length, played_meetings
+from tournament.services.schedule.meetings import absent_seeds, counted_result, match_length, played_meetings
 from workers.pairing.knockout import KnockoutMatch, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -52,15 +52,16 @@ def _table(
     if tournament.format.has_bracket:
         bracket = bracket_of(tournament, code, met)
         won = {ids[seed - 1]: number for seed, number in rounds_survived(len(ids), bracket).items()}
-        return StandingsTable(code, seeded, crosstable(ids, tallies, order=order, matches=won), met, bracket)
+        table = crosstable(ids, tallies, order=order, matches=won)
+        return StandingsTable(code, seeded, table, met, bracket=bracket)
+    absent = absent_seeds(tournament, code)
     byes = {
         ids[seed - 1]: [tournament.games_a_meeting] * len(rounds)
-        for seed, rounds in find_byes(len(ids), met).items()
+        for seed, rounds in find_byes(len(ids), met, absent).items()
     }
     meetings = [(ids[one.first - 1], ids[one.second - 1]) for one in met]
-    return StandingsTable(
-        code, seeded, crosstable(ids, tallies, order=order, meetings=meetings, byes=byes), met
-    )
+    table = crosstable(ids, tallies, order=order, meetings=meetings, byes=byes)
+    return StandingsTable(code, seeded, table, met, absent)
 
 
 def seeded_versions(
@@ -75,7 +76,9 @@ def seeded_versions(
 def bracket_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> list[list[KnockoutMatch]]:
     """The rounds of a knock-out that has begun; empty for other formats."""
     ids = tournament.seeds.get(code)
-    return tournament.format.bracket(len(ids), met, match_length(tournament)) if ids else []
+    if not ids:
+        return []
+    return tournament.format.bracket(len(ids), met, match_length(tournament), absent_seeds(tournament, code))
 
 
 def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:

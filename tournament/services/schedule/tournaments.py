@@ -21,7 +21,7 @@ from tournament.formats.validation import Validation
 from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
-from tournament.services.schedule.entries import close_entries, leave_out_withdrawn
+from tournament.services.schedule.entries import check_challenger, close_entries, leave_out_withdrawn
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
@@ -264,8 +264,8 @@ def set_priority(tournament: Tournament, priority: int) -> None:
 def extend(tournament: Tournament, more: int) -> None:
     """Add ``more`` cycles, or rounds of a Swiss, also after its end; raises ``TournamentError``.
 
-    The schedule is the same as if the tournament had them from the beginning. If the new games are many, the
-    beat makes them.
+    The schedule is the same as if the tournament had them from the beginning, without the meetings of
+    versions that are withdrawn. If the new games are many, the beat makes them.
     """
     _extend(tournament, more)
     make_games(tournament)
@@ -288,13 +288,19 @@ def _extend(tournament: Tournament, more: int) -> None:
     so_far = getattr(locked, extends)
     check_range(extends, so_far + more, so_far + 1, {"pairs": MAX_PAIRS, "rounds": MAX_ROUNDS}[extends])
     setattr(locked, extends, so_far + more)
-    check_players(locked, versions)
+    left = [version for version in versions if version.state != BotVersion.State.WITHDRAWN]
+    check_challenger(locked, versions)
+    check_players(locked, left)
     check_stored(locked, versions)
     if locked.format.has_cycles:
+        gone = [version.pk for version in versions if version not in left]
+        for code in locked.ladders if gone else ():
+            absent = locked.absent.setdefault(code, {})
+            absent |= {str(cycle): gone for cycle in range(so_far, so_far + more)}
         queue_cycles(locked, more)
     if locked.state != State.PAUSED:
         locked.state, locked.finished_at = State.RUNNING, None
-    locked.save(update_fields=["state", "finished_at", "rounds", "pairs"])
+    locked.save(update_fields=["state", "finished_at", "rounds", "pairs", "absent"])
 
 
 @transaction.atomic

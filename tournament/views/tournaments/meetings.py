@@ -40,7 +40,7 @@ class MeetingSide:
     @property
     def drawn(self) -> SafeString:
         """As HTML: a page has hundreds."""
-        who = '<span class="quiet">to be decided</span>'
+        who = f'<span class="quiet">{"nobody" if self.tone else "to be decided"}</span>'
         if self.version is not None:
             rank = "" if self.seed is None else self.seed
             who = f'<span class="rank">{rank}</span> {link_version(self.version)}'
@@ -102,7 +102,7 @@ def swiss_rounds(table: StandingsTable, addresses: MeetingAddresses, number: int
     drawn = sorted({one.round for one in table.met}, reverse=True)
     if number or len(table.met) > MOST_MEETINGS:
         drawn = [one for one in drawn if one == (number or drawn[0])]
-    byes = find_byes(len(table.versions), table.met)
+    byes = find_byes(len(table.versions), table.met, table.absent)
     return [_swiss_round(table, addresses, one, byes) for one in drawn]
 
 
@@ -130,22 +130,29 @@ def _round_name(matches: int, number: int) -> str:
 
 
 def _match(table: StandingsTable, addresses: MeetingAddresses, match: KnockoutMatch) -> MeetingRow:
-    if match.is_bye and match.first is not None:
-        return MeetingRow(MeetingSide(table.seeded(match.first), match.first, None, "win"), None, "bye")
     played = match.first_points + match.second_points > 0
-    first, second = (
-        MeetingSide(
-            None if seed is None else table.seeded(seed),
-            seed,
-            points if played else None,
-            "" if match.winner is None else "win" if seed == match.winner else "loss",
-        )
-        for seed, points in ((match.first, match.first_points), (match.second, match.second_points))
-    )
-    note = "level, so the better seed advances" if match.by_last_resort else ""
+
+    def side(seed: int | None, points: float) -> MeetingSide:
+        tone = "" if not match.is_over else "win" if seed is not None and seed == match.winner else "loss"
+        version = None if seed is None else table.seeded(seed)
+        return MeetingSide(version, seed, points if played else None, tone)
+
+    first, second = side(match.first, match.first_points), side(match.second, match.second_points)
+    note = _note_of(match)
+    if match.is_over and match.second is None:
+        return MeetingRow(first, None, note)
     if not played or first.version is None or second.version is None:
         return MeetingRow(first, second, note)
     return MeetingRow(first, second, note, addresses.between(first.version, second.version))
+
+
+def _note_of(match: KnockoutMatch) -> str:
+    if match.by_withdrawal:
+        is_of_both = match.winner is None and match.second is not None
+        return "both are withdrawn" if is_of_both else "withdrawn"
+    if match.is_bye:
+        return "bye"
+    return "level, so the better seed advances" if match.by_last_resort else ""
 
 
 def _meeting(table: StandingsTable, addresses: MeetingAddresses, met: MeetingResult) -> MeetingRow:

@@ -54,7 +54,7 @@ class CrossRow:
     rank: int
     points: str
     of: int
-    """The number of games that the points are from, halted games included."""
+    """The number of games that the points are from, those included that were not played."""
     score: GameScore
     byes: int
     criteria: list[str]
@@ -89,6 +89,10 @@ class CrossRow:
     @property
     def name(self) -> str:
         return isolated(self.version)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.version.state == BotVersion.State.WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ class _Lines:
             self.table.versions[row.player],
             rank,
             format_points(row.points),
-            row.score.games + row.score.given_up,
+            row.score.total,
             row.score,
             row.byes,
             [_criterion(row, criterion) for criterion in self.columns],
@@ -212,9 +216,9 @@ def _draw_totals(row: CrossRow, points: str) -> SafeString:
             ("loss", "lost", score.losses),
         )
     )
-    if score.given_up:
-        title = "not played: half a point for each player"
-        games += f'\n<span class="quiet" title="{title}">+{score.given_up}</span>'
+    if score.not_played:
+        title = "not played: half a point for both players, or a point for the opponent of a withdrawn bot"
+        games += f'\n<span class="quiet" title="{title}">+{score.not_played}</span>'
     if row.byes:
         title = "a bye earns all points of a meeting"
         games += f'\n<span class="quiet" title="{title}">{row.byes} bye{"" if row.byes == 1 else "s"}</span>'
@@ -229,9 +233,8 @@ def _criterion(row: StandingsRow, criterion: Criterion) -> str:
 
 
 def _cell(score: GameScore | None, address: str) -> CrosstableCell:
-    if score is None or not score.games + score.given_up:
+    if score is None or not score.total:
         return CrosstableCell("", 0, "")
-    games = score.games + score.given_up
     return CrosstableCell(
-        format_points(score.points), games, tone_of(score.share), address if score.games else ""
+        format_points(score.points), score.total, tone_of(score.share), address if score.games else ""
     )

@@ -33,9 +33,11 @@ Line = tuple[object, ...]
 SCORE = ("games", "won", "drawn", "lost", "not_played")
 STANDINGS = (
     "ladder", "rank", "bot", "version", "points", *SCORE, "byes", "buchholz", "sonneborn_berger",
-    "matches_won", "performance", "rating",
+    "matches_won", "performance", "rating", "withdrawn",
 )  # fmt: skip
-"""``rank`` is empty for a gauntlet's challenger; ``not_played`` counts games at half a point for both."""
+"""``rank`` is empty for a gauntlet's challenger. ``not_played`` counts games at half a point for both, and
+those that a withdrawn bot lost without playing them; ``won`` and ``lost`` are without these.
+"""
 CROSSTABLE = ("ladder", "bot", "version", "opponent", "opponent_version", "points", *SCORE)
 """One line for each player and each opponent it has met."""
 PAIRINGS = (
@@ -130,6 +132,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
         row.matches,
         row.performance,
         table.ratings.get(row.player),
+        table.versions[row.player].state == BotVersion.State.WITHDRAWN,
     )
 
 
@@ -191,7 +194,7 @@ def _named(version: BotVersion) -> tuple[str, int]:
 
 
 def _score(score: GameScore) -> tuple[int, ...]:
-    return score.games, score.wins, score.draws, score.losses, score.given_up
+    return score.games, score.wins, score.draws, score.losses, score.not_played
 
 
 def _answer(

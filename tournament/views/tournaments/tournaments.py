@@ -57,7 +57,7 @@ FILTERS = {
 BEGUN = [CLAIMED, DONE, HALTED]
 
 
-PLAYER = ("number", "games", "bot__name", "bot__slug", "bot__owner")
+PLAYER = ("number", "games", "state", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
 SHOWN_BY = ("ladder", "bot", "result", "before", "after", "round")
 """The parameters that decide about the part that follows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import Q
 from pytest_django import Settings
 
 from tests.support.schedule import (
@@ -19,11 +20,12 @@ from tests.support.schedule import (
     post,
     record_short,
 )
+from tournament.formats.base import TournamentError
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.results.withdrawal import reinstate, withdraw
-from tournament.services.schedule import tournaments
+from tournament.services.schedule import pairings, tournaments
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.tournaments import extend
@@ -100,34 +102,125 @@ def test_a_version_that_forfeits_too_often_loses_the_rest_of_its_tournament(
     assert event.games.filter(state=Game.State.HALTED).count() == 20 - Game.objects.done().count()
 
 
-@pytest.mark.parametrize("kind", ["swiss", "knock-out"])
-def test_rounds_go_on_without_a_withdrawn_version(deal: Deal, kind: str) -> None:
-    event = make_event(kind, bots=4)
-    ada = entered_versions(event)[0]
-    withdraw(ada, "it lost 5 games in a row")
-    for _ in range(12):
+def play_on(event: Tournament, deal: Deal) -> Tournament:
+    """Play it to its end; all games are drawn."""
+    for _ in range(20):
         tend()
         record_short(deal(), all_drawn)
     event.refresh_from_db()
-    assert event.state == State.FINISHED
+    return event
+
+
+def rounds_of(event: Tournament, version: BotVersion) -> list[int]:
+    """The rounds in which a version was paired."""
+    paired = event.pairings.filter(Q(first=version) | Q(second=version))
+    return sorted(set(paired.values_list("round", flat=True)))
+
+
+@pytest.mark.parametrize("bots", [4, 7])
+def test_nobody_meets_a_withdrawn_version_in_later_rounds_of_a_swiss_and_it_has_no_bye(
+    deal: Deal, bots: int
+) -> None:
+    event = make_event("swiss", bots=bots, rounds=5)
+    ada = entered_versions(event)[0]
+    tend()
+    withdraw(ada, "it lost 5 games in a row")
+    assert play_on(event, deal).state == State.FINISHED
+    assert rounds_of(event, ada) == [1]
     assert {state for state, *_ in games_of(ada)} == {"halted"}
-    assert points(event)[str(ada)] == 0
-    if kind == "knock-out":
-        assert event.games.filter(white=ada).count() == 1
+    (table,) = tables_of(event, entered_versions(event))
+    byes = {row.player: row.byes for row in table.crosstable.rows}
+    left = bots - 1
+    assert event.pairings.filter(round__gt=1).count() == 4 * (left // 2)
+    assert byes[ada.pk] == 0
+    assert sum(byes.values()) == (4 * (left % 2)) + bots % 2
+    (_, *others) = sorted(row.points for row in table.crosstable.rows)
+    assert sum(others) == 2 * (bots // 2) + 2 * (bots % 2) + 4 * 2 * ((left + 1) // 2)
 
 
-def test_an_extension_makes_no_game_of_a_withdrawn_version_to_be_played(deal: Deal) -> None:
-    event = make_event("round-robin", bots=3)
+def test_a_version_that_plays_again_is_paired_again_without_a_bye_for_the_rounds_it_missed(
+    deal: Deal,
+) -> None:
+    event = make_event("swiss", bots=5, rounds=4)
+    ada = entered_versions(event)[0]
+    withdraw(ada, "it is mended")
+    tend()
+    record_short(deal(), all_drawn)
+    tend()  # draws round 2
+    record_short(deal(), all_drawn)
+    reinstate(BotVersion.objects.get(pk=ada.pk))
+    assert play_on(event, deal).state == State.FINISHED
+    assert 2 not in rounds_of(event, ada)
+    (table,) = tables_of(event, entered_versions(event))
+    (row,) = [row for row in table.crosstable.rows if row.player == ada.pk]
+    assert len(rounds_of(event, ada)) + row.byes == 3
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_swiss_ends_when_fewer_than_two_versions_are_left(deal: Deal, left: int) -> None:
+    event = make_event("swiss", bots=4, rounds=5)
+    versions = entered_versions(event)
+    record_short(deal(), all_drawn)
+    for version in versions[left:]:
+        withdraw(version, "it lost 5 games in a row")
+    assert play_on(event, deal).state == State.FINISHED
+    assert event.pairings.count() == 2
+    assert points(event) == {str(version): 1.0 for version in versions}
+
+
+def test_a_knock_out_goes_on_without_withdrawn_versions(deal: Deal) -> None:
+    event = make_event("knock-out", bots=4, extra_pairs=0)
+    ada, bob, *_ = entered_versions(event)
+    record_short(deal(), all_drawn)  # the better seeds, Ada and Bob, go on
+    withdraw(ada, "it lost 5 games in a row")
+    assert play_on(event, deal).state == State.FINISHED
+    assert rounds_of(event, ada) == rounds_of(event, bob) == [1]
+    (table,) = tables_of(event, entered_versions(event))
+    winners = event.format.winners(table)
+    assert winners is not None
+    assert list(winners.players) == [bob.pk]
+
+
+def test_nobody_wins_a_knock_out_whose_finalists_are_withdrawn(deal: Deal) -> None:
+    event = make_event("knock-out", bots=4, extra_pairs=0)
+    record_short(deal(), all_drawn)
+    for version in entered_versions(event):
+        withdraw(version, "it lost 5 games in a row")
+    assert play_on(event, deal).state == State.FINISHED
+    (table,) = tables_of(event, entered_versions(event))
+    assert event.pairings.count() == 2
+    assert event.format.winners(table) is None
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_an_extension_is_played_among_the_versions_that_are_left(
+    deal: Deal, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairings, "PAIRINGS_AT_ONCE", at_once)
+    event = make_event("round-robin", bots=4, opening_plies=2)
     ada = entered_versions(event)[0]
     withdraw(ada, "it lost 5 games in a row")
-    tend()
-    record_short(deal(), all_drawn)
-    extend(event, 1)
-    tend()
-    record_short(deal(), all_drawn)
-    event.refresh_from_db()
-    assert (event.state, event.games_done) == (State.FINISHED, 12)
-    assert {state for state, *_ in games_of(ada)} == {"halted"}
+    assert play_on(event, deal).games_done == 12
+    extend(event, 2)
+    assert play_on(event, deal).games_done == event.games_total == 12 + 2 * 3 * 2
+    assert event.state == State.FINISHED
+    assert rounds_of(event, ada) == [1, 2, 3]
+    assert points(event)[str(ada)] == 0
+    later = event.pairings.filter(round__gt=3).values_list("round", "opening").distinct()
+    assert len(later) == 6
+    assert len({opening for _, opening in later}) <= 2
+
+
+def test_nothing_is_extended_of_which_too_few_versions_are_left(deal: Deal) -> None:
+    gauntlet, swiss = make_event("gauntlet", bots=3), make_event("swiss", bots=2, rounds=1)
+    withdraw(entered_versions(gauntlet)[0], "it lost 5 games in a row")
+    play_on(gauntlet, deal)
+    play_on(swiss, deal)
+    withdraw(entered_versions(swiss)[0], "it lost 5 games in a row")
+    with pytest.raises(TournamentError, match="the challenger 'Bot 1 v1' is withdrawn"):
+        extend(gauntlet, 1)
+    with pytest.raises(TournamentError, match="only 'Bot 2 v2' plays 'duploline', it needs two"):
+        extend(swiss, 1)
 
 
 def test_a_version_test_of_a_withdrawn_version_ends_too(deal: Deal, on_commit: OnCommit) -> None:

@@ -207,7 +207,7 @@ def test_games_of_a_withdrawn_version_count_for_its_opponents_in_stored_tables()
     assert TournamentTables.objects.get(tournament=cup).games_done == cup.games_done
     assert table == rated_tables(cup, versions)[0]
     last = next(row for row in table.crosstable.rows if row.player == versions[-1].pk)
-    assert (last.score.losses, last.score.given_up) == (8, 0)
+    assert (last.score.games, last.score.defaults, last.score.not_played) == (0, 8, 8)
 
 
 def test_tables_of_tournaments_that_ended_before_are_stored_later() -> None:

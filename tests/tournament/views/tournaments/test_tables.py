@@ -20,6 +20,8 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_g
 from tests.support.schedule import make_event, make_worker
 from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.models import BotVersion, Game, Tournament
+from tournament.services.calendar import tend
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import cancel, pause, start
 from tournament.views.tournaments import standings, tables
 
@@ -331,3 +333,53 @@ def test_every_criterion_can_have_a_column_of_its_own_values() -> None:
         Criterion.DIRECT_ENCOUNTER: "0",
         Criterion.MATCHES: "2",
     }
+
+
+@pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "swiss", "knock-out"])
+def test_a_withdrawn_bot_is_marked_on_the_page_and_in_the_files(
+    bots: list[BotVersion], client: Client, kind: str
+) -> None:
+    cup = event(kind, bots)
+    withdraw(bots[1], "it lost 5 games in a row")
+    tend()
+    decide_games(cup)
+    page = page_of(client, cup)
+    assert page.count('<span class="tag">withdrawn</span>') == 1
+    assert re.search(r'Bot 2</a> <small>v1</small> <span class="tag">withdrawn', page)
+    rows = read_csv(client, f"{cup.get_absolute_url()}standings.csv")
+    assert {row["bot"]: row["withdrawn"] for row in rows if row["withdrawn"] != "False"} == {"Bot 2": "True"}
+
+
+def test_games_that_were_not_played_are_counted_apart_from_those_won_and_lost(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup = event("round-robin", bots)
+    withdraw(bots[1], "it lost 5 games in a row")
+    tend()
+    decide_games(cup)
+    rows = read_csv(client, f"{cup.get_absolute_url()}standings.csv")
+    counted = {row["bot"]: (row["points"], row["games"], row["lost"], row["not_played"]) for row in rows}
+    assert counted["Bot 2"] == ("0.0", "0", "0", "6")
+    assert {(games, skipped) for name, (_, games, _, skipped) in counted.items() if name != "Bot 2"} == {
+        ("4", "2")
+    }
+    lines = read_csv(client, f"{cup.get_absolute_url()}crosstable.csv")
+    met = {(one["bot"], one["opponent"]): (one["points"], one["games"], one["not_played"]) for one in lines}
+    assert met["Bot 1", "Bot 2"] == ("2.0", "0", "2")
+    assert met["Bot 2", "Bot 1"] == ("0.0", "0", "2")
+
+
+def test_a_match_of_a_knock_out_without_a_withdrawn_bot_says_so(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup = event("knock-out", bots, extra_pairs=0)
+
+    def first_wins(game: Game) -> Result:
+        withdraw(bots[0], "it lost 5 games in a row")  # the games of its round are over before it matters
+        return Result.WHITE_WINS if game.white_id < game.black_id else Result.BLACK_WINS
+
+    decide_games(cup, first_wins)
+    assert cup.state == State.FINISHED
+    final = [row for row in read_csv(client, f"{cup.get_absolute_url()}pairings.csv") if row["round"] == "2"]
+    assert [(row["winner"], row["note"], row["points"]) for row in final] == [("Bot 2", "withdrawn", "")]
+    assert "withdrawn</small>" in page_of(client, cup)
