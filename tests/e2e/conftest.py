@@ -12,15 +12,14 @@ from playwright.sync_api import Browser, ConsoleMessage, Page
 from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.pages import DESK, PHONE, Visit
-from tests.support.browsers import NO_STREAMS, find_chromium, started_browser
+from tests.support.browsers import NO_STREAMS, started_browser
 from tests.support.filled_site import Site, fill_site
+from tests.support.needs import need
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("no chromium here: apt-get install chromium")
+    chromium = need("chromium")
     with started_browser(chromium) as browser:
         yield browser
 

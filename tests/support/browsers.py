@@ -6,14 +6,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 
 from tests.support.jobs import wait_until
 
-INSTALLED: Final = "/usr/bin/chromium"
 NO_STREAMS = "delete window.EventSource;"
 """Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
 DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
@@ -25,8 +23,7 @@ DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].e
 
 def find_chromium() -> str | None:
     """The path of Chromium; None if it is not installed."""
-    chromium = shutil.which("chromium") or INSTALLED
-    return chromium if Path(chromium).exists() else None
+    return shutil.which("chromium")
 
 
 def wait_in(page: Page, condition: str, element: ElementHandle | None = None) -> None:

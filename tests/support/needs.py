@@ -29,6 +29,7 @@ TOOLS = {
     "node": Tool("Node", "nodejs"),
     "chromium": Tool("Chromium", "chromium"),
     "git": Tool("git", "git"),
+    "unshare": Tool("unshare", "util-linux"),
     "ip": Tool("ip", "iproute2"),
     "promtool": Tool("promtool of Prometheus", "prometheus"),
 }

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.needs import need
+
 NOBODY = 65534
 
 
@@ -51,9 +53,7 @@ def _has_name() -> bool:
 
 def _as_nobody(run: Callable[..., str]) -> Callable[..., str]:
     """Runs a command of PostgreSQL where this user has nobody's name."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        pytest.skip("needs unshare: apt-get install util-linux")
+    unshare = need("unshare")
     words = ("--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 
     def run_as_nobody(command: str, args: Sequence[str], bin_path: Path, **more: Any) -> str:

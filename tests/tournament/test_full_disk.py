@@ -6,7 +6,6 @@ The disk is a real one, a small tmpfs in a mount namespace, because only a kerne
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
+from tests.support.needs import need
 from tests.support.sites import SiteData
 from tests.tournament.services.backups.test_backups import FILL
 from tournament import tasks
@@ -114,9 +114,7 @@ INSIDE = 'mount -t tmpfs -o size={megabytes}m,mode=700 tmpfs "$1" && exec "$2" -
 
 def run_on_small_disk(site: SiteData, program: str) -> subprocess.CompletedProcess[str]:
     """Run a program with the site's data folder on a disk of its own; skips where that is forbidden."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        pytest.skip("needs unshare: apt-get install util-linux")
+    unshare = need("unshare")
     words = (unshare, "--user", "--map-root-user", "--mount")
     if subprocess.run((*words, "true"), capture_output=True, check=False).returncode:
         pytest.skip("needs user namespaces: sysctl kernel.unprivileged_userns_clone=1")

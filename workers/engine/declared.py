@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from engines.protocol import OptionDeclared, OptionType, parse_number
 from engines.rules.base import quote
 
 
+class Unsuited(NamedTuple):
+    """An option that an engine does not take as it is set, and why, in a sentence."""
+
+    option: str
+    why: str
+
+
 def find_unsuited(
     declared: Mapping[str, OptionDeclared], options: Iterable[tuple[str, str]]
-) -> Iterator[str]:
-    """A sentence for each option that is not declared, or whose value is not one that it takes.
+) -> Iterator[Unsuited]:
+    """Each option that is not declared, or whose value is not one that it takes.
 
     ``declared`` is by the option's name in lower case; case does not matter in UGI.
     """
     for name, value in options:
         option = declared.get(name.lower())
         if option is None:
-            yield f"it declares no option {quote(name)}"
+            yield Unsuited(name, f"it declares no option {quote(name)}")
         elif (wanted := _wanted(option, value)) is not None:
-            yield f"option {quote(name)} takes {wanted}, not {quote(value)}"
+            yield Unsuited(name, f"option {quote(name)} takes {wanted}, not {quote(value)}")
 
 
 def _wanted(option: OptionDeclared, value: str) -> str | None:

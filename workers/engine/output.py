@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from engines.rules.base import quote
 from workers.engine.faults import EngineFlooded
 
 MAX_LINE_BYTES = 64 * 1024
@@ -25,6 +26,8 @@ class EngineOutput:
         self.arrived_ns = 0
         """The arrival time of the last output."""
         self._move_bytes = 0
+        self._move_lines = 0
+        self._last_line = b""
 
     @property
     def is_empty(self) -> bool:
@@ -37,7 +40,10 @@ class EngineOutput:
         self._move_bytes += len(chunk)
         chunk = self.unfinished + chunk
         *lines, self.unfinished = chunk.split(b"\n")
-        self.lines.extend(filter(None, lines))  # empty lines are ignored; one read may have 65,536 of them
+        complete = [line for line in lines if line]  # empty lines are ignored; one read may have 65,536
+        self.lines.extend(complete)
+        self._move_lines += len(complete)
+        self._last_line = complete[-1] if complete else self._last_line
         if len(chunk) > MAX_LINE_BYTES and max(map(len, (*lines, self.unfinished))) > MAX_LINE_BYTES:
             raise EngineFlooded(f"a line of output was over {MAX_LINE_BYTES // 1024} KiB")
         if self._move_bytes > MAX_MOVE_OUTPUT_BYTES:
@@ -54,8 +60,24 @@ class EngineOutput:
         self.lines.extendleft(reversed(lines))
 
     def end_move(self) -> None:
-        """Reset the count of bytes: output from now on belongs to the next move."""
-        self._move_bytes = 0
+        """Reset the counts: output from now on belongs to the next move."""
+        self._move_bytes = self._move_lines = 0
+
+    def describe_move(self) -> str:
+        """A sentence on what has arrived since the last move, for an engine whose answer is missing."""
+        count = self._move_lines
+        lines = "1 line" if count == 1 else f"{count} lines" if count else "no line"
+        said = f"{lines} arrived in time{f', the last {_quote(self._last_line)}' if count else ''}"
+        return f"{said}; {self.describe_unfinished()}" if self.unfinished else said
+
+    def describe_unfinished(self) -> str:
+        """The beginning of a line, as part of a sentence; empty if there is none."""
+        size = len(self.unfinished)
+        return f"{size} bytes have no line end: {_quote(self.unfinished)}" if size else ""
+
+
+def _quote(line: bytes) -> str:
+    return quote(line.decode("utf-8", "replace"))
 
 
 class StandardError:

@@ -37,7 +37,7 @@ from engines.protocol import (
 )
 from engines.records import Termination, note_from_info, note_of_time
 from workers.engine.child import drop_scratch
-from workers.engine.declared import find_unsuited
+from workers.engine.declared import Unsuited, find_unsuited
 from workers.engine.faults import EngineExited, EngineFault, EnginePipeClosed, EngineSilent
 from workers.engine.launch import Launch
 from workers.engine.process import EngineProcess
@@ -68,8 +68,8 @@ class UgiPlayer:
     The process starts with the first ``prepare``. ``on_wait`` is called repeatedly while
     the engine thinks and may raise to abort the game; another one counts from the next ``prepare`` on.
     ``ready_seconds`` None is ``READY_SECONDS``.
-    ``on_introduced`` is called after each ``ugiok`` with a sentence for each of ``options`` that the engine
-    does not declare, or not with this value.
+    ``on_introduced`` is called after each ``ugiok`` with each of ``options`` that the engine does not
+    declare, or not with this value; ``UGI_Variant`` is among them if it is declared without this game.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class UgiPlayer:
         options: tuple[tuple[str, str], ...] = (),
         on_wait: Callable[[], None] = lambda: None,
         ready_seconds: int | None = None,
-        on_introduced: Callable[[Sequence[str]], None] = lambda unsuited: None,
+        on_introduced: Callable[[Sequence[Unsuited]], None] = lambda unsuited: None,
     ) -> None:
         self.seed: int | None = None
         """The seed of the next game; sent only to an engine that declares the option."""
@@ -140,6 +140,7 @@ class UgiPlayer:
             self.conversation.sent(asked.question, asked.asked_ns)
             return self._read_answer(process, asked, allowance_ns)
         except EngineSilent as silence:
+            self._keep_unfinished(process)
             charge = process.turns.charge(time.monotonic_ns(), is_answered=False)
             raise self._limit_verdict() or _silence_verdict(silence, allowance_ns, charge) from None
         except EngineFault as fault:
@@ -216,7 +217,8 @@ class UgiPlayer:
         self._declared = {}
         self._request([Ugi()], UgiOk, "ugiok")
         by_name = {name.lower(): option for name, option in self._declared.items()}
-        self._on_introduced(tuple(find_unsuited(by_name, self._options)))
+        ladder = [(VARIANT_OPTION, self._variant)] if VARIANT_OPTION in self._declared else []
+        self._on_introduced(tuple(find_unsuited(by_name, [*ladder, *self._options])))
         self._pending_options = [SetOption(name, value) for name, value in self._options]
         if VARIANT_OPTION in self._declared:
             self._pending_options.insert(0, SetOption(VARIANT_OPTION, self._variant))
@@ -259,8 +261,15 @@ class UgiPlayer:
         except EnginePipeClosed as closed:
             raise EngineSilent(f"no {word}: {closed}") from None
         except EngineSilent:
-            encoding = f": {NOT_UTF_8}" if "\0" in self.conversation.text() else ""
-            raise EngineSilent(f"no {word} within {seconds} seconds{encoding}") from None
+            output = self._running.output
+            self._keep_unfinished(self._running)
+            found = NOT_UTF_8 if "\0" in self.conversation.text() else output.describe_unfinished()
+            raise EngineSilent(f"no {word} within {seconds} seconds{found and f': {found}'}") from None
+
+    def _keep_unfinished(self, process: EngineProcess) -> None:
+        """Add the beginning of a line that never ended to the log."""
+        if process.output.unfinished:
+            self.conversation.received(process.output.unfinished, process.output.arrived_ns)
 
     def _has_received(self, kind: type[EngineMessage], word: str, deadline_ns: int) -> bool:
         """Whether the answer is among the next lines; lines after it are put back."""

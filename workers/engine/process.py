@@ -123,7 +123,7 @@ class EngineProcess:
 
     def _wait_to_write(self, deadline_ns: int) -> None:
         """Wait until the pipe has room. Reads meanwhile, because the engine may be blocked in a write."""
-        seconds = self._next_wait(deadline_ns, "it did not read what was sent to it")
+        seconds = self._next_wait(deadline_ns, lambda: "it did not read what was sent to it")
         self._poll.register(self._in, select.EPOLLOUT)
         try:
             ready = self._wait(seconds, MOST_EVENTS)
@@ -131,8 +131,8 @@ class EngineProcess:
             self._poll.unregister(self._in)
         self._read_ready([event for event in ready if event[0] != self._in])
 
-    def _next_wait(self, deadline_ns: int, why: str) -> float:
-        """The seconds of the next wait; raises ``EngineSilent`` after the deadline.
+    def _next_wait(self, deadline_ns: int, explain: Callable[[], str]) -> float:
+        """The seconds of the next wait; raises ``EngineSilent`` after the deadline, with an explanation.
 
         Calls ``on_wait`` if that is due, also while the engine keeps writing.
         """
@@ -143,7 +143,7 @@ class EngineProcess:
             self.on_wait()
         left_ns = self.turns.left_ns(now_ns, deadline_ns)
         if left_ns <= 0:
-            raise EngineSilent(why)
+            raise EngineSilent(explain())
         return min(left_ns, WAIT_NS, self.turns.longest_wait_ns(now_ns)) / NS_PER_S
 
     def read_line(self, deadline_ns: int, *, until_exit: bool = False) -> bytes:
@@ -154,7 +154,7 @@ class EngineProcess:
         while not self.output.lines:
             if not until_exit and time.monotonic_ns() >= self._closed_ns + CLOSED_NS:
                 raise EnginePipeClosed(f"it closed its {self._closed}")
-            seconds = self._next_wait(deadline_ns, "no line arrived in time")
+            seconds = self._next_wait(deadline_ns, self.output.describe_move)
             self._read_ready(self._wait(seconds, MOST_EVENTS))
         return self.output.lines.popleft()
 

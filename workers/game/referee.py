@@ -224,8 +224,8 @@ def _play(state: GameState, players: tuple[Player, Player]) -> PlayedGame:
                 return _resigned(state, side)
             state.play(choice.token, choice.note)
         except IllegalMove as error:
-            illegal = Forfeit(Termination.ILLEGAL_MOVE, explain_illegal(choice.token, error))
-            return _forfeited(state, side, illegal)
+            why = explain_illegal(choice.token, error) + _explain_repeat(history, choice.token)
+            return _forfeited(state, side, Forfeit(Termination.ILLEGAL_MOVE, why))
         except Forfeit as forfeit:
             return _forfeited(state, side, forfeit)
         if state.adjudicator is not None and (result := _agreed(state, side, choice)) is not None:
@@ -265,6 +265,14 @@ def explain_illegal(token: str, error: IllegalMove) -> str:
     if len(token) > MAX_TOKEN_SHOWN:
         return f"unreadable move {f'{token[:MAX_TOKEN_SHOWN]}…'!r} of {len(token)} characters"
     return str(error)
+
+
+def _explain_repeat(history: History, token: str) -> str:
+    """What is probably wrong if an illegal move is the one that the engine has just played."""
+    is_repeat = history.moves[-2:-1] == [token]
+    return (
+        "; it is the engine's last move again, perhaps a second bestmove that came late" if is_repeat else ""
+    )
 
 
 # How a game ends

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import FrameType
 
-from engines.records import Fault, Termination
+from engines.protocol import VARIANT_OPTION
+from engines.records import Fault
+from workers.engine.declared import Unsuited
 from workers.jobs import BOTH_UNABLE, EngineSpec, GameJob
 from workers.match.book import Book
 from workers.match.game_logs import GameLogs, evidence_lines
@@ -37,14 +39,13 @@ class EngineStarts:
     """The starts of a match's engines, as far as slots have reported them."""
 
     _introduced: set[str] = field(default_factory=set)
-    _known: set[str] = field(default_factory=set)
+    _known: set[tuple[str, Unsuited]] = field(default_factory=set)
 
-    def add(self, engine: IntroducedEngine) -> list[str]:
-        """Note that an engine can be started; a sentence for each new option that it does not take."""
+    def add(self, engine: IntroducedEngine) -> list[Unsuited]:
+        """Note that an engine can be started; returns each option that it does not take, if that is new."""
         self._introduced.add(engine.name)
-        found = [f"{engine.name}: {why}" for why in engine.unsuited]
-        new = [sentence for sentence in found if sentence not in self._known]
-        self._known.update(new)
+        new = [each for each in engine.unsuited if (engine.name, each) not in self._known]
+        self._known.update((engine.name, each) for each in new)
         return new
 
     def explain_failure(self, played: SlotGame, engines: Sequence[EngineSpec]) -> str:
@@ -202,17 +203,19 @@ class Director:
         if result.culprit and self.ledger.failed_starts[result.culprit] >= MOST_FAILED_STARTS:
             why = f"{result.culprit} failed {MOST_FAILED_STARTS} times in a row before its first move"
             self._fail(MatchEnding.FAULT, f"the match ends: {why}")
-        if not self.options.recover and result.termination in (Termination.CRASH, Termination.STALL):
+        if self.options.ends_match(result.termination):
             why = f"{result.culprit} is at fault, and -recover is off"
             self._fail(MatchEnding.FAULT, f"the match ends: {why}")
 
     def _welcome(self, engine: IntroducedEngine) -> None:
-        """Warn of options that an engine does not take; a strict match ends."""
-        for sentence in self._starts.add(engine):
-            if self.options.strict:
-                self._fail(MatchEnding.REFUSED, f"the match ends: -strict: {sentence}", urgency=2)
+        """Warn of options that an engine does not take; a strict match ends, and one of a ladder it lacks."""
+        for option, why in self._starts.add(engine):
+            is_ladder = option == VARIANT_OPTION
+            if is_ladder or self.options.strict:
+                cause = "" if is_ladder else "-strict: "
+                self._fail(MatchEnding.REFUSED, f"the match ends: {cause}{engine.name}: {why}", urgency=2)
             else:
-                self.report.notice("option", f"warning: {sentence}; it was set all the same")
+                self.report.notice("option", f"warning: {engine.name}: {why}; it was set all the same")
 
     def _lose(self, slot: SlotProcess) -> None:
         """A slot has ended, unexpectedly or because the match stops it."""

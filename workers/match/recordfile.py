@@ -99,7 +99,7 @@ class RecordFile:
         """The result from the headers; the moves are compared, but not read."""
         head, _, moves = text.decode("utf-8", "replace").replace("\r\n", "\n").partition("\n\n")
         headers = {name: _ESCAPED.sub(r"\1", value) for name, value in _HEADER.findall(head)}
-        words = _COMMENT.sub(" ", moves).split()[:-1]  # the last word is the result
+        *words, result = _COMMENT.sub(" ", moves).split() or [""]
         tokens = [word for word in words if not word.endswith(".")]
         try:
             game = GameResult(
@@ -117,6 +117,9 @@ class RecordFile:
             raise MatchOptionError(
                 f"{self._path}, line {line}: not a game of a match, because the header {error} is missing"
             ) from None
+        if result != headers["Result"]:
+            why = f"header Result is {quote(headers['Result'])}, but the moves end with {quote(result)}"
+            raise MatchOptionError(f"{self._path}, line {line}: {why}")
         if game.result is Result.UNDECIDED and not game.is_void:
             raise MatchOptionError(f"{self._path}, line {line}: invalid Result {quote(headers['Result'])}")
         return game
@@ -135,11 +138,11 @@ def _split(file: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_whole(data: bytes) -> bool:
-    """Whether this is a game up to its result, which its header has as well."""
+    """Whether this is a game up to its result."""
     text = data.decode("utf-8", "replace")
     match list(read_records(text.splitlines(), "")):
         case [Record(result=result)]:
-            return text.rstrip().endswith(result.value) and f'[Result "{result.value}"]' in text
+            return text.rstrip().endswith(result.value)
     return False
 
 

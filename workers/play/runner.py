@@ -21,6 +21,7 @@ from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
 from workers.bundles.store import fetch_bundle, read_manifest
+from workers.engine.declared import Unsuited
 from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
 from workers.engine.launch import Launch, plan_launch
 from workers.engine.players import UgiPlayer
@@ -47,8 +48,7 @@ class WorkerContext:
 
     ``policy`` chooses the sandbox; ``speed`` is a result of ``workers.play.environment.measure_speed``.
     Bundles that are not in the store are fetched from ``site``; None if the store has them all.
-    ``on_introduced`` is called after each ``ugiok`` of an engine, with a sentence for each option that does
-    not suit it.
+    ``on_introduced`` is called after each ``ugiok`` of an engine, with each option that does not suit it.
     """
 
     name: str
@@ -57,7 +57,7 @@ class WorkerContext:
     policy: Policy = field(default_factory=Policy)
     speed: str = ""
     site: BundleSite | None = None
-    on_introduced: Callable[[EngineSpec, Sequence[str]], None] = lambda spec, unsuited: None
+    on_introduced: Callable[[EngineSpec, Sequence[Unsuited]], None] = lambda spec, unsuited: None
 
     @property
     def clock(self) -> ClockMethod:

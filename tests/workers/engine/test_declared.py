@@ -24,7 +24,7 @@ def complaints(name: str, value: str) -> list[str]:
         option = parse_engine_line(line)
         assert isinstance(option, OptionDeclared)
         declared[option.name.lower()] = option
-    return list(find_unsuited(declared, [(name, value)]))
+    return [unsuited.why for unsuited in find_unsuited(declared, [(name, value)])]
 
 
 @pytest.mark.parametrize(

@@ -116,9 +116,19 @@ def test_an_empty_line_is_no_game(path: Path) -> None:
 
 @pytest.mark.parametrize("result", ["*", "2-0"])
 def test_a_game_without_a_result_is_refused_unless_it_is_void(path: Path, result: str) -> None:
-    path.write_text(record(1).replace('Result "1/2-1/2"', f'Result "{result}"') + "\n" + record(2) + "\n")
+    path.write_text(record(1).replace("1/2-1/2", result) + "\n" + record(2) + "\n")
     with pytest.raises(MatchOptionError, match=r"match\.pgn, line 1: invalid Result '.*'"):
         results(path)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_game_whose_header_contradicts_its_end_is_refused_and_kept(path: Path, place: int) -> None:
+    records = [record(1), record(2)]
+    records[place] = records[place].replace('Result "1/2-1/2"', 'Result "1-0"')
+    path.write_text(text := "\n".join(records) + "\n")
+    with pytest.raises(MatchOptionError, match="header Result is '1-0', but the moves end with '1/2-1/2'"):
+        results(path)
+    assert path.read_text() == text
 
 
 def test_only_one_match_at_a_time_uses_a_file(path: Path) -> None:

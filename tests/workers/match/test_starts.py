@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.matches import QUICK, engine, game_of, run_match
+from workers.engine.declared import Unsuited
 from workers.jobs import EngineSpec, SideLog
 from workers.match.director import EngineStarts
 from workers.match.slots.messages import IntroducedEngine, SlotGame
@@ -41,7 +42,7 @@ def test_an_engine_that_never_started_is_reported_with_command_and_standard_erro
 
 def test_an_engine_that_once_started_or_that_lost_later_is_not_reported() -> None:
     known = EngineStarts()
-    list(known.add(IntroducedEngine("B", ())))
+    known.add(IntroducedEngine("B", ()))
     assert known.explain_failure(failed(termination="stall", fault="black", has_moves=False), ENGINES) == ""
     assert EngineStarts().explain_failure(failed(termination="crash", fault="black"), ENGINES) == ""
     assert EngineStarts().explain_failure(failed(), ENGINES) == ""
@@ -49,10 +50,10 @@ def test_an_engine_that_once_started_or_that_lost_later_is_not_reported() -> Non
 
 def test_an_option_that_does_not_suit_is_named_once() -> None:
     known = EngineStarts()
-    assert list(known.add(IntroducedEngine("A", ("it declares no option 'X'",)))) == [
-        "A: it declares no option 'X'"
-    ]
-    assert list(known.add(IntroducedEngine("A", ("it declares no option 'X'",)))) == []
+    unsuited = Unsuited("X", "it declares no option 'X'")
+    assert known.add(IntroducedEngine("A", (unsuited,))) == [unsuited]
+    assert known.add(IntroducedEngine("A", (unsuited,))) == []
+    assert known.add(IntroducedEngine("B", (unsuited,))) == [unsuited]
 
 
 @pytest.mark.slow
@@ -105,6 +106,34 @@ def test_a_strict_match_refuses_such_an_option(tmp_path: Path) -> None:
     done = run_match(tmp_path, *engine("A", keys=["option.Foo=7"]), *engine("B"), *QUICK, "-strict")
     assert (done.code, done.games) == (2, {})
     assert "the match ends: -strict: A: it declares no option 'Foo'" in done.out
+
+
+@pytest.mark.slow
+def test_a_ladder_that_an_engine_does_not_declare_is_not_played(tmp_path: Path) -> None:
+    ladders = r"option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dualma\x20var\x20dualma\n"
+    done = run_match(tmp_path, *engine("A", "ugi", "also", ladders), *engine("B"), *QUICK)
+    assert (done.code, done.games) == (2, {})
+    assert "the match ends: A: option 'UGI_Variant' takes one of 'dualma', not 'dogon-kulei'" in done.out
+
+
+@pytest.mark.slow
+def test_each_ladder_of_a_match_must_be_declared(tmp_path: Path) -> None:
+    ladders = (
+        r"option\x20name\x20UGI_Variant\x20type\x20combo\x20default\x20dogon-kulei\x20var\x20dogon-kulei\n"
+    )
+    words = [*engine("A", "ugi", "also", ladders), *engine("B"), *QUICK]
+    done = run_match(tmp_path, *words, "-game", "dogon-kulei", "dogon-gagara")
+    assert done.code == 2
+    assert "A: option 'UGI_Variant' takes one of 'dogon-kulei', not 'dogon-gagara'" in done.out
+
+
+@pytest.mark.slow
+def test_a_line_without_an_end_is_named_and_logged(tmp_path: Path) -> None:
+    words = [*engine("Bad", "ugi", "only", "ugiok"), *engine("Good"), *QUICK, "-startup", "1"]
+    done = run_match(tmp_path, *words)
+    assert done.code == 3
+    assert "no ugiok within 1 seconds: 5 bytes have no line end: 'ugiok'" in done.out
+    assert "< ugiok" in done.out
 
 
 @pytest.mark.slow

@@ -41,11 +41,29 @@ FAULTS = [
         "time forfeit",
         "no answer: it closed its input",
     ),
-    ("drips past the flag", r"go:2 drip info\x20depth\x201\n", SHORT, "time forfeit", "no answer"),
-    ("drips half a line", "go:2 drip x", SHORT, "time forfeit", "no answer"),
+    (
+        "drips past the flag",
+        r"go:2 drip info\x20depth\x201\n",
+        SHORT,
+        "time forfeit",
+        r"margin included: \d+ lines? arrived in time, the last 'info depth 1'",
+    ),
+    (
+        "drips half a line",
+        "go:2 drip x",
+        SHORT,
+        "time forfeit",
+        r"no line arrived in time; \d+ bytes have no line end: 'x+'",
+    ),
     ("answers late", "go:2 late 1", SHORT, "time forfeit", "no answer"),
-    ("talks nonsense", r"go:2 only no\n\n\x00\xff\xfe\x1b[31m\n", SHORT, "time forfeit", "no answer"),
-    ("ends no line", rf"go:2 only {ANSWER}", SHORT, "time forfeit", "no answer"),
+    (
+        "talks nonsense",
+        r"go:2 only no\n\n\x00\xff\xfe\x1b[31m\n",
+        SHORT,
+        "time forfeit",
+        r"2 lines arrived in time, the last '\\x00��\\x1b\[31m'",
+    ),
+    ("ends no line", rf"go:2 only {ANSWER}", SHORT, "time forfeit", "bytes have no line end: 'bestmove "),
     ("plays illegally", r"go:2 only bestmove\x20a1+-\n", LONG, "illegal move", r"move 'a1\+-' in position '"),
     ("names no move", r"go:2 only bestmove\n", LONG, "illegal move", "named no move"),
     ("names an escape", r"go only bestmove\x20\x1b[2J\x00\n", LONG, "illegal move", r"'\\x1b\[2J\\x00'"),
@@ -56,6 +74,13 @@ FAULTS = [
         LONG,
         "unsolicited answer",
         "waiting before the engine",
+    ),
+    (
+        "answers again a little later",
+        rf"go:2 pieces {ANSWER}\n||||||||{ANSWER}\n",
+        LONG,
+        "illegal move",
+        "it is the engine's last move again, perhaps a second bestmove that came late",
     ),
     (
         "is done before",
@@ -101,7 +126,11 @@ def test_the_fault_is_reported_of_an_engine_that(
 STALL = "no ugiok within 2.0 seconds"
 STALLS = [
     ("never sends ugiok", "ugi hang -", STALL),
-    ("never sends readyok", "isready only nothing", "no readyok within 2.0 seconds"),
+    (
+        "never sends readyok",
+        "isready only nothing",
+        "no readyok within 2.0 seconds: 7 bytes have no line end: 'nothing'",
+    ),
     ("closes its output at once", "start close 1", "no ugiok: it closed its output"),
     ("writes UTF-16", r"ugi only u\x00g\x00i\x00o\x00k\x00\n\x00", f"{STALL}: {players.NOT_UTF_8}"),
 ]

@@ -12,6 +12,7 @@ import pytest
 from tests.engines.bots.test_languages import FOLDER, JAVASCRIPT, Bot, C, build  # noqa: F401
 from tests.engines.bots.test_more_languages import BOTS as COMPILED_BOTS
 from tests.support.jobs import job_of, play_job
+from tests.support.needs import need
 from tests.support.sandboxes import sandbox_of
 from workers.engine.launch import plan_launch
 from workers.engine.process import EngineProcess
@@ -76,9 +77,13 @@ PROGRAMS = {
     "node": ("main.js", NODE, "ok ERR_SYSTEM_ERROR"),
     "java": ("Main.java", JAVA, "ok"),
 }
+NEEDED = {"node": "node", "java": "javac"}
+"""The tools of the other languages, by the names that tests have for them."""
 
 
 def answer_of(word: str, folder: Path, sandbox: Sandbox) -> str:
+    if word in NEEDED:
+        need(NEEDED[word])
     if find_runtime(word) is None:
         pytest.skip(f"needs {word}")
     name, program, _ = PROGRAMS[word]

@@ -43,7 +43,7 @@ def _toml(options: MatchOptions) -> Iterator[str]:
             yield f"{key} = {_value(value)}"
     for key, value in written.items():
         if isinstance(value, dict):
-            yield from _table(f"[{key}]", value)
+            yield from _table(f"[{key}]", _given(value))
     for entrant in options.terms.entrants:
         yield from _engine(entrant)
     yield ""
@@ -53,7 +53,7 @@ def _engine(spec: EngineSpec) -> Iterator[str]:
     command, *arguments = spec.given_command
     start = {"cmd": shlex.quote(command), "arg": arguments, "dir": spec.directory, "tc": spec.time_control}
     fields = {key: getattr(spec, name) for key, (name, _) in FIELDS.items()}
-    yield from _table("[[engine]]", fields | start)
+    yield from _table("[[engine]]", _given(fields | start))
     if spec.options:
         yield from _table("[engine.option]", dict(spec.options))
 
@@ -62,8 +62,12 @@ def _table(title: str, values: Mapping[str, object]) -> Iterator[str]:
     yield ""
     yield title
     for key, value in values.items():
-        if value not in (None, "", []):
-            yield f"{key if key.isidentifier() and key.isascii() else _value(key)} = {_value(value)}"
+        yield f"{key if key.isidentifier() and key.isascii() else _value(key)} = {_value(value)}"
+
+
+def _given(values: Mapping[str, object]) -> dict[str, object]:
+    """Without the keys that have no value."""
+    return {key: value for key, value in values.items() if value not in (None, "", [])}
 
 
 def _value(value: object) -> str:

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.records import Termination
 from workers.jobs import DrawRule, EngineSpec, ResignRule
 from workers.sequential import Sprt
 
@@ -105,3 +106,7 @@ class MatchOptions:
     """The only CPUs of the games, one for each game at a time; empty are all."""
     ratinginterval: int = 0
     """A table is printed after this number of games; 0 is at intervals of time."""
+
+    def ends_match(self, termination: str) -> bool:
+        """Whether a game that stopped like this is the last one."""
+        return not self.recover and termination in (Termination.CRASH, Termination.STALL)

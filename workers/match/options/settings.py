@@ -28,6 +28,11 @@ from workers.statistics import Model
 
 MAX_CPU = 4_095
 
+_TRUTH = ("off", "on")
+"""How our own options are written for false and true."""
+_UGI_TRUTH = ("false", "true")
+"""How an engine's options are."""
+
 _FLAG = re.compile(r"--?([^\W\d].*)", re.DOTALL)
 """Any word that begins like an option is one, known or not: a value of another option never begins so."""
 
@@ -105,20 +110,21 @@ def _pairs(table: Mapping[str, object], place: str, prefix: str = "") -> Iterato
         if isinstance(value, dict):
             yield from _pairs(value, place, f"{prefix}{key}.")
         else:
-            for word in _scalars(value, f"{place} {key}"):
+            is_engine_s = f"{prefix}{key}".startswith("option.")
+            for word in _scalars(value, f"{place} {key}", _UGI_TRUTH if is_engine_s else _TRUTH):
                 yield f"{prefix}{key}={word}"
 
 
-def _scalars(value: object, place: str) -> Iterator[str]:
+def _scalars(value: object, place: str, truth: tuple[str, str] = _TRUTH) -> Iterator[str]:
     if isinstance(value, str) and "\0" in value:
         raise MatchOptionError(f"{place}: {quote(value)} contains a NUL")
     if isinstance(value, bool):
-        yield "on" if value else "off"
+        yield truth[value]
     elif isinstance(value, str | int | float):
         yield str(value)
     elif isinstance(value, list):
         for item in value:
-            yield from _scalars(item, place)
+            yield from _scalars(item, place, truth)
     else:
         raise MatchOptionError(f"{place}: a value of type {type(value).__name__} is not allowed here")
 

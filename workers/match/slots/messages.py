@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from workers.engine.declared import Unsuited
 from workers.jobs import SideLog
 from workers.match.options.options import MatchOptions
 from workers.match.results import GameResult
@@ -48,10 +49,10 @@ class SlotGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IntroducedEngine:
-    """An engine that has answered ``ugiok``; ``unsuited`` has a sentence for each option it does not take."""
+    """An engine that has answered ``ugiok``; ``unsuited`` has the options that it does not take."""
 
     name: str
-    unsuited: tuple[str, ...]
+    unsuited: tuple[Unsuited, ...]
 
 
 @dataclass(frozen=True, slots=True)

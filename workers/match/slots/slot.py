@@ -32,6 +32,7 @@ from engines.records import (
     format_record,
 )
 from workers.engine.child import REAPER, RUNNING
+from workers.engine.declared import Unsuited
 from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob
 from workers.match.results import GameResult, line_of
@@ -127,7 +128,7 @@ class SlotWorker:
         self._engines = EnginePool(worker)
         environment = environment_headers(policy.sandbox_description, "", worker.clock.source)
         self._records = RecordWriter(setup.options.event, setup.options.site, environment)
-        self._introduced: set[str] = set()
+        self._introduced: set[IntroducedEngine] = set()
         self._is_finishing = False
         self._is_aborting = False
 
@@ -155,13 +156,14 @@ class SlotWorker:
             time.sleep(min(rest, PAUSE_STEP_SECONDS))
         return not self._is_finishing
 
-    def _on_introduced(self, spec: EngineSpec, unsuited: Sequence[str]) -> None:
-        """Report the first start of an engine at once: its game may take long."""
-        if spec.name in self._introduced:
+    def _on_introduced(self, spec: EngineSpec, unsuited: Sequence[Unsuited]) -> None:
+        """Report the first start of an engine on a ladder at once: its game may take long."""
+        introduced = IntroducedEngine(spec.name, tuple(unsuited))
+        if introduced in self._introduced:
             return
-        self._introduced.add(spec.name)
+        self._introduced.add(introduced)
         try:
-            self._news.send(IntroducedEngine(spec.name, tuple(unsuited)))
+            self._news.send(introduced)
         except BrokenPipeError:  # the match has gone: this is not a fault of the game
             self._stop(signal.SIGUSR1)
 
@@ -176,11 +178,14 @@ class SlotWorker:
                 for finished in self._games(job):
                     held.append((job, finished))
                     is_faulty = is_faulty or finished.played.fault is not Fault.NONE
+                    is_last = self._options.ends_match(finished.played.termination)
                     now = time.monotonic()
                     if is_faulty or now > written + HELD_SECONDS:
                         written = now
                         self._write(held, is_over=False)
                         held = []
+                    if is_last:
+                        break
                 if is_faulty or time.monotonic() > begun + LONG_SECONDS:
                     break
         finally:

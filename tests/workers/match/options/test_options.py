@@ -155,9 +155,34 @@ def test_a_toml_file_gives_the_same_options_and_flags_override_it(folder: Path) 
     options = read("-config", "match.toml", "-seed", "9")
     one, two = options.terms.entrants
     assert one.command[1:] == ("x y", "z")
-    assert dict(two.options) == {"Hash": "8", "Deep": "on", "Two words": "1"}
+    assert dict(two.options) == {"Hash": "8", "Deep": "true", "Two words": "1"}
     assert (options.terms.seed, options.terms.rounds, options.recover) == (9, 3, False)
     assert options.terms.openings == Openings(file=Path("book.txt"), start=2)
+
+
+def test_booleans_of_a_toml_file_are_those_of_ugi_in_the_options_of_engines(folder: Path) -> None:
+    (folder / "match.toml").write_text(
+        """
+        recover = false
+        [each]
+        restart = true
+        [each.option]
+        "Use Book" = true
+        [[engine]]
+        cmd = "true"
+        name = "A"
+        [[engine]]
+        cmd = "true"
+        name = "B"
+        option."Use Book" = false
+        "option.Ponder" = true
+        """
+    )
+    options = read("-config", "match.toml", *LEAST[len(TWO) :])
+    one, two = options.terms.entrants
+    assert dict(one.options) == {"Use Book": "true"}
+    assert dict(two.options) == {"Use Book": "false", "Ponder": "true"}
+    assert (options.recover, one.restart) == (False, "on")
 
 
 def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
@@ -172,6 +197,7 @@ def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
         files,
         test,
         others,
+        "-each option.Empty= option.Own.Book=false",
         "-tournament knockout -games 4",
         "-tournament swiss",
         [*gauntlet.split(), "cmd=true 'a b'"],

@@ -8,6 +8,7 @@ import pytest
 
 from engines.rules.base import Result
 from tests.support.jobs import bad_engine, job_of
+from workers.engine.declared import Unsuited
 from workers.jobs import SideLog
 from workers.match.results import GameResult
 from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews
@@ -27,7 +28,7 @@ GAME = SlotGame(
     "message",
     [
         [JOB, JOB],
-        IntroducedEngine("é", ("one", "two")),
+        IntroducedEngine("é", (Unsuited("Hash", "one"), Unsuited("ü", "two"))),
         SlotNews((GAME, GAME), False),
         SlotNews((), True),
     ],
