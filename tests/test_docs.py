@@ -22,6 +22,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
 from engines.records import Termination
+from engines.records.headers import UNTERMINATED
 from tests.support.documents import fenced, read
 from tournament import environment
 from tournament.embedded.options import parse_options
@@ -362,4 +363,6 @@ def test_the_table_of_version_tests_has_the_questions_of_the_form() -> None:
 def test_the_records_page_has_every_termination() -> None:
     table = read("engines/RECORDS.md").partition("### Result, termination and fault")[2].partition("###")[0]
     rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
-    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {str(term) for term in Termination}
+    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {str(term) for term in Termination} | {
+        UNTERMINATED
+    }

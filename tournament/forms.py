@@ -389,6 +389,8 @@ class ControlForm(forms.Form):
     """The settings of a running tournament that can be changed."""
 
     more = forms.IntegerField(label="More", required=False, min_value=1, max_value=MAX_PAIRS)
+    shown = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    """How many there were when the page was shown."""
     priority = forms.IntegerField(
         label="Priority", required=False, min_value=-MAX_PRIORITY, max_value=MAX_PRIORITY
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from engines.records.headers import FIRST_RULES
+from engines.records.headers import FIRST_RULES, UNTERMINATED
 from engines.records.model import Record, RecordMove
 from engines.records.writer import clean_text
 from engines.rules.base import Reason, Result
@@ -41,7 +41,8 @@ class RecordOutcome(NamedTuple):
     """How a game ended. ``reason`` is only written if the rules ended the game."""
 
     result: Result
-    termination: Termination
+    termination: Termination | None
+    """None: the game goes on."""
     fault: Fault
     reason: Reason = Reason.NONE
     white_score: int | None = None
@@ -108,7 +109,7 @@ def build_headers(
         ("Result", str(outcome.result)),
         ("Game", settings.game),
         ("RulesVersion", None if ladder.rules_version == FIRST_RULES else str(ladder.rules_version)),
-        ("Termination", str(outcome.termination)),
+        ("Termination", str(outcome.termination or UNTERMINATED)),
         ("Reason", str(outcome.reason) if outcome.termination is Termination.RULES else None),
         ("Fault", str(outcome.fault)),
         ("PlyCount", str(plies)),

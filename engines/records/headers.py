@@ -135,6 +135,12 @@ def _check_end(record: Record) -> Iterator[Disagreement]:
     if record.header("Result", record.result) != record.result:
         yield _wrong(record, "Result", f", but the moves end with {str(record.result)!r}")
     termination, fault = find_termination(record), find_fault(record)
+    if record.header("Termination") == UNTERMINATED:
+        if record.result is not Result.UNDECIDED:
+            yield _wrong(record, "Termination", f", but the result is {str(record.result)!r}")
+        if record.header("Fault", Fault.NONE) != Fault.NONE:
+            yield _wrong(record, "Fault", ", but the game goes on")
+        return
     for name, value in (("Termination", termination), ("Fault", fault)):
         if record.has(name) and value is None:
             yield _wrong(record, name, ": it is not a known value")
@@ -159,6 +165,8 @@ def find_fault(record: Record) -> Fault | None:
     return _FAULTS.get(record.header("Fault"))
 
 
+UNTERMINATED = "unterminated"
+"""The termination of a record of a game that goes on; the word of PGN."""
 _TERMINATIONS: dict[str, Termination] = {word.value: word for word in Termination}
 _FAULTS: dict[str, Fault] = {word.value: word for word in Fault}
 MATCH_REASONS = {Termination.REPETITION: Reason.REPETITION, Termination.PLY_LIMIT: Reason.PLY_LIMIT}

@@ -196,6 +196,31 @@ def test_a_game_against_a_bot_is_played_by_clicks_to_its_end_and_again(
     assert PersonGame.objects.exclude(result="*").get().moves == " ".join(history.moves)
 
 
+def test_a_window_that_missed_a_move_plays_none_and_shows_the_game(
+    slot: AnsweringSlot, site: Site, page: Page, visit: Visit
+) -> None:
+    stale = visit()  # its console reports the refusal
+    log_in(stale, "rita")
+    stale.goto(f"/play/{LADDER}/")
+    stale.get_by_role("button", name="Play", exact=True).click()
+    expect(stale.locator("#state")).to_have_text("Your move.")
+    stale.route("**/play/game/*/?seen=*", lambda route: route.abort())
+    log_in(page, "rita")
+    page.goto(stale.url)
+    page.locator("#token").fill("c1+")
+    page.locator("#token").press("Enter")
+    expect(page.locator("#state")).to_contain_text("thinks")
+    slot.answer(slot.take())
+    expect(page.locator("#state")).to_have_text("Your move.")
+    moves = PersonGame.objects.get().moves
+    stale.locator("#token").fill("d1+")
+    stale.locator("#token").press("Enter")
+    expect(stale.locator("#said")).to_contain_text("The game has gone on")
+    assert PersonGame.objects.get().moves == moves
+    stale.unroute("**/play/game/*/?seen=*")
+    expect(stale.locator("#turn .line span")).to_have_count(2)
+
+
 def test_onlookers_follow_a_game_and_its_player_may_stop_it(
     slot: AnsweringSlot, site: Site, page: Page, visit: Visit
 ) -> None:

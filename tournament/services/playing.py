@@ -56,13 +56,18 @@ def start(
     return game
 
 
-def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
-    """Play the person's move; raises ``SearchRefused``, and ``IllegalMove`` also if it is the bot's turn."""
+def play(game: PersonGame, token: str, now: datetime.datetime, *, shown: int | None = None) -> PersonGame:
+    """Play the person's move, chosen after ``shown`` plies if that is given.
+
+    Raises ``SearchRefused``, also if the game has gone on since, and ``IllegalMove``, also if it is the bot's
+    turn.
+    """
     check_hours(game.person, now)
     check_workers()
     with transaction.atomic():
         game = _locked(game)
         history = history_of(game)
+        _check_shown(history, shown)
         if game.ended_at or history.position.side is not game.person_side:
             raise IllegalMove(token, history.position, "it is not your turn")
         history.play(token)
@@ -70,13 +75,18 @@ def play(game: PersonGame, token: str, now: datetime.datetime) -> PersonGame:
     return game
 
 
-def resign(game: PersonGame, now: datetime.datetime) -> PersonGame:
-    """End the game, as lost for the person in its turn, else as void; without effect if it is over."""
+def resign(game: PersonGame, now: datetime.datetime, *, shown: int | None = None) -> PersonGame:
+    """End the game, as lost for the person in its turn, else as void; without effect if it is over.
+
+    Raises ``SearchRefused`` if the game has gone on after ``shown`` plies.
+    """
     with transaction.atomic():
         game = _locked(game)
         if game.ended_at:
-            pass
-        elif history_of(game).position.side is game.person_side:
+            return game
+        history = history_of(game)
+        _check_shown(history, shown)
+        if history.position.side is game.person_side:
             _end(game, Result.win_for(game.person_side.other), PersonGame.End.RESIGNED, now)
         else:
             _end(game, Result.UNDECIDED, PersonGame.End.VOID, now, "It was stopped during the bot's turn.")
@@ -116,6 +126,11 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
 def open_search(game: PersonGame) -> BotSearch | None:
     """The search of the bot's next move, if it is the bot's turn."""
     return game.searches.filter(ended_at__isnull=True).order_by("-asked_at").first()
+
+
+def _check_shown(history: History, shown: int | None) -> None:
+    if shown not in (None, len(history.moves)):
+        raise SearchRefused("The game has gone on since the page was shown: nothing was changed.")
 
 
 def _locked(game: PersonGame) -> PersonGame:

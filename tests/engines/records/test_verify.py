@@ -35,7 +35,7 @@ OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
 
 
 def ended(
-    termination: Termination, result: Result, fault: Fault, changes: Mapping[str, str | None] | None = None
+    termination: str, result: Result, fault: Fault, changes: Mapping[str, str | None] | None = None
 ) -> Record:
     """Four plies of Dogon, White to move, that ended as told."""
     record = record_of("dogon-kulei", DOGON, termination=Termination.RESIGNATION)
@@ -270,6 +270,12 @@ def test_a_complaint_about_a_long_header_is_short(name: str) -> None:
     complaints = verify_record(with_headers(finished_record("dogon-kulei"), {name: "9" * 100_000}))
     assert complaints
     assert all(len(complaint) < 400 for complaint in complaints)
+
+
+def test_a_game_that_goes_on_has_no_result_and_nobody_s_fault() -> None:
+    assert verify_record(ended("unterminated", Result.UNDECIDED, Fault.NONE)) == []
+    assert verify_record(ended("unterminated", Result.UNDECIDED, Fault.INFRASTRUCTURE))
+    assert verify_record(ended("unterminated", Result.DRAW, Fault.NONE))
 
 
 def test_a_void_has_no_result_and_is_our_own_fault() -> None:

@@ -197,11 +197,37 @@ def test_others_look_on_and_do_not_play(version: BotVersion, person: User) -> No
     assert other.post(game.get_absolute_url(), {"token": "c1+"}).status_code == 404
     own = Client()
     own.force_login(person)
-    page = own.post(game.get_absolute_url(), {"token": "c1+"}, follow=True).content.decode()
+    page = own.post(game.get_absolute_url(), {"token": "c1+", "ply": 0}, follow=True).content.decode()
     assert "Oracle v1" in page
     assert PersonGame.objects.get().moves == "c1+"
-    wrong = own.post(game.get_absolute_url(), {"token": "c1+"}, headers={"X-Part": "true"})
+    wrong = own.post(game.get_absolute_url(), {"token": "c1+", "ply": 1}, headers={"X-Part": "true"})
     assert wrong.status_code == 400
+
+
+@pytest.mark.parametrize("form", [{"token": "d1+"}, {"action": "resign"}])
+@pytest.mark.parametrize("ply", ["0", "1", "", "x", "9" * 30])
+def test_a_page_that_shows_an_earlier_ply_changes_nothing(
+    version: BotVersion, person: User, answer: Answer, form: dict[str, str], ply: str
+) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()))
+    own = Client()
+    own.force_login(person)
+    page = own.post(game.get_absolute_url(), {**form, "ply": ply}, follow=True).content.decode()
+    assert "The game has gone on" in page
+    by_script = own.post(game.get_absolute_url(), {**form, "ply": ply}, headers={"X-Part": "true"})
+    assert (by_script.status_code, "The game has gone on" in by_script.content.decode()) == (400, True)
+    assert PersonGame.objects.get().moves == game.moves
+    assert PersonGame.objects.get().ended_at is None
+    assert '<input type="hidden" name="ply" value="2">' in page
+
+
+def test_the_record_of_a_game_that_goes_on_says_so(version: BotVersion, person: User) -> None:
+    game = play(begun(version, person), "c1+", timezone.now())
+    text = Client().get(f"/play/game/{game.pk}.pgn").content.decode()
+    (record,) = read_records(io.StringIO(text), "record")
+    assert isinstance(record, Record)
+    ends = [record.header(name) for name in ("Result", "Termination", "Fault", "Evidence")]
+    assert ends == ["*", "unterminated", "none", ""]
 
 
 def test_a_game_is_begun_on_a_page(version: BotVersion, person: User) -> None:

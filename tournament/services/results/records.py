@@ -103,7 +103,7 @@ def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record,
 
 
 def person_record(game: PersonGame) -> Record:
-    """The record of a person's game against a bot, marked as unrated; one that is not over is void.
+    """The record of a person's game against a bot, marked as unrated; one that is not over says so.
 
     A bot that could not go on has the termination ``crash``, and its fault as the evidence.
     """
@@ -114,7 +114,7 @@ def person_record(game: PersonGame) -> Record:
         PersonGame.End.RESIGNED: (Termination.RESIGNATION, Fault.NONE),
         PersonGame.End.FAILED: (Termination.CRASH, Fault.of(game.person_side.other)),
         PersonGame.End.VOID: (Termination.VOID, Fault.INFRASTRUCTURE),
-        PersonGame.End.OPEN: (Termination.VOID, Fault.INFRASTRUCTURE),
+        PersonGame.End.OPEN: (None, Fault.NONE),
     }
     end = PersonGame.End(game.end)
     termination, fault = ends[end]

@@ -261,19 +261,21 @@ def set_priority(tournament: Tournament, priority: int) -> None:
     tournament.refresh_from_db()
 
 
-def extend(tournament: Tournament, more: int) -> None:
-    """Add ``more`` cycles, or rounds of a Swiss, also after its end; raises ``TournamentError``.
+def extend(tournament: Tournament, more: int, *, shown: int | None = None) -> None:
+    """Add ``more`` cycles, or rounds of a Swiss, also after its end.
+
+    Raises ``TournamentError``, also if ``shown`` is given and it does not have so many now.
 
     The schedule is the same as if the tournament had them from the beginning, without the meetings of
     versions that are withdrawn. If the new games are many, the beat makes them.
     """
-    _extend(tournament, more)
+    _extend(tournament, more, shown)
     make_games(tournament)
     tournament.refresh_from_db()
 
 
 @transaction.atomic
-def _extend(tournament: Tournament, more: int) -> None:
+def _extend(tournament: Tournament, more: int, shown: int | None) -> None:
     lock_account(tournament.owner_id)
     locked = _locked(
         tournament,
@@ -286,6 +288,8 @@ def _extend(tournament: Tournament, more: int) -> None:
     if not extends:
         raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be extended")
     so_far = getattr(locked, extends)
+    if shown not in (None, so_far):
+        raise TournamentError(f"{extends}: it was extended since the page was shown: now there are {so_far}")
     check_range(extends, so_far + more, so_far + 1, {"pairs": MAX_PAIRS, "rounds": MAX_ROUNDS}[extends])
     setattr(locked, extends, so_far + more)
     left = [version for version in versions if version.state != BotVersion.State.WITHDRAWN]

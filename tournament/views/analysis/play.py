@@ -26,6 +26,7 @@ from tournament.views.analysis.searches import PAUSE_S, chosen_time, chosen_vers
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.logged_in import login_required
+from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, takes_get_and_post
 
@@ -89,12 +90,14 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:
-    now = timezone.now()
+    now, ply = timezone.now(), request.POST.get("ply", "")
+    shown = int(ply) if is_whole(ply, LAST_ID) else -1
     try:
         if request.POST.get("action") == "resign":
-            playing.resign(game, now)
+            playing.resign(game, now, shown=shown)
         else:
-            playing.play(playing.take_over(game, now), request.POST.get("token", "").strip(), now)
+            token = request.POST.get("token", "").strip()
+            playing.play(playing.take_over(game, now), token, now, shown=shown)
     except (IllegalMove, SearchRefused) as error:
         if is_part(request):
             return HttpResponse(as_sentence(str(error)), status=400, content_type=TEXT_TYPE)

@@ -114,11 +114,12 @@ def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Add pairs of games, or rounds to a Swiss."""
     form = ControlForm(request.POST)
-    more = form.cleaned_data.get("more") if form.is_valid() else None
+    chosen = form.cleaned_data if form.is_valid() else {}
+    more, shown = chosen.get("more"), chosen.get("shown")
     return _run_own(
         request,
         slug,
-        lambda t: services.extend(t, more or 0),
+        lambda t: services.extend(t, more or 0, shown=shown),
         "The tournament is extended.",
         f"extended it by {more}",
     )

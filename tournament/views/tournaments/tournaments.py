@@ -201,7 +201,13 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         "cancels": not (tournament.is_over or tournament.format.is_endless),
         "extends": began and tournament.format.extends,
         "prioritizes": access.may_set_priority(user) and not tournament.is_over,
-        "control_form": ControlForm(initial={"priority": tournament.priority, "more": 1}),
+        "control_form": ControlForm(
+            initial={
+                "priority": tournament.priority,
+                "more": 1,
+                "shown": getattr(tournament, tournament.format.extends or "pairs"),
+            }
+        ),
     }
     if waits and entered:
         cost: Cost = cost_of(tournament, [entry.version for entry in tournament.entries.all()])

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from tests.support.schedule import (
@@ -154,6 +155,21 @@ def test_more_cycles_make_the_schedule_of_a_longer_tournament(deal: Deal) -> Non
         record_short(jobs, all_drawn)
     short.refresh_from_db()
     assert (short.state, short.games_done) == (State.FINISHED, 18)
+
+
+def test_a_page_from_before_an_extension_extends_nothing() -> None:
+    tournament = make_tournament()
+    client = Client()
+    client.force_login(make_user("staff", staff=True))
+    page = client.get(tournament.get_absolute_url()).content.decode()
+    assert '<input type="hidden" name="shown" value="1"' in page
+    for _ in range(2):
+        answer = client.post(
+            f"{tournament.get_absolute_url()}extend/", {"more": "1", "shown": "1"}, follow=True
+        )
+    assert "It was extended since the page was shown: now there are 2." in answer.content.decode()
+    tournament.refresh_from_db()
+    assert tournament.pairs == 2
 
 
 def test_more_rounds_go_on_with_a_swiss_that_was_finished(deal: Deal) -> None:
