@@ -7,15 +7,16 @@ A line has moves, or a position string with or without ``moves …`` after it. L
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from engines.records import Record
+from engines.records import Record, RecordError
 from engines.records.model import is_token
-from engines.rules.base import Position, Result, RulesError
+from engines.rules.base import Outcome, Position, Result, RulesError
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
 
@@ -25,6 +26,7 @@ BALANCE: Final = 10
 """Per cent that White's score may be off from one half."""
 MOST: Final = 100
 """Openings of a book."""
+_FIRST_HEADER: Final = re.compile(r'\s*\[\s*\w+\s+"')
 _POINTS: Final = {Result.WHITE_WINS: 1.0, Result.DRAW: 0.5, Result.BLACK_WINS: 0.0}
 
 
@@ -63,12 +65,47 @@ def parse_start(game: Variant, line: str, ply_limit: int | None = None) -> BookS
     else:
         position, _, moves = line.strip().partition(" moves ")
         start = BookStart(position, tuple(moves.split()))
+    outcome = _play_start(game, start, ply_limit)
+    if outcome.decided:
+        raise RulesError(f"the game is over after {line.strip()!r}: {outcome.reason}")
+    return start
+
+
+def _play_start(game: Variant, start: BookStart, ply_limit: int | None) -> Outcome:
     history = History(game, None if start.fen is None else game.position.parse(start.fen), ply_limit)
     for token in start.moves:
         history.play(token)
-    if history.outcome.decided:
-        raise RulesError(f"the game is over after {line.strip()!r}: {history.outcome.reason}")
-    return start
+    return history.outcome
+
+
+def is_records(text: str) -> bool:
+    """Whether a book is a file of recorded games, and not of openings."""
+    return _FIRST_HEADER.match(text) is not None
+
+
+def read_game_book(
+    game: Variant, records: Iterable[Record | RecordError], plies: int, ply_limit: int | None = None
+) -> Iterator[BookStart]:
+    """The first plies of the recorded games of a ladder, each opening once; raises ``BookError``.
+
+    Left out are games that are over by then.
+    """
+    seen = set()
+    for record in records:
+        if isinstance(record, RecordError):
+            raise BookError(str(record))
+        if record.header("Game") != game.code:
+            continue
+        tokens = tuple(move.token for move in record.moves[:plies])
+        start = BookStart(record.header("FEN") or None, tokens)
+        try:
+            outcome = _play_start(game, start, ply_limit)
+        except RulesError as error:
+            place = record.source and record.source.at(record.source.line)
+            raise BookError(f"{place}: {error}") from None
+        if len(tokens) == plies and not outcome.decided and start not in seen:
+            seen.add(start)
+            yield start
 
 
 # Balanced openings

@@ -22,6 +22,14 @@ _SECONDS = r"(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,3})?"
 _CLOCK = re.compile(rf"({_SECONDS})\+({_SECONDS})")
 _MOVE = re.compile(rf"({_SECONDS})/move")
 _COUNT = re.compile(r"(nodes|depth)=([1-9][0-9]{0,8})")
+_HINT = "write 60+0.5, 0.1/move, nodes=5000 or depth=4"
+_HINTS = (
+    (re.compile(_SECONDS), "write 60+0 for 60 seconds without an increment"),
+    (re.compile(r"[0-9]+/[0-9.:+]+"), "a clock is for the whole game: write 60+0.5, or 0.1/move"),
+    (re.compile(r"[0-9]+:.*"), "a clock is in seconds: write 90+1 for a minute and a half"),
+    (re.compile(r"inf(inite)?"), "a game needs a limit: write nodes=5000 or depth=4"),
+)
+"""What to write for the time controls of other programs."""
 
 
 class TimeControlError(ValueError):
@@ -43,6 +51,9 @@ class TimeControl:
         if all(limit is None for limit in limits.values()):
             raise TimeControlError("a time control needs at least one limit")
         for name, limit in limits.items():
+            if limit == 0 and name == "clock" and self.increment_ms:
+                each = f"{_format_seconds(self.increment_ms)}/move"
+                raise TimeControlError(f"a clock of 0 seconds has no time for the first move: write {each}")
             if limit is not None and not 1 <= limit <= MAX_LIMIT:
                 raise TimeControlError(f"the {name} of a time control must be over 0 and at most {MAX_LIMIT}")
         if not 0 <= self.increment_ms <= (0 if self.base_ms is None else MAX_LIMIT):
@@ -75,10 +86,8 @@ def _parse_part(part: str, text: str) -> dict[str, int]:
         return {"move_ms": _parse_seconds(move[1])}
     if count := _COUNT.fullmatch(part):
         return {count[1]: int(count[2])}
-    raise TimeControlError(
-        f"cannot read {quote(part)} in time control {quote(text)}: "
-        "write 60+0.5, 0.1/move, nodes=5000 or depth=4"
-    )
+    hint = next((hint for form, hint in _HINTS if form.fullmatch(part)), _HINT)
+    raise TimeControlError(f"cannot read {quote(part)} in time control {quote(text)}: {hint}")
 
 
 def _parse_seconds(text: str) -> int:

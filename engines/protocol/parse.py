@@ -46,7 +46,15 @@ INFO_WORDS = frozenset(
     "depth seldepth time nodes nps pv multipv score currmove currmovenumber hashfull tbhits cpuload "
     "string refutation currline".split()
 )
-_OPTION_WORDS = frozenset({"name", "type", *OPTION_FIELDS, "var"})
+_OPTION_WORDS = {
+    OptionType.CHECK: ("default",),
+    OptionType.SPIN: OPTION_FIELDS,
+    OptionType.COMBO: ("default", "var"),
+    OptionType.BUTTON: (),
+    OptionType.STRING: ("default",),
+}
+"""The words that begin a field of an option, by its type."""
+_FIELDS = {*OPTION_FIELDS, "var"}
 _OPTION_TYPES: dict[str, OptionType] = {kind.value: kind for kind in OptionType}
 _WINNERS: dict[str, Winner] = {winner.value: winner for winner in Winner if winner is not Winner.NONE}
 _QUESTIONS: dict[str, Question] = {question.value: question for question in Question}
@@ -133,17 +141,36 @@ def _parse_id(words: list[str]) -> IdName | IdAuthor | None:
 
 def _groups(words: list[str], known: Collection[str]) -> list[tuple[str, list[str]]]:
     """Each known word with the words up to the next one."""
-    starts = [place for place, word in enumerate(words) if word in known]
+    return _split(words, [place for place, word in enumerate(words) if word in known])
+
+
+def _split(words: list[str], starts: list[int]) -> list[tuple[str, list[str]]]:
+    """Each word at one of these places with the words up to the next one."""
     return [(words[start], words[start + 1 : end]) for start, end in pairwise([*starts, len(words)])]
 
 
 def _parse_option(words: list[str]) -> OptionDeclared | None:
-    """None without a name or a known type."""
-    groups = [(word, " ".join(rest)) for word, rest in _groups(words, _OPTION_WORDS)]
+    """None without a name or a known type.
+
+    The name ends at the first ``type`` before a known type, if a field or nothing comes next: names and texts
+    may hold such words too.
+    """
+    for end in range(2, len(words) - 1):
+        kind = _OPTION_TYPES.get(words[end + 1]) if words[end] == "type" else None
+        if words[0] == "name" and kind is not None and {*words[end + 2 : end + 3]} <= _FIELDS:
+            return _option_of(" ".join(words[1:end]), kind, words[end + 2 :])
+    return None
+
+
+def _option_of(name: str, kind: OptionType, words: list[str]) -> OptionDeclared:
+    known = _OPTION_WORDS[kind]
+    starts = [
+        place
+        for place, word in enumerate(words)
+        if word in known and (word != "default" or word not in words[:place])  # a later one is text
+    ]
+    groups = [(word, " ".join(rest)) for word, rest in _split(words, starts)]
     texts = dict(reversed(groups))  # the first of two counts
-    name, kind = texts.get("name"), _OPTION_TYPES.get(texts.get("type", ""))
-    if not name or kind is None:
-        return None
     return OptionDeclared(
         name,
         kind,

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
+from engines.release import RELEASE
 from workers.engine.fair_clock import find_clock_method
 from workers.engine.sandbox_probe import probe
 from workers.match.book import make_books
@@ -40,6 +41,9 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     if HELP & set(arguments):
         print(help_text())
+        return 0
+    if {"-version", "--version"} & set(arguments[:1]):
+        print(f"Duarena {RELEASE}")
         return 0
     options = read_options(arguments, usual_store())
     if options.dry_run:

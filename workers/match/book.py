@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
-from engines.book import BookError, BookStart, read_book
+from engines.book import BookError, BookStart, is_records, read_book, read_game_book
+from engines.records import read_records
 from engines.rules.registry import Variant, find_game
 from workers.game.openings import OpeningError, iter_openings
 from workers.match.options.options import MatchOptionError, MatchTerms, Order
@@ -67,7 +69,7 @@ def _file_book(game: Variant, terms: MatchTerms) -> Book:
     """The openings of a file, from the chosen one on; after the last one it starts again at the first."""
     openings = terms.openings
     assert openings.file is not None
-    starts = list(_read_starts(game, openings.file, terms.ply_limit))
+    starts = list(_read_starts(game, openings.file, openings.plies, terms.ply_limit))
     if not starts:
         raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
     if openings.order is Order.RANDOM:
@@ -78,13 +80,21 @@ def _file_book(game: Variant, terms: MatchTerms) -> Book:
     return Book(lambda: islice(cycle(starts), openings.start - 1, None))
 
 
-def _read_starts(game: Variant, path: Path, ply_limit: int | None) -> Iterator[BookStart]:
+def _read_starts(game: Variant, path: Path, plies: int, ply_limit: int | None) -> Iterator[BookStart]:
+    """The openings of a file, or the first plies of its recorded games; ``plies`` 0 is all of an opening."""
     try:
-        yield from read_book(game, path.read_text("utf-8-sig"), ply_limit)
+        text = path.read_text("utf-8-sig")
+        if is_records(text):
+            if not plies:
+                raise MatchOptionError(f"-openings file={path}: these are games: plies=N says how many plies")
+            yield from read_game_book(game, read_records(text.splitlines(), str(path)), plies, ply_limit)
+        else:
+            for start in read_book(game, text, ply_limit):
+                yield replace(start, moves=start.moves[: plies or None])
     except OSError as error:
         raise MatchOptionError(f"-openings file={path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         why = "it is not a text file with one opening a line"
         raise MatchOptionError(f"-openings file={path}: {why}") from None
     except BookError as error:
-        raise MatchOptionError(f"{path}, {error}") from None
+        raise MatchOptionError(str(error) if is_records(text) else f"{path}, {error}") from None

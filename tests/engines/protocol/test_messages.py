@@ -71,6 +71,15 @@ FROM_ENGINE: dict[str, EngineMessage] = {
     "option name Hash type spin default 16 min 1 max 1024": OptionDeclared(
         "Hash", OptionType.SPIN, "16", 1, 1024
     ),
+    "option name Default min type type spin default 1 min 0 max 9": OptionDeclared(
+        "Default min type", OptionType.SPIN, "1", 0, 9
+    ),
+    "option name Style type combo default Very Solid var Very Solid var wild default": OptionDeclared(
+        "Style", OptionType.COMBO, "Very Solid", choices=("Very Solid", "wild default")
+    ),
+    "option name Book type string default min 3 type var": OptionDeclared(
+        "Book", OptionType.STRING, "min 3 type var"
+    ),
     "option name Clear Hash type button": OptionDeclared("Clear Hash", OptionType.BUTTON),
     "option name Book type string default": OptionDeclared("Book", OptionType.STRING, ""),
     "option name Ponder type check default false": OptionDeclared("Ponder", OptionType.CHECK, "false"),

@@ -135,3 +135,63 @@ def test_openings_given_up_long_ago_are_drawn_again(monkeypatch: pytest.MonkeyPa
 def test_openings_longer_than_any_game_are_refused() -> None:
     with pytest.raises(MatchOptionError, match=r"random:300: .* no random game of Dogon kulei"):
         make_books(terms_of(openings=Openings(plies=300)))
+
+
+GAMES_OF_A_BOOK = """[Event "?"]
+[Game "dogon-kulei"]
+
+1. d1+ d2+ 2. f1+ *
+
+[Event "?"]
+[Game "dualma"]
+
+1. a1:a2 *
+
+[Event "?"]
+[Game "dogon-kulei"]
+
+1. d1+ {book} d2+ 2. e1- 1-0
+
+[Event "?"]
+[Game "dogon-kulei"]
+
+1. d1+ *
+
+[Event "?"]
+[Game "dogon-kulei"]
+
+1. f1+ f2- *
+"""
+
+
+def test_recorded_games_are_a_book_of_their_first_plies(tmp_path: Path) -> None:
+    """Each opening once; shorter games and other ladders are left out."""
+    path = tmp_path / "games.pgn"
+    path.write_text(GAMES_OF_A_BOOK)
+    found = make_books(terms_of(openings=Openings(plies=2, file=path)))["dogon-kulei"]
+    assert [found.start(n).moves for n in range(3)] == [("d1+", "d2+"), ("f1+", "f2-"), ("d1+", "d2+")]
+
+
+@pytest.mark.parametrize(
+    ("text", "plies", "complaint"),
+    [
+        (GAMES_OF_A_BOOK, 0, r"games\.pgn: these are games: plies=N says how many plies"),
+        (GAMES_OF_A_BOOK.replace("f1+ f2-", "f1+ f1+"), 2, r"games\.pgn:21: game 5: .*illegal"),
+        (GAMES_OF_A_BOOK.replace("f1+ f2- *", "f1+ ,"), 2, r"games\.pgn:24: game 5: .*',' is not spelled"),
+        (GAMES_OF_A_BOOK, 9, r"games\.pgn has no openings of dogon-kulei"),
+    ],
+)
+def test_a_book_of_games_that_cannot_be_used_is_named(
+    tmp_path: Path, text: str, plies: int, complaint: str
+) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(text)
+    with pytest.raises(MatchOptionError, match=complaint):
+        make_books(terms_of(openings=Openings(plies=plies, file=path)))
+
+
+def test_openings_of_a_file_are_shortened(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text("d1+ d2+ f1+\nf1+\n")
+    found = make_books(terms_of(openings=Openings(plies=2, file=path)))["dogon-kulei"]
+    assert [found.start(n).moves for n in range(2)] == [("d1+", "d2+"), ("f1+",)]

@@ -101,14 +101,16 @@ def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store
 def _command(pairs: Pairs) -> list[str]:
     if "cmd" not in pairs:
         raise ValueError("cmd= is missing: give the command that starts the engine, or its bundle")
-    text = pairs["cmd"][-1]
+    text, arguments = pairs["cmd"][-1], pairs.get("arg", [])
+    if text.strip() and any(Path(folder, text).is_file() for folder in (".", *pairs.get("dir", []))):
+        return [text, *arguments]  # the path of a program, perhaps with spaces
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise ValueError(f"cmd={text}: {error}") from None
     if not words:
         raise ValueError("cmd= is empty")
-    return [*words, *pairs.get("arg", [])]
+    return [*words, *arguments]
 
 
 def _plain(words: list[str], directory: Path) -> EngineSpec:

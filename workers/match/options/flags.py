@@ -222,7 +222,7 @@ FLAGS = (
     Flag("games", "N", "games in each meeting; each pair of games has one opening, colours reversed (2)",
          one(whole(1, 1_000))),
     Flag("pairs", "N", "the same as -rounds N -games 2", one(whole(1, MAX_ROUNDS))),
-    Flag("openings", "random:PLIES | file=FILE [order=sequential|random] [start=N] | none",
+    Flag("openings", "random:PLIES | file=FILE [order=sequential|random] [start=N] [plies=N] | none",
          f"where games begin (random:{DEFAULT_PLIES})", read_openings, write=openings_words),
     Flag("margin", "MS", "milliseconds granted on each move before a flag falls (50)",
          one(whole(0, MAX_MARGIN_MS)), field="margin_ms"),

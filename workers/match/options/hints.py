@@ -27,7 +27,11 @@ ELSEWHERE = {
     "strikes": "-withdraw N withdraws an engine after N forfeits in a row",
     "seeds": "in a gauntlet the first engine meets the others; in a knock-out all are seeded in their order",
     "engines": "give each engine by -engine cmd=COMMAND",
-    "version": "leave it out: the version is that of the checkout",
+    "version": "alone it prints the release; version=TEXT at -engine names that of an engine",
+    "pgn": "-records FILE has every game, always with all that is known of its moves",
+    "gauntlet": "write -tournament gauntlet",
+    "swap": "leave it out: each opening is played with both colours, if -games is even",
+    "nobookrepeat": "leave it out: each pair of games has the next opening of its file",
     "compliance": "python3 -m workers check tests an engine",
     "force-concurrency": "leave it out: more games than cores are only warned of",
     "show-latency": "leave it out: records have the time of each move",
@@ -49,14 +53,17 @@ _ENGINE = {
     "whitepov": "leave it out: scores are for the side to move",
     "ponder": "leave it out: engines never think in the opponent's time",
     "plies": "write depth=N",
+    "movetime": "write st=SECONDS",
+    "timeout": "startup=SECONDS is the time limit for a start, timemargin=MS the margin of each move",
     "tscale": "write tc=TIME",
 }
 KEYS_ELSEWHERE = {
     "engine": _ENGINE,
     "each": _ENGINE,
+    "draw": {"number": "write movenumber=N", "count": "write movecount=N"},
+    "resign": {"count": "write movecount=N", "number": "leave it out: a game may be lost from the start"},
     "openings": {
         "format": "leave it out: one line of the file is one opening",
-        "plies": "leave it out: openings of a file are played to their end",
         "policy": "leave it out: each pair of games has the next opening",
     },
 }

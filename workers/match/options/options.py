@@ -45,7 +45,10 @@ class Order(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """``plies`` random plies, or the openings of ``file`` from number ``start`` on (counted from 1)."""
+    """``plies`` random plies, or the openings of ``file`` from number ``start`` on (counted from 1).
+
+    With a file ``plies`` are the first ones of each opening or recorded game; 0 is all of an opening.
+    """
 
     plies: int = 0
     file: Path | None = None

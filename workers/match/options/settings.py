@@ -28,6 +28,8 @@ from workers.statistics import Model
 
 MAX_CPU = 4_095
 
+_MINUTES = re.compile(r"(?<![^;])([0-9]{1,4}):([0-5]?[0-9])(\.[0-9]{1,3})?(?=\+)")
+"""A clock of minutes and seconds, as in ``1:30+1``."""
 _TRUTH = ("off", "on")
 """How our own options are written for false and true."""
 _UGI_TRUTH = ("false", "true")
@@ -248,8 +250,12 @@ def read_ladders(setting: Setting) -> tuple[str, ...]:
 
 
 def read_control(text: str) -> str:
-    """A time control in the normal form that records have."""
-    return format_time_control(parse_time_control(text))
+    """A time control in the normal form that records have; a clock may be given as minutes and seconds."""
+    return format_time_control(parse_time_control(_MINUTES.sub(_seconds_of, text)))
+
+
+def _seconds_of(clock: re.Match[str]) -> str:
+    return f"{60 * int(clock[1]) + int(clock[2])}{clock[3] or ''}"
 
 
 def read_cpus(setting: Setting) -> tuple[int, ...]:
@@ -314,7 +320,12 @@ _REALS = {key: (key, read_real) for key in ("elo0", "elo1", "alpha", "beta")}
 SPRT = Table(Sprt, _REALS | {"model": ("model", choice(Model))}, Sprt.check)
 BOOK = Table(
     Openings,
-    {"file": ("file", _read_path), "order": ("order", choice(Order)), "start": ("start", whole(1))},
+    {
+        "file": ("file", _read_path),
+        "order": ("order", choice(Order)),
+        "start": ("start", whole(1)),
+        "plies": ("plies", whole(0, MAX_OPENING_PLIES)),
+    },
 )
 
 
@@ -325,7 +336,7 @@ def read_openings(setting: Setting) -> Openings:
         plies = setting.words[0].removeprefix("random:")
         return Openings(whole(0, MAX_OPENING_PLIES)(plies))
     if not any(word.startswith("file=") for word in setting.words):
-        raise ValueError("must be random:PLIES, none, or file=FILE [order=…] [start=N]")
+        raise ValueError("must be random:PLIES, none, or file=FILE [order=…] [start=N] [plies=N]")
     openings: Openings = BOOK(setting)
     return openings
 

@@ -187,7 +187,7 @@ def test_booleans_of_a_toml_file_are_those_of_ugi_in_the_options_of_engines(fold
 
 def test_a_dry_run_prints_the_toml_of_the_same_match(folder: Path) -> None:
     (folder / "book.txt").write_text("d1+ d2+\nf1+\n")
-    files = "-openings file=book.txt order=random -withdraw 3 -each option.Two.words=x -sandbox"
+    files = "-openings file=book.txt order=random plies=1 -withdraw 3 -each option.Two.words=x -sandbox"
     test = "-sprt elo0=0 elo1=5 -games 4 -log logs -site S -draw movenumber=9 movecount=2 score=0"
     others = """-noswap -reverse -wait 20 -cpus 0 -ratinginterval 5 -strict -startup 20
         -each st=1 timemargin=3 -resign movecount=3 score=9 twosided=false"""
@@ -214,6 +214,29 @@ def test_a_bundle_brings_its_name_and_options(folder: Path) -> None:
     assert (spec.name, spec.version, spec.options) == ("Zip", "3", (("Hash", "16"), ("Deep", "3")))
     with pytest.raises(MatchOptionError, match="Zip plays dualma, not dogon-kulei"):
         read("-engine", "cmd=bot.zip", *LEAST)
+
+
+@pytest.mark.parametrize(
+    ("given", "control"),
+    [("1:00+1", "60+1"), ("0:30.5+0", "30.5+0"), ("depth=3;2:05+0.1", "125+0.1;depth=3"), ("90+1", "90+1")],
+)
+def test_a_clock_may_have_minutes(given: str, control: str, folder: Path) -> None:
+    assert read(*TWO, "-game", "dualma", "-tc", given).terms.time_control == control
+
+
+def test_the_path_of_a_program_may_have_a_space_where_its_beginning_is_another_program(folder: Path) -> None:
+    for name in ("my", "my bot"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    one, two = read(
+        "-engine", "cmd=./my bot", "-engine", "cmd=./my 'a bot'", *LEAST[len(TWO) :]
+    ).terms.entrants
+    assert one.command == (str(folder / "my bot"),)
+    assert two.command == (str(folder / "my"), "a bot")
+    (folder / "in").mkdir()
+    (folder / "my bot").rename(folder / "in" / "my bot")
+    words = ["-engine", "cmd=./my bot", "arg=x", "dir=in", "-engine", "cmd=true"]
+    assert read(*words, *LEAST[len(TWO) :]).terms.entrants[0].command == (str(folder / "in" / "my bot"), "x")
 
 
 OF_OTHERS = """version engines engine each variant concurrency draw resign maxmoves tb tbpieces tbignore50
@@ -259,6 +282,20 @@ REFUSED = [
     ("-game chess", "-game chess: unknown game 'chess'"),
     ("-game", "-game: names no game"),
     ("-tc 60", "-tc 60: cannot read '60' in time control '60'"),
+    ("-tc 60", "write 60+0 for 60 seconds without an increment"),
+    ("-tc 40/60", "a clock is for the whole game: write 60+0.5, or 0.1/move"),
+    ("-tc inf", "a game needs a limit: write nodes=5000 or depth=4"),
+    ("-tc 0+5", "a clock of 0 seconds has no time for the first move: write 5/move"),
+    ("-tc 1:75", "a clock is in seconds"),
+    ("-draw number=3 movecount=1 score=3", "unknown key 'number'; write movenumber=N"),
+    ("-draw movenumber=3 count=1 score=3", "unknown key 'count'; write movecount=N"),
+    ("-resign count=1 score=3", "unknown key 'count'; write movecount=N"),
+    ("-each movetime=1 LEAST", "unknown key 'movetime'; write st=SECONDS"),
+    ("-each timeout=1 LEAST", "unknown key 'timeout'; startup=SECONDS"),
+    ("-pgn games.pgn 2 LEAST", "unknown option; -records FILE has every game"),
+    ("-gauntlet LEAST", "unknown option; write -tournament gauntlet"),
+    ("-swap LEAST", "unknown option; leave it out: each opening is played with both colours"),
+    ("-nobookrepeat LEAST", "unknown option; leave it out: each pair of games has the next opening"),
     ("-tc 1+0 2+0", "-tc 1+0 2+0: takes one word, not 2"),
     ("-tc 1+0 -tc 2+0", "-tc 2+0: is given twice"),
     ("dogon-kulei", "'dogon-kulei': an option begins with '-'"),
