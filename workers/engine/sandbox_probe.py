@@ -26,7 +26,8 @@ from workers.engine.launch import plan_launch
 from workers.engine.process import EngineProcess
 from workers.jobs import EngineSpec
 from workers.sandbox import probe_engine
-from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
+from workers.sandbox.groups.cgroups import GroupParent
+from workers.sandbox.groups.hierarchies import VARIABLE, look_for_parent
 from workers.sandbox.host import NEEDED, missing_programs
 from workers.sandbox.levels import Level, Verdict, Want
 from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
@@ -66,24 +67,20 @@ def _find_level() -> tuple[Level, list[Want], Sandbox | None]:
         return Level.C, [Want(str(error))], None
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # with SIG_IGN bwrap waits forever
-    parent = find_parent(os.environ.get(VARIABLE, ""))
-    if parent is not None:
+    parent = look_for_parent(os.environ.get(VARIABLE, ""))
+    if isinstance(parent, GroupParent):
         parent.clear()
         full = Sandbox(tools, parent)
         if not (wants := _find_faults(full)):
             return Level.A, [], full
     else:
-        wants = [NO_GROUP]
+        wants = [parent]
     partial = Sandbox(tools, None)
     if faults := _find_faults(partial):
         return Level.C, faults, None
     return Level.B, wants, partial
 
 
-NO_GROUP = Want(
-    "a control group of this user's own, with limits on memory and processes",
-    "start ./arena as root, which creates one and becomes another user, or under systemd with Delegate=yes",
-)
 AS_ROOT = Want(
     "an unprivileged user: the sandbox cannot confine root",
     "start ./arena, which becomes another user, or become one yourself",

@@ -34,8 +34,8 @@ class SettingError(ValueError):
 class Want(JsonValue):
     """Something this machine lacks, and the remedy: a command, a sentence, or empty.
 
-    ``package`` is the package to install if a program is missing. ``may_pass``: the cause may be a busy
-    machine, so that another probe may not find it.
+    ``package`` is the package to install if a program is missing. ``may_pass``: the cause may pass, such as a
+    busy machine, so that another probe may not find it.
     """
 
     lack: str

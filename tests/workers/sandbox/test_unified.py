@@ -1,13 +1,15 @@
 """Control groups of version 2 in the kernel's mounted hierarchy.
 
 Freezing, counting and killing need no controller, so they are tested wherever version 2 is mounted, even
-beside version 1, which then has the controllers. Only root may create groups there.
+beside version 1, which then has the controllers. Limits and delegated groups are tested where version 2 has
+the controllers. Only root may create groups there.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,8 +19,8 @@ import pytest
 
 from workers.reaper import end_group, kill_group
 from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
-from workers.sandbox.groups.hierarchies import read_mounts
-from workers.sandbox.limits import Limits
+from workers.sandbox.groups.hierarchies import DELEGATED_ATTRIBUTE, NEEDED_V2, read_mounts
+from workers.sandbox.limits import MEBIBYTE, Limits
 from workers.sandbox.process import START_LINE, START_SCRIPT
 from workers.sandbox.withheld import TICK_NS, PressureCounter
 
@@ -28,6 +30,8 @@ DEADLINE_SECONDS = 20.0
 """Ten times the longest time on a busy machine."""
 LOOKS = 5000
 """Some tens of milliseconds."""
+ROOT = Path(__file__).parents[3]
+LOOK = "from workers.sandbox.groups.hierarchies import look_for_parent; print(look_for_parent())"
 TIME_LIMIT = ("timeout", "30")
 BUSY = (*TIME_LIMIT, "sh", "-c", "(while :; do :; done) & while :; do :; done")
 """Two processes that use all the time they get."""
@@ -159,3 +163,62 @@ def test_without_delegated_controllers_no_group_is_made_and_none_is_left(parent:
     with pytest.raises(OSError, match=r"memory\.max"):
         GroupParent({"": str(parent)}).plan(Limits()).create()
     assert [path for path in parent.iterdir() if path.is_dir()] == []
+
+
+@pytest.fixture
+def delegate(parent: Path) -> Path:
+    """A group with controllers that are not enabled for its own groups."""
+    if not set(NEEDED_V2) <= set((parent / "cgroup.controllers").read_text().split()):
+        pytest.skip(
+            "needs a machine whose controllers memory and pids are those of control groups of version 2"
+        )
+    return parent
+
+
+def found_in(group: Path) -> str:
+    """What a worker finds that systemd has started in ``group``."""
+    group.mkdir(exist_ok=True)
+    command = (*TIME_LIMIT, "sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', str(group), sys.executable)
+    return subprocess.run(
+        (*command, "-c", LOOK), cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize("leaf", ["main", "other"])
+def test_a_worker_in_a_leaf_of_a_delegated_group_makes_groups_with_limits(delegate: Path, leaf: str) -> None:
+    os.setxattr(delegate, DELEGATED_ATTRIBUTE, b"1")
+    assert found_in(delegate / leaf) == str(GroupParent({"": str(delegate)}))
+    group = UnifiedGroup(delegate / "engine-1", Limits(memory=64 * MEBIBYTE, processes=32))
+    group.create()
+    place = Path(group.folders[0])
+    assert (place / "memory.max").read_text() == f"{64 * MEBIBYTE}\n"
+    assert (place / "pids.max").read_text() == "32\n"
+    assert (place / "cpu.max").read_text() == "100000 100000\n"
+    group.end()
+
+
+def test_a_worker_alone_in_a_delegated_group_moves_to_a_leaf(delegate: Path) -> None:
+    assert found_in(delegate) == str(GroupParent({"": str(delegate)}))
+    assert (delegate / "main").is_dir()
+
+
+def test_a_worker_beside_another_process_in_its_group_names_the_remedy(delegate: Path) -> None:
+    with subprocess.Popen(BUSY) as other:
+        (delegate / "cgroup.procs").write_text(str(other.pid))
+        found = found_in(delegate)
+        other.terminate()
+    assert f"{delegate}: it has processes of its own" in found
+    assert "DelegateSubgroup=main" in found
+
+
+def test_a_group_without_controllers_is_named_with_them(delegate: Path) -> None:
+    inner = delegate / "inner"
+    inner.mkdir()
+    assert f"memory and pids among the controllers of the control group {inner}" in found_in(inner)
+    inner.rmdir()
+
+
+def test_a_threaded_group_says_what_it_must_be(delegate: Path) -> None:
+    (delegate / "threads").mkdir()
+    (delegate / "threads" / "cgroup.type").write_text("threaded")
+    assert str(delegate) in found_in(delegate)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from workers.sandbox.groups import hierarchies
 from workers.sandbox.groups.cgroups import GroupParent, UnifiedGroup
 from workers.sandbox.groups.hierarchies import (
     Mount,
+    _unified_parent,
     enable_controllers,
-    move_to_leaf,
     read_memberships,
     read_mounts,
 )
+from workers.sandbox.levels import Want
 from workers.sandbox.limits import MEBIBYTE, Limits
 
 LIMITS = Limits(memory=64 * MEBIBYTE, processes=32)
@@ -122,20 +125,107 @@ def test_a_parent_has_a_version() -> None:
     assert GroupParent({"memory": "/sys/fs/cgroup/memory/duarena"}).version == 1
 
 
-def test_only_available_controllers_are_delegated(tmp_path: Path) -> None:
+@pytest.fixture
+def delegate(tmp_path: Path) -> Path:
+    """A group as systemd leaves it to a unit with ``DelegateSubgroup=main``, its controllers not enabled."""
+    for folder in (tmp_path, tmp_path / "main"):
+        folder.mkdir(exist_ok=True)
+        for name in ("cgroup.procs", "cgroup.subtree_control"):
+            (folder / name).touch()
+        (folder / "cgroup.controllers").touch()
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory hugetlb pids rdma\n")
-    (tmp_path / "cgroup.subtree_control").touch()
-    enable_controllers(tmp_path)
-    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
-    (tmp_path / "cgroup.controllers").write_text("memory pids\n")
-    (tmp_path / "cgroup.subtree_control").write_text("")
-    enable_controllers(tmp_path)
-    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
+    return tmp_path
 
 
-def test_a_group_that_cannot_be_entered_is_not_divided(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=r"cgroup\.procs"):
-        move_to_leaf(tmp_path)
+def unified(place: Path, group: str, name: str = "") -> GroupParent | Want:
+    """What a process in ``group`` finds, if ``place`` is the mount of version 2."""
+    return _unified_parent({"": Mount("/", str(place))}, {"": group}, name)
+
+
+def test_the_group_around_a_leaf_is_divided_though_its_controllers_are_off(
+    delegate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[Path, object]] = []
+    monkeypatch.setattr(hierarchies, "write_value", lambda path, value: written.append((path, value)))
+    assert unified(delegate, "/main") == GroupParent({"": str(delegate)})
+    file = delegate / "cgroup.subtree_control"
+    assert written == [(file, "+memory"), (file, "+pids"), (file, "+cpu")]
+
+
+def test_the_group_around_any_leaf_is_divided_if_systemd_delegated_it(
+    delegate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (delegate / "main").rename(delegate / "other")
+    monkeypatch.setattr(hierarchies, "is_delegated", lambda folder: folder == delegate)
+    assert unified(delegate, "/other") == GroupParent({"": str(delegate)})
+
+
+def test_a_named_group_is_divided_though_its_controllers_are_off(delegate: Path) -> None:
+    assert unified(delegate.parent, "/elsewhere", delegate.name) == GroupParent({"": str(delegate)})
+
+
+def test_a_group_without_a_leaf_gets_one(delegate: Path) -> None:
+    assert unified(delegate.parent, f"/{delegate.name}") == GroupParent({"": str(delegate)})
+    assert (delegate / "main" / "cgroup.procs").read_text() == str(os.getpid())
+
+
+@pytest.mark.parametrize(
+    ("controllers", "lack"), [("cpu pids", "memory among"), ("", "memory and pids among")]
+)
+def test_missing_controllers_are_named_with_their_group(delegate: Path, controllers: str, lack: str) -> None:
+    (delegate / "cgroup.controllers").write_text(controllers)
+    found = unified(delegate, "/main")
+    assert isinstance(found, Want)
+    assert found.lack == f"{lack} the controllers of the control group {delegate}"
+
+
+def test_without_the_cpu_controller_a_group_is_divided(delegate: Path) -> None:
+    (delegate / "cgroup.controllers").write_text("memory pids")
+    assert isinstance(unified(delegate, "/main"), GroupParent)
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "may_pass"),
+    [
+        (errno.EBUSY, "DelegateSubgroup=main", True),
+        (errno.EOPNOTSUPP, "cgroup.type", False),
+        (errno.EACCES, "cgroup.subtree_control", False),
+    ],
+)
+def test_a_group_that_cannot_be_divided_says_why(
+    delegate: Path, monkeypatch: pytest.MonkeyPatch, number: int, word: str, may_pass: bool
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise OSError(number, os.strerror(number), str(folder / "cgroup.subtree_control"))
+
+    monkeypatch.setattr(hierarchies, "enable_controllers", refuse)
+    found = unified(delegate, "/main")
+    assert isinstance(found, Want)
+    assert str(delegate) in found.lack
+    assert word in found.remedy
+    assert found.may_pass is may_pass
+
+
+def test_an_optional_controller_that_stays_off_does_not_matter(
+    delegate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def write(path: Path, value: str) -> None:
+        if value == "+cpu":
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        written.append(value)
+
+    monkeypatch.setattr(hierarchies, "write_value", write)
+    enable_controllers(delegate)
+    assert written == ["+memory", "+pids"]
+
+
+def test_a_group_that_cannot_be_entered_is_not_divided(delegate: Path) -> None:
+    (delegate / "main" / "cgroup.procs").unlink()
+    found = unified(delegate.parent, f"/{delegate.name}")
+    assert isinstance(found, Want)
+    assert found.lack == f"limits in the control group {delegate}: No such file or directory"
 
 
 def test_a_group_of_a_container_is_seen_from_the_mount_on() -> None:
