@@ -15,6 +15,7 @@ import yaml
 from django.urls import resolve
 
 from tournament.embedded.plan import ROOT
+from tournament.monitoring.logs import hide_secrets
 from tournament.settings import MAX_BUNDLE_BYTES, STATIC_URL
 
 CONFIGURATION = (ROOT / "docs" / "nginx" / "nginx.conf").read_text()
@@ -39,6 +40,23 @@ def test_every_file_that_the_configuration_names_is_in_the_container() -> None:
     for path in named:
         assert any(Path(path).is_relative_to(folder) for folder in given) or path == "/srv", path
     assert MOUNTS["/etc/nginx/nginx.conf"] == "./docs/nginx/nginx.conf"
+
+
+def test_no_log_has_the_secret_of_a_link() -> None:
+    (pattern,) = re.findall(r'^ +"~(\S+)" "\$page-";', CONFIGURATION, re.MULTILINE)
+    masked = re.compile(pattern.replace("(?<page>", "(?P<page>"))
+    secret = ("/password-reset/3-x/", "/account/email/x/", "/account/digest/1:x/")
+    for path in secret:
+        found = masked.match(path)
+        assert found is not None
+        assert hide_secrets(path) == f"{found['page']}-"
+    assert not any(map(masked.match, ("/password-reset/", "/password-reset/sent/", "/account/")))
+    locations = re.findall(r"location ~ (\S+) {\s+(\S+)", CONFIGURATION)
+    first = next(one for one in locations if re.match(one[0], secret[0]))
+    assert first[1] == "error_log"
+    assert all(re.match(first[0], path) for path in secret)
+    assert "$uri" not in CONFIGURATION.partition("log_format site")[2].partition(";")[0]
+    assert "$request " not in CONFIGURATION
 
 
 def test_static_files_are_those_that_the_migration_collects() -> None:

@@ -402,7 +402,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "workers.logs.make_formatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"secrets": {"()": "tournament.monitoring.logs.SecretsFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
     "loggers": {
         "tournament": {"handlers": ["stderr"], "level": "INFO", "propagate": True},
         # By default Django reports a failed page only by mail, and no recipient is configured.

@@ -6,6 +6,7 @@ import unicodedata
 from functools import cache
 
 from confusable_homoglyphs import confusables
+from django.utils.crypto import salted_hmac
 
 MAX_LOOK = 255
 
@@ -26,6 +27,11 @@ def look_key(name: str) -> str:
 def look_keys(name: str) -> set[str]:
     """The keys of a new name as it is and in small letters: a Greek ``Ι`` is like ``l``, ``ι`` like ``i``."""
     return {look_key(name), look_key(name.casefold())}
+
+
+def closed_name(look: str) -> str:
+    """What an account is called after it was closed: only who knows the key of its old name can tell it."""
+    return f"closed-{salted_hmac('closed account', look, algorithm='sha256').hexdigest()[:12]}"
 
 
 def _skeleton(text: str) -> str:

@@ -1,7 +1,7 @@
 """The id of each request, which every line of the log about it carries, and the access log.
 
-The id is that of the header ``X-Request-ID``, which a proxy or a worker may send, or a new one; the response
-has it too.
+No line has the secret of a link that is sent by mail. The id is that of the header ``X-Request-ID``, which a
+proxy or a worker may send, or a new one; the response has it too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -22,6 +23,8 @@ REQUEST_ID = "duarena.request_id"
 """The key of the id in a request's ``META``."""
 _LINE = '{address} "{method} {uri} HTTP/{version}" {status} {bytes} {ms} ms "{agent}"'
 _access_log = logging.getLogger("tournament.access")
+_SECRET = re.compile(r"(/(?:password-reset|account/email|account/digest)/)(?!sent/)[^?\s\"']+")
+"""Addresses whose last part is all that is needed to set a password, confirm an address or end a digest."""
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -41,6 +44,21 @@ class RequestIdMiddleware:
         return response
 
 
+def hide_secrets(text: str) -> str:
+    """The text with ``-`` in place of secrets in addresses."""
+    return _SECRET.sub(r"\1-", text)
+
+
+class SecretsFilter(logging.Filter):
+    """Hides secrets in the messages of Django, which name the address of a page that failed."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        if (hidden := hide_secrets(message)) != message:
+            record.msg, record.args = hidden, ()
+        return True
+
+
 def log_request(
     scope: Mapping[str, Any], response: HttpResponseBase, begun: float, request: str = ""
 ) -> None:
@@ -48,12 +66,15 @@ def log_request(
 
     A request that Django did not get has no id.
     """
+    path = scope["raw_path"].decode("latin-1")
+    decoded = unquote(path)  # a secret may stand behind "%61ccount" as well
+    path = hidden if (hidden := hide_secrets(decoded)) != decoded else path
     query = scope["query_string"].decode("latin-1")
     values = {
         "request": request,
         "address": scope["client"][0],
         "method": scope["method"],
-        "uri": scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
+        "uri": path + (f"?{query}" if query else ""),
         "status": response.status_code,
         "bytes": int(response.get("Content-Length") or 0),
         "ms": round(1000 * (time.monotonic() - begun), 1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import secrets
 from contextlib import suppress
 from functools import partial
 
@@ -13,6 +12,7 @@ from django.db import transaction
 
 from tournament.formats.base import TournamentError
 from tournament.models import Allowance, BotVersion, Tournament, User
+from tournament.models.names import closed_name
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.deactivation import stop_work_of
 from tournament.services.results.withdrawal import withdraw
@@ -26,8 +26,8 @@ OPEN = (Tournament.State.DRAFT, Tournament.State.PAUSED)
 def close_account(user: User, now: datetime.datetime) -> None:
     """End the user's access, tournaments and bots, and then delete what is personal.
 
-    After an interruption the user can still log in, and repeats it. The row of the user stays under a random
-    name, because a bot without an owner is one of the site's.
+    After an interruption the user can still log in, and repeats it. The row of the user stays under another
+    name, because a bot without an owner is one of the site's, and so that nobody can take the old one.
     """
     end_all_access(user)
     EmailAddress.objects.filter(user=user).delete()  # no mail about what follows
@@ -44,7 +44,9 @@ def close_account(user: User, now: datetime.datetime) -> None:
 
 @transaction.atomic
 def _forget(user: User) -> None:
-    user.username = f"closed-{secrets.token_hex(4)}"
+    name = closed_name(user.look)
+    is_taken = User.objects.filter(username=name).exists()  # names of old accounts may look alike
+    user.username = f"{name}-{user.pk}" if is_taken else name
     user.email = user.first_name = user.last_name = ""
     user.digest = User.DigestPeriod.NEVER
     user.is_active = False

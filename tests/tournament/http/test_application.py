@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from tournament.http.addresses import counted_address, plain_address
 from tournament.http.application import Application
 from tournament.http.limits import LARGE_BYTES, TOO_LARGE
 from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATH, THREADS, kind_of
+from workers.logs import make_formatter
 
 SIZE = 10_000_000
 may_end = threading.Event()
@@ -251,6 +253,25 @@ def test_every_response_is_logged(
     assert lines[0].startswith(r'127.0.0.1 "GET /page/?a=\"b\" HTTP/1.1" 200 0 ')
     assert lines[0].endswith(' ms "A"')
     assert '"POST /form/ HTTP/1.1" 408 ' in lines[1]
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+def test_no_secret_and_no_control_character_is_logged(
+    application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("DUARENA_LOG", kind)
+    paths = ("/password-reset/3-SECRET/", "/account/email/SECRET/more/", "/account/digest/SECRET/")
+    for address in (*paths, "/%61ccount/digest/SECRET/", "/password-reset/sent/", "/x%1b/"):
+        run(application, get(address, user_agent="A\x1b[2J\x9b\x7f"))
+    formatter = make_formatter()
+    lines = [formatter.format(record) for record in caplog.records if record.name == "tournament.access"]
+    assert len(lines) == 6
+    assert all("SECRET" not in line for line in lines)
+    assert [line for line in lines if "/account/email/-" in line]
+    assert [line for line in lines if "/password-reset/sent/" in line]
+    if kind == "json":
+        lines = [json.loads(line)["agent"] for line in lines]
+    assert all(r"A\x1b[2J" in line and r"\x9b\x7f" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from django.core.cache import cache
 from django.db.models import Sum
 
 from engines.book import Opening, choose_balanced
@@ -14,6 +15,7 @@ from tournament.models import ExplorerMove
 from tournament.services.explorer.counting import in_chunks
 from tournament.services.explorer.positions import number_of
 
+KEPT_S = 600
 MOST_POSITIONS = 2_000
 """Positions of each ply from which the search goes on: those that most games reached."""
 
@@ -24,7 +26,19 @@ class _Line(NamedTuple):
 
 
 def find_book(ladder: str, plies: int, least_games: int, balance: float, most: int) -> list[Opening]:
-    """The balanced openings of so many plies; see ``engines.book.choose_balanced``."""
+    """The balanced openings of so many plies; see ``engines.book.choose_balanced``.
+
+    The games that are counted may be ``KEPT_S`` seconds old.
+    """
+    key = f"openings-{ladder}-{plies}"
+    openings: list[Opening] | None = cache.get(key)
+    if openings is None:
+        openings = _find_openings(ladder, plies)
+        cache.set(key, openings, KEPT_S)
+    return choose_balanced(openings, least_games, balance, most)
+
+
+def _find_openings(ladder: str, plies: int) -> list[Opening]:
     start: Position = find_game(ladder).position.initial()
     lines = {number_of(ladder, start): _Line((), start)}
     for _ in range(plies):
@@ -33,8 +47,7 @@ def find_book(ladder: str, plies: int, least_games: int, balance: float, most: i
     for number, _, wins, draws, losses in _moves_of(lines):
         games[number] += wins + draws + losses
         points[number] += wins + draws / 2
-    openings = [Opening(line.moves, games[number], points[number]) for number, line in lines.items()]
-    return choose_balanced(openings, least_games, balance, most)
+    return [Opening(line.moves, games[number], points[number]) for number, line in lines.items()]
 
 
 def _next_ply(ladder: str, lines: dict[int, _Line]) -> dict[int, _Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import unicodedata
+from functools import cache
 from smtplib import SMTPException
 from typing import Any
 
@@ -15,18 +16,33 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from tournament.http.addresses import plain_address
 from tournament.models import User
+from tournament.models.names import closed_name, look_key, look_keys
 from tournament.services.accounts.devices import known_device, remember_device
 
 MAX_USERNAME = 40
 """Longest name of a new account: names are shown in tables beside others."""
 _APP = "allauth.account"
 
+AUTHORITY = """
+admin administrator root superuser sysadmin sysop system staff moderator mod operator organizer owner referee
+official support help helpdesk info security abuse contact webmaster postmaster hostmaster noreply bot site
+duarena anonymous guest nobody everybody somebody unknown none null undefined deleted closed new edit me you
+"""
+"""Names that would speak for the site, or for nobody."""
+
 log = logging.getLogger("tournament.accounts")
+
+
+@cache
+def _reserved() -> set[str]:
+    """The keys of names that nobody gets: those of authority, and the first words of the site's addresses."""
+    routes = (str(one.pattern).lstrip("^").partition("/")[0] for one in get_resolver().url_patterns)
+    return {look_key(name) for name in (*AUTHORITY.split(), *routes) if name.replace("-", "").isalnum()}
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -65,6 +81,10 @@ class AccountAdapter(DefaultAccountAdapter):
         user.clean()
         if not shallow:
             user.validate_constraints()
+            keys = look_keys(name)
+            was_closed = User.objects.filter(username__in=map(closed_name, keys)).exists()
+            if was_closed or keys & _reserved() or name.casefold().startswith("closed-"):
+                raise ValidationError("This name is given to nobody. Choose another.")
             if alike := user.lookalike():
                 raise ValidationError(
                     f'The name looks like that of the user "{alike.username}". Choose another.'

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from engines.book import choose_balanced, count_openings
 from engines.records import Record, read_records
@@ -169,6 +170,15 @@ def test_the_book_has_the_openings_of_the_games(client: Client, games: list[Game
         assert f"# {move.games} games" in found[move.token]
 
 
+def test_a_book_is_counted_once_whatever_is_chosen_of_it(
+    client: Client, games: list[Game], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    address = "/explore/dogon-kulei/book.txt?plies=2&games={}&balance={}&x={}"
+    assert client.get(address.format(1, 50, 1)).status_code == 200
+    with django_assert_num_queries(0):
+        assert client.get(address.format(2, 40, 2)).status_code == 200
+
+
 def test_the_book_is_the_one_of_the_records(client: Client) -> None:
     texts = GameRecord.objects.filter(game__ladder="dualma").values_list("text", flat=True)
     records = [record for text in texts for record in read_records(text.splitlines(), "records")]
@@ -177,7 +187,7 @@ def test_the_book_is_the_one_of_the_records(client: Client) -> None:
     assert {(one.games, one.points) for one in find_book("dualma", 3, 2, 50, 100)} == expected
 
 
-@pytest.mark.parametrize("query", ["plies=41", "plies=x", "games=-1", "balance=51"])
+@pytest.mark.parametrize("query", ["plies=17", "plies=x", "games=-1", "balance=51"])
 def test_a_book_with_a_wrong_number_is_not_found(client: Client, query: str) -> None:
     assert client.get(f"/explore/dogon-kulei/book.txt?{query}").status_code == 404
 

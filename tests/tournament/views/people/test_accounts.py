@@ -99,6 +99,17 @@ def test_the_name_of_an_account_is_its_username_everywhere(site: Site, client: C
 
 
 @pytest.mark.parametrize(
+    "name", ["admin", "Admin", "\u0430dmin", "new", "tv", "healthz", "version-tests", "staff", "closed-1"]
+)
+def test_names_of_authority_and_of_the_site_s_addresses_are_given_to_nobody(
+    client: Client, db: None, name: str
+) -> None:
+    answer = client.post("/sign-up/", {"username": name, "password1": PASSWORD, "password2": PASSWORD})
+    assert "given to nobody" in error_at(answer.content.decode(), "username")
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
     ("address", "sent", "field", "words"),
     [
         ("/sign-up/", {}, "username", "required"),
@@ -112,7 +123,7 @@ def test_the_name_of_an_account_is_its_username_everywhere(site: Site, client: C
         ),
         (
             "/sign-up/",
-            {"username": "new", "password1": PASSWORD, "password2": "b"},
+            {"username": "newer", "password1": PASSWORD, "password2": "b"},
             "password2",
             "same password",
         ),
