@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, partial
 from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.forms.boundfield import BoundField, BoundWidget
 from django.forms.utils import flatatt
 from django.http import QueryDict
@@ -28,7 +28,7 @@ from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, LadderRating, Token, User
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
-from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY
+from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
@@ -128,7 +128,7 @@ class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] 
                     code="invalid_choice",
                     params={"value": str(number)[:20]},
                 )
-        if gone := _ended_among(value or ()):
+        if gone := _ended_among(value or (), cast(Any, self.queryset)):
             raise forms.ValidationError(
                 [f"{isolated(one)} can no longer be chosen: no version of its bot is active." for one in gone]
             )
@@ -143,19 +143,19 @@ def _numbers_in(values: Iterable[Any]) -> list[int]:
     return [int(one) for one in map(str, values) if one.isdecimal() and len(one) <= MOST_DIGITS]
 
 
-def _ended_among(values: Iterable[Any]) -> list[BotVersion]:
+def _ended_among(values: Iterable[Any], offered: QuerySet[BotVersion]) -> list[BotVersion]:
     """The versions with these ids that were valid once and may not be chosen now."""
     known = BotVersion.objects.filter(pk__in=_numbers_in(values), state__in=BotVersion.VALIDATED)
-    return list(known.exclude(pk__in=BotVersion.objects.entering().order_by()).select_related("bot"))
+    return list(known.exclude(pk__in=offered.order_by().values("pk")).select_related("bot"))
 
 
-def _with_successors(data: QueryDict) -> QueryDict:
+def _with_successors(data: QueryDict, offered: QuerySet[BotVersion]) -> QueryDict:
     """The same values of ``TournamentForm`` with the active version of each bot in place of an earlier one.
 
     A version may have been replaced after the form was drawn.
     """
     names = ("bots", "challenger")
-    replaced = _ended_among(value for name in names for value in data.getlist(name))
+    replaced = _ended_among((value for name in names for value in data.getlist(name)), offered)
     if not replaced:
         return data
     active: dict[int, int] = {}
@@ -233,9 +233,10 @@ class TimeControlField(forms.CharField):
 
 
 class TournamentForm(forms.Form):
-    """A new tournament; ``cleaned_data`` holds the values that the service takes.
+    """A new tournament, or ``terms`` to change; ``cleaned_data`` holds the values that the service takes.
 
-    ``versions`` are the bots in the order of the tables, a gauntlet's challenger first.
+    ``versions`` are the bots in the order of the tables, a gauntlet's challenger first. If ``has_entries``,
+    owners enter bots: nobody chooses them here, and versions are those of the terms.
     """
 
     name = forms.CharField(label="Name", max_length=80)
@@ -307,10 +308,19 @@ class TournamentForm(forms.Form):
     )
     rated = forms.BooleanField(label="Rated: the games count on the ladders", required=False, initial=True)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        terms: TournamentTerms | None = None,
+        *,
+        has_entries: bool = False,
+    ) -> None:
+        super().__init__(data, initial=None if terms is None else _values_of(terms))
+        self.entered = [] if terms is None else list(terms.versions)
+        chosen = Q(pk__in=[version.pk for version in self.entered], state=BotVersion.State.VALID)
+        versions = BotVersion.objects.entering() | BotVersion.objects.filter(chosen)
         if self.is_bound:
-            self.data = _with_successors(cast(QueryDict, self.data))
+            self.data = _with_successors(cast(QueryDict, self.data), versions)
         for one in FORMATS.values():
             for own in one.parameters:
                 self.fields[own.name] = forms.IntegerField(
@@ -321,18 +331,21 @@ class TournamentForm(forms.Form):
                     initial=own.initial,
                     help_text=own.help_text,
                 )
-        offered = cache(_offered)  # read once for both fields, and only if they are drawn
+        offered = cache(partial(_offered, versions))  # read once for both fields, and only if they are drawn
         bots, challenger = cast(Any, self.fields["bots"]), cast(Any, self.fields["challenger"])
-        bots.queryset = challenger.queryset = BotVersion.objects.entering()
+        bots.queryset = challenger.queryset = versions
         bots.choices = lambda: _best_first(offered())
         challenger.choices = lambda: [("", "---------"), *offered()]
+        self.has_entries = has_entries
+        if has_entries:
+            del self.fields["bots"], self.fields["challenger"]
 
     @property
     def formats(self) -> Iterator[tuple[BoundWidget, list[BoundField]]]:
         """The choices of the format, each with the fields that only it has."""
         for choice in self["kind"]:
             one = FORMATS[choice.data["value"]]
-            yield choice, [self[name] for name in one.own_fields]
+            yield choice, [self[name] for name in one.own_fields if name in self.fields]
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or RoundRobin.code
@@ -345,17 +358,20 @@ class TournamentForm(forms.Form):
         data = super().clean() or {}
         chosen, entry = FORMATS[data.get("kind") or RoundRobin.code], data.get("entry_until")
         versions, ladders = list(data.get("bots") or ()), data.get("ladders") or []
+        if self.has_entries:
+            versions = self.entered
         for name in {name for one in FORMATS.values() for name in one.own_fields} - set(chosen.own_fields):
             self.errors.pop(name, None)
-        if chosen.has_challenger and "challenger" not in self.errors:
+        if chosen.has_challenger and "challenger" in self.fields and "challenger" not in self.errors:
             versions = self._with_challenger(data.get("challenger"), versions)
         for own in chosen.parameters:
             if own.missing and own.name not in self.errors and data[own.name] is None:
                 self.add_error(own.name, own.missing)
         data |= {name: data.get(name) or 0 for name in PARAMETERS}
-        if len(versions) < 2 and not entry and not self.errors.keys() & {"bots", "challenger"}:
+        is_open = entry or self.has_entries
+        if len(versions) < 2 and not is_open and not self.errors.keys() & {"bots", "challenger"}:
             self.add_error("bots", "Choose at least two bots.")
-        elif versions and not entry:
+        elif versions and not is_open:
             for ladder in ladders:
                 if sum(version.plays(ladder) for version in versions) < 2:
                     self.add_error("ladders", f"Fewer than two of these bots play {GAMES[ladder].name}.")
@@ -369,12 +385,21 @@ class TournamentForm(forms.Form):
         return [challenger, *(version for version in versions if version.pk != challenger.pk)]
 
 
-def _offered() -> list[tuple[int, VersionLabel]]:
+def _values_of(terms: TournamentTerms) -> dict[str, Any]:
+    """The initial values of a form that changes these terms."""
+    first = {"challenger": terms.versions[0].pk} if terms.format.has_challenger and terms.versions else {}
+    values = {one.name: getattr(terms, one.name) for one in fields(terms) if one.name != "versions"}
+    own = {name: values[name] for name in PARAMETERS if name in terms.format.own_fields}
+    others = {name: value for name, value in values.items() if name not in PARAMETERS}
+    return {**others, **own, **first, "bots": [version.pk for version in terms.versions]}
+
+
+def _offered(versions: QuerySet[BotVersion]) -> list[tuple[int, VersionLabel]]:
     """The ids and labels of the versions to choose from: whole rows take three times as long."""
     ratings: dict[int, dict[str, float]] = {}
     for pk, ladder, rating in LadderRating.objects.values_list("version", "ladder", "conservative"):
         ratings.setdefault(pk, {})[ladder] = round(rating, 2)
-    rows = BotVersion.objects.entering().values_list("pk", "bot__name", "number", "bot__owner__username")
+    rows = versions.values_list("pk", "bot__name", "number", "bot__owner__username")
     return [
         (pk, VersionLabel(isolated_number(name, number), owner or "", ratings.get(pk, {})))
         for pk, name, number, owner in rows

@@ -92,6 +92,12 @@ urlpatterns = [
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
     path("tournaments/<slug:slug>/pairings.<slug:kind>", tables.pairings, name="tournament-pairings"),
+    path("tournaments/<slug:slug>/change/", organizing.tournament_change, name="tournament-change"),
+    path(
+        "tournaments/<slug:slug>/remove/<slug:bot_slug>/",
+        organizing.tournament_remove,
+        name="tournament-remove",
+    ),
     path("tournaments/<slug:slug>/start/", organizing.tournament_start, name="tournament-start"),
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
     path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),

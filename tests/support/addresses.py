@@ -73,6 +73,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-follow": ("POST /tournaments/{running}/follow/", (302, 302, 302, 302)),
     "person-feed": ("/people/olga/feed.atom", PUBLIC),
     "person-follow": ("POST /people/olga/follow/", (302, 302, 302, 302)),
+    "tournament-change": ("/tournaments/{draft}/change/", (302, 404, 200, 200)),
+    "tournament-remove": ("POST /tournaments/{draft}/remove/stone-age/", (302, 404, 302, 302)),
     "tournament-start": ("POST /tournaments/{draft}/start/", (302, 404, 302, 302)),
     "tournament-announce": ("POST /tournaments/{draft}/announce/", (302, 404, 302, 302)),
     "tournament-pause": ("POST /tournaments/{running}/pause/", (302, 404, 302, 302)),

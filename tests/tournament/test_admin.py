@@ -58,6 +58,7 @@ def test_times_are_changed_and_nothing_else_of_a_tournament(staff: Client) -> No
     assert tournament.starts_at is not None
     assert tournament.starts_at.year == 2100
     entries = {"entry_until_0": "2099-01-02", "entry_until_1": "12:00:00"}
+    models.Tournament.objects.update(entry_closed=True)
     assert "the entries are closed" in staff.post(address, {**later, **entries}, follow=True).content.decode()
     models.Tournament.objects.update(state="running")
     assert staff.post(address, later).status_code == 302

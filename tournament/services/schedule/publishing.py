@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from engines.rules.registry import GAMES
 from tournament.formats.base import StandingsTable
-from tournament.models import BotVersion, Ladder, Tournament, User
+from tournament.models import Bot, BotVersion, Ladder, Tournament, User
 from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
 from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
@@ -24,6 +24,8 @@ from tournament.services.schedule.tables import tables_of
 
 MOST_NAMED = 5
 """Winners that one text names."""
+_COLUMNS = {"kind": "format", "starts_at": "start", "entry_until": "end of entry", "book": "openings"}
+"""The words for columns of ``Tournament`` where they are not its name."""
 NEXT_DRAWN = "The next round is drawn."
 
 
@@ -48,6 +50,20 @@ def tell_announced(tournament: Tournament) -> None:
     if tournament.entry_until:
         text += f" Bots can be entered until {tournament.entry_until:%-d %B %Y %H:%M} UTC."
     _publish(tournament, "announced", "Announced", text)
+
+
+def tell_changed(tournament: Tournament, changed: Sequence[str], removed: Sequence[BotVersion]) -> None:
+    """An announced tournament has changed in these columns, or lost entries: owners of its bots are told."""
+    tell_announced(tournament)
+    name, texts = isolate(tournament.name), dict[User | None, str]()
+    words = enumerate_words([_COLUMNS.get(one, one.replace("_", " ")) for one in changed])
+    bots = Bot.objects.select_related("owner").exclude(owner=tournament.owner)
+    if words and (tournament.rated or tournament.entry_until):
+        for bot in bots.filter(versions__entries__tournament=tournament):
+            texts[bot.owner] = f"{name}, which your bot is entered in, has changed: {words}."
+    for bot in bots.filter(versions__in=removed):
+        texts[bot.owner] = f"{isolate(bot.name)} is no longer entered in {name}: its organizer removed it."
+    notify_about(tournament, {user: text for user, text in texts.items() if user is not None})
 
 
 def tell_waiting(tournament: Tournament, why: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from engines.book import BookError, read_book
 from engines.rules.base import UnknownGame
@@ -52,6 +52,14 @@ class TournamentTerms:
     @property
     def format(self) -> TournamentFormat:
         return FORMATS[self.kind]
+
+
+def stored_terms(tournament: Tournament, versions: Sequence[BotVersion]) -> TournamentTerms:
+    """The terms of a tournament with these versions; its openings as the text of a book."""
+    book = [line for code, lines in tournament.book.items() for line in (f"[{code}]", *lines)]
+    same = [one.name for one in fields(TournamentTerms) if one.name not in {"versions", "book"}]
+    columns = {name: getattr(tournament, name) for name in same}
+    return TournamentTerms(versions=versions, book="".join(f"{line}\n" for line in book), **columns)
 
 
 def checked_terms(terms: TournamentTerms) -> TournamentTerms:

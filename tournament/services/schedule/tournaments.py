@@ -1,4 +1,4 @@
-"""Tournaments: create a draft, announce, start, pause, extend, cancel.
+"""Tournaments: create a draft, change, announce, start, pause, extend, cancel.
 
 State and priority of a tournament are columns, which are read whenever a slot asks for work.
 """
@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from engines.rules.registry import GAMES
-from tournament.formats import PARAMETERS
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.formats.validation import Validation
-from tournament.models import Attempt, BotVersion, Entry, Ladder, Tournament, User
+from tournament.models import Attempt, Bot, BotVersion, Entry, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import check_challenger, close_entries, leave_out_withdrawn
@@ -36,7 +36,7 @@ from tournament.services.schedule.pairings import (
     queue_cycles,
     store_pairings,
 )
-from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled
+from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled, tell_changed
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.slugs import draft_slug, name_slug, publish_slug
 from tournament.services.schedule.terms import (
@@ -52,6 +52,7 @@ from tournament.services.schedule.terms import (
     count_games,
     players_of,
     read_openings,
+    stored_terms,
 )
 from tournament.services.stopping import end_attempts
 from workers.jobs import Work
@@ -61,11 +62,13 @@ __all__ = [
     "TournamentTerms",
     "announce",
     "cancel",
+    "change",
     "create",
     "create_round_robin",
     "create_validation",
     "extend",
     "pause",
+    "remove",
     "resume",
     "set_priority",
     "set_times",
@@ -103,10 +106,78 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     check_limits(owner, terms)
     tournament = _store(owner, terms)
     check_openings(tournament)
+    _queue_known(tournament, terms)
+    return tournament
+
+
+def _queue_known(tournament: Tournament, terms: TournamentTerms) -> None:
     is_known = tournament.format.has_cycles and terms.entry_until is None
     if is_known and sum(count_games(terms, terms.versions).values()) <= GAMES_AT_ONCE:
         queue_cycles(tournament, terms.pairs)
-    return tournament
+
+
+def change(tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms]) -> None:
+    """Change a draft or an announced tournament; raises ``TournamentError`` and changes nothing.
+
+    ``edit`` gets the terms with the entered versions that are valid, and returns the new ones; what others
+    have entered meanwhile is therefore in them. Entries of versions that are not valid stay: their bots may
+    have others until the start. Owners of entered bots are told if it is announced.
+    """
+    _change(tournament, edit)
+    make_games(tournament)
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def _change(tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms]) -> None:
+    lock_account(tournament.owner_id)
+    locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can it be changed")
+    if not locked.format.choice:
+        raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be changed")
+    entered = entered_versions(locked)
+    before = stored_terms(locked, [one for one in entered if one.state == BotVersion.State.VALID])
+    terms = edit(before)
+    _check_changed_times(locked, terms)
+    terms = checked_terms(terms)
+    if locked.state == State.ANNOUNCED:
+        terms = replace(terms, starts_at=terms.starts_at or terms.entry_until)
+    columns = _columns(terms)
+    changed = [name for name, value in columns.items() if getattr(locked, name) != value]
+    Tournament.objects.filter(pk=locked.pk).update(**{name: columns[name] for name in changed})
+    locked.refresh_from_db()
+    removed = [one for one in before.versions if one not in terms.versions]
+    if list(before.versions) != list(terms.versions):
+        locked.entries.all().delete()
+        kept = [one for one in entered if one not in before.versions and one not in terms.versions]
+        Entry.objects.bulk_create(_entries(locked, [*terms.versions, *kept]))
+    check_stored(locked, entered_versions(locked))
+    check_openings(locked)
+    drop_pairings(locked)
+    _queue_known(locked, terms)
+    if locked.state == State.ANNOUNCED:
+        tell_changed(locked, changed, removed)
+
+
+def remove(tournament: Tournament, bot: Bot) -> None:
+    """Remove the entry of a bot before the start; raises ``TournamentError`` if it is needed."""
+
+    def without(terms: TournamentTerms) -> TournamentTerms:
+        if terms.format.has_challenger and terms.versions[:1] and terms.versions[0].bot_id == bot.pk:
+            raise TournamentError(f"bots: {bot.name!r} is the challenger, without which nothing is played")
+        return replace(terms, versions=[one for one in terms.versions if one.bot_id != bot.pk])
+
+    change(tournament, without)
+
+
+def _check_changed_times(tournament: Tournament, terms: TournamentTerms) -> None:
+    """Check the times of a changed tournament; a deadline that has passed stays as it is."""
+    until = terms.entry_until
+    if tournament.entry_closed and until != tournament.entry_until:
+        raise TournamentError("entry until: the entries are closed")
+    if tournament.state == State.ANNOUNCED:
+        if until is None and tournament.entry_until is not None:
+            raise TournamentError("entry until: the deadline can be moved, but not removed")
+        check_times(timezone.now(), terms.starts_at or until, None if tournament.entry_closed else until)
 
 
 def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
@@ -232,24 +303,11 @@ def resume(tournament: Tournament) -> None:
     tournament.refresh_from_db()
 
 
-@transaction.atomic
 def set_times(
     tournament: Tournament, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
 ) -> None:
-    """Move the start or the end of entry; raises ``TournamentError`` once entries are closed or it began.
-
-    A draft that has its games already cannot be opened for entries.
-    """
-    locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can times be changed")
-    if locked.entry_closed or (locked.games_total and entry_until is not None):
-        raise TournamentError("entry until: the entries are closed")
-    if locked.state == State.ANNOUNCED:
-        check_times(timezone.now(), starts_at, entry_until)
-        starts_at = starts_at or entry_until
-    if entry_until is None and locked.entry_until is not None:
-        raise TournamentError("entry until: the deadline can be moved, but not removed")
-    Tournament.objects.filter(pk=locked.pk).update(starts_at=starts_at, entry_until=entry_until)
-    tournament.refresh_from_db()
+    """Move the start or the end of entry; raises ``TournamentError``, see ``change``."""
+    change(tournament, lambda terms: replace(terms, starts_at=starts_at, entry_until=entry_until))
 
 
 @transaction.atomic
@@ -365,23 +423,18 @@ def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
     Ladder.objects.ensure()
     tournament = Tournament.objects.create(
         slug=name_slug(terms.name) if not terms.format.is_listed else draft_slug(),
-        name=terms.name,
         owner=owner,
-        kind=terms.kind,
-        rated=terms.rated,
-        ladders=list(terms.ladders),
-        pairs=terms.pairs,
-        opening_plies=terms.opening_plies,
-        book=read_openings(terms),
-        time_control=terms.time_control,
-        ply_limit=terms.ply_limit,
-        seed=terms.seed,
-        starts_at=terms.starts_at,
-        entry_until=terms.entry_until,
-        **{name: getattr(terms, name) for name in PARAMETERS},
+        **_columns(terms),
     )
     Entry.objects.bulk_create(_entries(tournament, terms.versions))
     return tournament
+
+
+def _columns(terms: TournamentTerms) -> dict[str, Any]:
+    """The columns of ``Tournament`` that hold the terms."""
+    same = [one.name for one in fields(terms) if one.name not in {"versions", "ladders", "book"}]
+    values = {name: getattr(terms, name) for name in same}
+    return {**values, "ladders": list(terms.ladders), "book": read_openings(terms)}
 
 
 def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable[Entry]:

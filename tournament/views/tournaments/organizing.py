@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,6 +19,8 @@ from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
+from tournament.services.schedule.pairings import entered_versions
+from tournament.services.schedule.terms import stored_terms
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
 from tournament.views.bots.bots import find_bot
 from tournament.views.logged_in import login_required, takes_form
@@ -33,16 +36,71 @@ from tournament.views.tournaments.tournaments import find_tournament
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """Create a draft; a script gets the estimate for the tournament in the form."""
     form = TournamentForm(request.POST if request.method == "POST" else None)
+    return _handle(request, form, lambda: services.create(request.user, _terms(form)))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@vary_on_headers(PART)
+def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Change a draft or an announced tournament, with the form of a new one."""
+    tournament = _find_own(request, slug)
+    is_announced = tournament.state == Tournament.State.ANNOUNCED
+    if not (is_announced or tournament.state == Tournament.State.DRAFT) or not tournament.format.choice:
+        messages.error(request, "Only before its start can a tournament be changed.")
+        return redirect(tournament)
+    entered = [one for one in entered_versions(tournament) if one.state == BotVersion.State.VALID]
+    has_entries = is_announced and tournament.entry_until is not None
+    form = TournamentForm(
+        request.POST if request.method == "POST" else None,
+        stored_terms(tournament, entered),
+        has_entries=has_entries,
+    )
+    form.fields["entry_until"].disabled = tournament.entry_closed
+
+    def edit(stored: TournamentTerms) -> TournamentTerms:
+        terms = replace(_terms(form), ply_limit=stored.ply_limit)
+        return replace(terms, versions=stored.versions) if has_entries else terms
+
+    def change() -> Tournament:
+        services.change(tournament, edit)
+        if tournament.owner_id != request.user.pk:
+            record_act(request.user, "changed it", f"tournament {tournament}", tournament.get_absolute_url())
+        messages.success(request, "The tournament is changed.")
+        return tournament
+
+    return _handle(request, form, change, tournament)
+
+
+def _handle(
+    request: AuthenticatedRequest,
+    form: TournamentForm,
+    store: Callable[[], Tournament],
+    tournament: Tournament | None = None,
+) -> HttpResponse:
+    """Store what is in a valid form and redirect to the tournament; otherwise show the form again."""
     if is_part(request):
         return render(request, "pieces/estimate.html", {"estimate": _estimate(form)})
     if request.method == "POST" and form.is_valid():
         try:
-            draft = services.create(request.user, _terms(form))
+            return redirect(store())
         except TournamentError as refused:
             _add_error(form, refused)
-        else:
-            return redirect(draft)
-    return render(request, "tournament_new.html", {"form": form, "estimate": _estimate(form)})
+    context = {"form": form, "estimate": _estimate(form), "tournament": tournament}
+    return render(request, "tournament_new.html", context)
+
+
+@takes_form
+def tournament_remove(request: AuthenticatedRequest, slug: str, bot_slug: str) -> HttpResponse:
+    """Remove an entry before the start."""
+    bot = get_object_or_404(Bot, slug=bot_slug)
+    return _run_own(
+        request,
+        slug,
+        lambda t: services.remove(t, bot),
+        f"{bot.name} is no longer entered.",
+        f"removed the bot {bot}",
+    )
 
 
 def _estimate(form: TournamentForm) -> Cost | None:

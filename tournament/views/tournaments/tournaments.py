@@ -194,6 +194,8 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
     announces = tournament.state == State.DRAFT and is_timed
     controls |= {
         "starts": waits,
+        "changes": waits and tournament.format.choice,
+        "removable": entered[tournament.format.has_challenger :] if waits else [],
         "start_button": "Start now" if announces or tournament.state == State.ANNOUNCED else "Start",
         "announces": announces,
         "pauses": tournament.state == State.RUNNING,
