@@ -28,6 +28,7 @@ from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
     documents,
+    halted,
     health,
     home,
     metrics,
@@ -218,6 +219,7 @@ urlpatterns = [
     ),
     path("staff/", health.status, name="status"),
     path("staff/log/", accounts.staff_log, name="staff-log"),
+    path("staff/halted/", halted.halted, name="halted"),
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),

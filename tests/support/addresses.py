@@ -164,6 +164,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "usersessions_list": ("/account/sessions/", LOG_IN),
     "status": ("/staff/", (302, 404, 404, 200)),
     "staff-log": ("/staff/log/", (302, 404, 404, 200)),
+    "halted": ("POST /staff/halted/", (302, 404, 404, 404)),
     "annulments": ("/staff/annul/", (302, 404, 404, 200)),
     "metrics": ("/metrics", (404, 404, 404, 200)),
     "tokens": ("/account/tokens/", LOG_IN),

@@ -131,7 +131,7 @@ class Game(models.Model):
         """Claimed by an attempt: a job is in the queue or being played."""
         DONE = "done", "done"
         HALTED = "halted", "halted"
-        """The site stopped trying; an operator must look at it. ``evidence`` holds the reason."""
+        """The site stopped trying; ``evidence`` holds the reason. Without a fault it needs staff."""
         CANCELLED = "cancelled", "cancelled"
 
     key = models.CharField(max_length=120, unique=True)
@@ -175,7 +175,9 @@ class Game(models.Model):
     recorded; a ``Correction`` says so if that is different now.
     """
     annulled = models.BooleanField(default=False)
-    """Whether staff annulled the game: it stays published, and counts in no rating and no table."""
+    """Whether staff annulled the game: it stays published, and counts in no rating and no table. A halted
+    game has no ``Correction``, because it has no record.
+    """
     played_by = models.ForeignKey(
         "WorkerName", null=True, on_delete=models.PROTECT, related_name="games", db_index=False
     )

@@ -7,6 +7,7 @@ import datetime
 from django.db.models import F
 from django.utils import timezone
 
+from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.services.bots.verdicts import VERDICTS
 from tournament.services.schedule.publishing import tell_ended
@@ -42,9 +43,11 @@ def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
 def finish(tournament: Tournament) -> None:
     """End a tournament that has nothing left to play, with all that follows.
 
-    Games that a withdrawn version lost without playing do not halt it: they count for its opponents.
+    Games that a withdrawn version lost without playing do not halt it: they count for its opponents. Neither
+    do games that staff has annulled.
     """
-    halted = tournament.games.filter(state=Game.State.HALTED, fault="").exists()
+    unplayed = tournament.games.filter(state=Game.State.HALTED, annulled=False)
+    halted = unplayed.exclude(fault__in=[Fault.WHITE, Fault.BLACK]).exists()
     tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])

@@ -109,7 +109,7 @@ def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
 
     Halted games without a fault count as ``*``.
     """
-    over = tournament.games.filter(Q(result__isnull=False, annulled=False) | Q(state=Game.State.HALTED))
+    over = tournament.games.filter(Q(result__isnull=False) | Q(state=Game.State.HALTED), annulled=False)
     grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
     tallies: dict[str, list[Tally]] = {}
     for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):

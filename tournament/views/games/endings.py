@@ -81,9 +81,9 @@ def ending_sentence(game: Game) -> str:
     """One sentence: the result and its reason, or why there is no result yet."""
     if _is_walkover(game):
         return f"{game.fault.title()} loses without playing: {game.evidence}."
-    if game.result is None:
-        return f"{_STATES[Game.State(game.state)]}."
     annulled = " The game is annulled." if game.annulled else ""
+    if game.result is None:
+        return f"{_STATES[Game.State(game.state)]}.{annulled}"
     return f"{_RESULTS[Result(game.result)]}: {_why(game)}.{annulled}"
 
 
@@ -136,6 +136,9 @@ def fault_sentence(game: Game) -> str:
     match game.fault:
         case Fault.WHITE | Fault.BLACK:
             return f"By {game.fault.title()}; the game counts."
+        case Fault.INFRASTRUCTURE if game.state == Game.State.HALTED:
+            counts = "does not count" if game.annulled else "counts half a point for both"
+            return f"None: the site could not play the game, which {counts}."
         case Fault.INFRASTRUCTURE:
             return "None: the site is at fault, not an engine, and the game does not count."
     return ""

@@ -26,6 +26,7 @@ from tournament.models import (
 from tournament.models.compressed import days_kept, is_kept_long
 from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
+from tournament.services.halted import is_open
 from tournament.views.games.board import (
     board_context,
     drawn_size,
@@ -103,6 +104,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
         "snippet": _snippet(request, game, context["board"]),
+        "settles": is_open(game) and access.may_run_site(request.user),
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     if is_fragment:

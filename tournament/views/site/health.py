@@ -11,10 +11,14 @@ from django.views.decorators.http import require_safe
 
 from tournament.access import may_run_site
 from tournament.monitoring.conditions import conditions, keeper_silence
+from tournament.monitoring.values import halted_games
 from tournament.sentences import as_sentence
 from tournament.services.disk import full_disk
 from tournament.views.logged_in import login_required
 from tournament.views.requests import AuthenticatedRequest
+
+MOST_HALTED = 50
+"""Halted games that the page lists."""
 
 
 @require_safe
@@ -42,7 +46,14 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
         raise Http404("staff only")
     now = timezone.now()
     parts = conditions(now)
-    context = {"parts": parts, "ill": sum(not part.is_well for part in parts), "at": now}
+    halted = halted_games().select_related("tournament", "white__bot", "black__bot").order_by("-pk")
+    context = {
+        "parts": parts,
+        "ill": sum(not part.is_well for part in parts),
+        "at": now,
+        "halted": halted[:MOST_HALTED],
+        "halted_count": halted_games().order_by().count(),
+    }
     return render(request, "status.html", context)
 
 
