@@ -183,7 +183,7 @@ def _tasks(parsed: Namespace) -> int:
 
 
 def _perft(parsed: Namespace) -> int:
-    from engines.rules.perft import perft
+    from engines.counting import perft
 
     _, position = _start(parsed)
     print(perft(position, parsed.depth))

@@ -26,9 +26,9 @@ from time import process_time
 from typing import Final
 
 from engines import compiled
+from engines.counting import perft
 from engines.rules.base import Position
 from engines.rules.history import History
-from engines.rules.perft import perft
 from engines.rules.playout import Dice, draw_game
 from engines.rules.registry import Variant
 

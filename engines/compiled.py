@@ -97,9 +97,12 @@ def check_build(build: str, library: str, names: Sequence[str]) -> None:
                 raise ValueError(f"{file_name} has another checksum than in the manifest")
 
 
+SETUP: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "setup.py")
+"""What compiles the packages; the authors' kit does not have it."""
 NOT_COMPILED: Final = (
     "these sources are not compiled; 'python setup.py' does that where there is a C compiler"
 )
+KIT_NOT_COMPILED: Final = "the kit has no compiled form; a clone of the source code can be compiled"
 
 
 class BuildFinder:
@@ -139,7 +142,7 @@ class BuildFinder:
         if os.path.isdir(builds):
             self._build = os.path.join(builds, build_name(self._folder))
         if not os.path.isdir(self._build):
-            return NOT_COMPILED
+            return NOT_COMPILED if os.path.exists(SETUP) else KIT_NOT_COMPILED
         try:
             check_build(self._build, self._library, compiled_names(self._folder))
             __import__(self._library)

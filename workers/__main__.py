@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import select
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+
+from engines.console import complain
 
 _SENTENCES = {
     "match": "play a match between engines on this machine",
@@ -19,6 +22,9 @@ _SENTENCES = {
     "elo": "compute the Elo difference from the counts of a match",
     "sprt": "compute the log-likelihood ratio of two hypotheses from those counts",
 }
+PORTABLE = {"elo", "sprt"}
+POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+"""Modules of the standard library that Windows lacks."""
 _FOLDER = Path(__file__).parent / "commands"
 COMMANDS = {name: does for name, does in _SENTENCES.items() if (_FOLDER / f"{name}.py").exists()}
 """The authors' kit leaves out those that only a site's worker needs."""
@@ -27,7 +33,15 @@ COMMANDS = {name: does for name, does in _SENTENCES.items() if (_FOLDER / f"{nam
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parser().parse_args(arguments)
-    command = import_module(f"workers.commands.{parsed.command}")
+    needs_linux = f"{parsed.command} needs Linux: on Windows, run it in WSL; on macOS, in a virtual machine"
+    if not (parsed.command in PORTABLE or hasattr(select, "epoll")):
+        return complain(needs_linux)
+    try:
+        command = import_module(f"workers.commands.{parsed.command}")
+    except ImportError as error:
+        if error.name not in POSIX_MODULES:
+            raise
+        return complain(needs_linux)
     return int(command.main(parsed.arguments))
 
 

@@ -141,6 +141,12 @@ def test_without_a_compiled_form_the_rules_run_as_plain_python(small: Path) -> N
     assert (done.stdout, done.stderr) == (f"{PLAIN}{compiled.NOT_COMPILED}\n", "")
 
 
+def test_the_kit_names_no_file_that_it_does_not_have(small: Path) -> None:
+    (small / "setup.py").unlink()
+    assert report(small).stdout == f"{PLAIN}{compiled.KIT_NOT_COMPILED}\n"
+    assert "setup.py" not in compiled.KIT_NOT_COMPILED
+
+
 @pytest.mark.slow
 def test_a_changed_source_never_runs_as_its_old_compiled_form(built: Path) -> None:
     source = built / "engines" / "rules" / "counting.py"

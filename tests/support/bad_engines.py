@@ -42,6 +42,10 @@ lazy_lines: list[str] | None = None
 """What is written at the end; None writes at once."""
 kept: list[bytes] = []
 """The memory of ``keep``."""
+leaked: list[object] = []
+"""The open files of ``leak``."""
+plies = 0
+"""The number of moves in the last ``position``."""
 noted = ""
 """The last argument of ``note``."""
 
@@ -344,6 +348,39 @@ def tire(count: str) -> bool:
     return False
 
 
+def cramp(size: str) -> bool:
+    """Crash at a line that is longer than ``size`` bytes."""
+    if len(" ".join(received)) > int(size):
+        os._exit(9)
+    return False
+
+
+def panic(least_ms: str) -> bool:
+    """Crash at a clock below ``least_ms``."""
+    if "p1time" in received and int(received[2]) < int(least_ms):
+        os._exit(9)
+    return False
+
+
+def squander(number: str) -> bool:
+    """Use the whole clock from this move of a player on."""
+    if "p1time" in received and plies >= 2 * (int(number) - 1):
+        time.sleep(int(received[2]) / 1000)
+    return False
+
+
+def leak(what: str) -> bool:
+    """Keep one thread, ended child or open file more each time."""
+    if what == "thread":
+        threading.Thread(target=time.sleep, args=(MAX_SECONDS,), daemon=True).start()
+    elif what == "child":
+        if os.fork() == 0:
+            os._exit(0)
+    else:
+        leaked.append(open(os.devnull, "rb"))  # noqa: SIM115 - never closed
+    return False
+
+
 def score(_: str) -> bool:
     """At a ``position`` given as a ``fen``: report that its mover wins, from White's side."""
     say(f"info score cp {-300 if received[1] == 'fen' and received[3] == 'b' else 300}\\n")
@@ -370,7 +407,8 @@ WHAT: dict[str, Callable[[str], bool]] = {
     for function in (
         lazy, also, only, many, wide, pieces, leave, die, kill_parent, hang, resist, stop, limit, late, wait,
         flood, drip, complain, close, shut, multiply, escape, dig, note, attack, look, show, relink, spin,
-        burn, take, keep, share, crowd, fill, narrow, tire, score, whim, age,
+        burn, take, keep, share, crowd, fill, narrow, tire, cramp, panic,
+        squander, leak, score, whim, age,
     )
 }  # fmt: skip
 
@@ -396,7 +434,7 @@ def choose() -> str:
 
 
 def main(arguments: list[str]) -> None:
-    global move, received, game, lazy_lines
+    global move, received, game, lazy_lines, plies
     signal.alarm(MAX_SECONDS)
     plan = [tuple(arguments[at : at + 3]) for at in range(0, len(arguments), 3)]
     times: Counter[str] = Counter()
@@ -414,6 +452,7 @@ def main(arguments: list[str]) -> None:
         if word == "quit" and not misbehave("quit"):
             return
         if word == "position":
+            plies = len(received) - received.index("moves") - 1 if "moves" in received else 0
             move = choose()
         game += word == "uginewgame"
         if word == "isready":

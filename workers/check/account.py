@@ -16,6 +16,8 @@ from workers.sandbox.withheld import (
 )
 from workers.strays import thread_numbers
 
+THREADS, FILES = "threads and processes", "open files"
+
 PROBE_SECONDS = 0.02
 FREE_SHARE = 0.8
 """A core that gives this thread less of its time is shared with others."""
@@ -36,6 +38,14 @@ class EngineAccount:
         """The memory of all processes; 0 after their end."""
         return sum(map(tree.process_bytes, self._processes()))
 
+    def count_things(self) -> dict[str, int]:
+        """The threads of all processes, each with at least one, and the most open files of one of them."""
+        processes = self._processes()
+        return {
+            THREADS: sum(max(1, len(thread_numbers(process))) for process in processes),
+            FILES: max(map(_open_files, processes)),
+        }
+
     def withheld_counter(self) -> WithheldCounter | None:
         """Counts how long other programs keep the engine from all cores; None if the kernel does not."""
         if not has_run_delays():
@@ -49,6 +59,13 @@ class EngineAccount:
 
     def _processes(self) -> list[int]:
         return [self._first, *tree.descendants(self._first)]
+
+
+def _open_files(process: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{process}/fd"))
+    except OSError:
+        return 0
 
 
 def has_free_core() -> bool:

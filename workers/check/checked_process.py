@@ -63,8 +63,10 @@ class FaultKind(enum.StrEnum):
     ILLEGAL_MOVE = "illegal move"
     UNSOLICITED = "unsolicited answer"
     GROWTH = "growth"
-    """Memory that grows; ``MEMORY`` if that loses a game."""
+    """Memory, threads, processes or files that grow; ``MEMORY`` if that loses a game."""
     MEMORY = "memory"
+    HARMLESS = "harmless"
+    """Against the protocol, but a server does not mind."""
 
 
 class CheckFailed(Exception):

@@ -30,6 +30,8 @@ ANSWER_SECONDS = 5.0
 """The time limit for an answer without a clock, or with a much shorter one."""
 EXIT_SECONDS = 2.0
 """The time limit for the exit of the engine; a server kills it after half a second."""
+EXTRA_SECONDS = 0.2
+"""How long a second ``readyok`` is awaited."""
 IDLE_SECONDS = 0.5
 """How long the idle engine is observed."""
 IDLE_PERIODS = 3
@@ -81,6 +83,9 @@ def is_ready_each_time(engine: CheckedEngine, game: Variant) -> None:
     process.send("isready", "isready", "isready")
     for count in ("first", "second", "third"):
         process.expect(ReadyOk, READY_SECONDS, f"{count} of three readyok")
+    for line in process.read_for(EXTRA_SECONDS):
+        if isinstance(parse_engine_line(line), ReadyOk):
+            raise CheckFailed("it sent more readyok than it got isready", FaultKind.HARMLESS)
 
 
 def ignores_strange_lines(engine: CheckedEngine, game: Variant) -> None:
@@ -164,6 +169,7 @@ def _check_end(
         process = engine.restart()
         process.begin_game(game)
         if moment:
+            process.search(start_of(game), Go(nodes=50), ANSWER_SECONDS)  # the first one may take longer
             process.start_search(start_of(game), LONG_SEARCH)
         end(process)
         started, before_ns = time.monotonic(), process.account.cpu_ns()

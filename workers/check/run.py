@@ -43,16 +43,20 @@ class Check:
     """Whether it sends only what a server sends: then a crash or an illegal move is always grave."""
 
 
+RELEASE = "limit the size of tables, and release what was needed for one move only, also threads and files"
+
 KINDS = {
     FaultKind.CRASH: "look at the lines and at its standard error below: what it got last ended it",
     FaultKind.FLOOD: "write less: at most 1 MiB of output in a move, and 16 MiB to standard error in a game",
     FaultKind.ILLEGAL_MOVE: "set up exactly the position of the last 'position' line; python3 -m engines "
     "moves and play show the legal moves there, and the position after each move",
     FaultKind.UNSOLICITED: "send 'bestmove' once for each 'go', and only then",
-    FaultKind.GROWTH: "limit the size of tables, and release what was needed for one move only",
-    FaultKind.MEMORY: "limit the size of tables, and release what was needed for one move only",
+    FaultKind.GROWTH: RELEASE,
+    FaultKind.MEMORY: RELEASE,
 }
 """Advice for kinds of faults that may happen in any check."""
+MILD = (FaultKind.GROWTH, FaultKind.HARMLESS)
+"""Kinds of faults that are never grave."""
 HANDSHAKE = Check(
     "handshake",
     protocol_checks.introduces_itself,
@@ -93,6 +97,12 @@ CHECKS = (
         "wait for input in a blocking read, and do not think while the other side is to move",
     ),
     Check(
+        "first move",
+        playing.answers_its_first_move,
+        "load and prepare what you need before 'readyok': from 'go' on your clock runs",
+        True,
+    ),
+    Check(
         "legal moves",
         playing.plays_legally,
         "read the whole 'position' line and set up exactly this position",
@@ -107,7 +117,8 @@ CHECKS = (
     Check(
         "info lines",
         playing.writes_readable_info,
-        "write 'info depth 3 score cp 12 nodes 500 pv m1 m2', with moves that can be played in that order",
+        "write 'info depth 3 score cp 12 nodes 500 pv m1 m2', with moves that can be played in that order, "
+        "the first of which is your bestmove",
         True,
         is_grave=False,
     ),
@@ -129,8 +140,8 @@ CHECKS = (
     Check(
         "time control",
         playing.obeys_time_controls,
-        "use your own clock (p1 moves first in a game), answer before it runs out, "
-        "and obey 'nodes' and 'depth' if they are given",
+        "use your own clock (p1 moves first in a game), answer before it runs out, keep time for the moves "
+        "that follow, and obey 'nodes' and 'depth' if they are given",
         True,
     ),
     Check(
@@ -265,7 +276,7 @@ def _fault(check: Check, ladder: str, failure: CheckFailed, lines: str, stderr: 
         sentence = f"{exception}: {sentence}"
     advice = explain_exception(stderr) or KINDS.get(failure.kind, check.advice)
     is_grave = check.is_grave or (check.is_ordinary and failure.kind is not FaultKind.OTHER)
-    is_grave = is_grave and failure.kind is not FaultKind.GROWTH
+    is_grave = is_grave and failure.kind not in MILD
     return Finding(check.name, ladder, sentence, advice, lines, stderr, is_grave=is_grave)
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
+import engines
 from engines.rules.base import Position
 from engines.rules.history import History
 from engines.rules.registry import Variant
 
-LONG_PLIES = 400
+LONG_GAMES = Path(engines.__file__).parent / "data" / "long_games"
+"""For each ladder a file with the moves of a game that is far longer than usual."""
 _ATTEMPTS = 6
-"""How many random games are tried to find a long one, and moves to find one that does not end the game."""
+"""How many random moves are tried to find one that does not end the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,17 @@ def draw_situation(game: Variant, plies: int, seed: int) -> Situation:
     return drawn
 
 
-def draw_long_situation(game: Variant, seed: int) -> Situation:
-    """The longest of a few random games, of at most ``LONG_PLIES`` plies."""
-    drawn = (draw_situation(game, LONG_PLIES, seed + attempt) for attempt in range(_ATTEMPTS))
-    return max(drawn, key=lambda situation: len(situation.moves))
+@cache
+def read_long_game(game: Variant) -> tuple[Situation, ...]:
+    """The situations of a long game, each after one more ply; none is over.
+
+    Its ``position`` line is longer than 512 bytes where the ladder's games allow that.
+    """
+    situations = [start_of(game)]
+    moves = tuple((LONG_GAMES / f"{game.code}.txt").read_text(encoding="ascii").split())
+    for plies, token in enumerate(moves, start=1):
+        situations.append(Situation(None, moves[:plies], situations[-1].position.play(token)))
+    return tuple(situations)
 
 
 def parse_situation(game: Variant, text: str) -> Situation:

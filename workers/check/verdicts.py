@@ -15,6 +15,7 @@ from engines.protocol import (
     OptionDeclared,
     OptionType,
     UgiOk,
+    last_info,
     parse_engine_line,
     parse_number,
 )
@@ -34,12 +35,15 @@ LEAST_SCORES = 3
 MATE = 1_000_000
 GROWTH_BYTES = 2 << 20
 """Memory for one more move that is mentioned."""
+LEAST_LEAK = 0.5
+"""Threads, processes or files for one more move that are mentioned."""
 LEAST_SAMPLES = 12
 MEMORY_BYTES = Limits().memory
 """The memory of an engine on a site that has not changed it."""
 
 _MOVE = re.compile(r"[a-i]\d|^pass$")
 """What each move of a game contains, and 'none', '0000' and 'resign' do not."""
+_FURTHER = re.compile(r" multipv 0*(?:[2-9]|1\d)")
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
 """A line of a Python traceback that names a place."""
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
@@ -112,11 +116,22 @@ def judge_info(line: str, position: Position) -> str | None:
         return None
     words = line.partition(" string ")[0].split()
     for word, field in INFO_FIELDS.items():
-        if word != "score" and word in words and getattr(info, field) is None:
+        if word != "score" and word in words and (value := getattr(info, field)) is None:
             return f"{word!r} is not followed by a number in {quote(line)}"
+        if word != "score" and word in words and value < 0:
+            return f"{word!r} is negative in {quote(line)}"
     if "score" in words and info.score is None:
         return f"'score' is not followed by 'cp' or 'mate' and a number in {quote(line)}"
     return _judge_line_of_play(info.pv, position)
+
+
+def judge_best_line(lines: Sequence[str], move: str) -> str | None:
+    """Judge the last pv of a search: it begins with the ``bestmove``. Further lines of play do not count."""
+    own = [line for line in lines if not _FURTHER.search(line.partition(" string ")[0])]
+    pv = last_info(own).pv
+    if not pv or pv[0] == move:
+        return None
+    return f"the last pv begins with {quote(pv[0])}, but the bestmove is {quote(move)}"
 
 
 def _judge_line_of_play(pv: Sequence[str], position: Position) -> str | None:
@@ -181,10 +196,7 @@ def judge_memory(samples: Sequence[int], usual_moves: int) -> tuple[str, bool] |
     Growth counts only as far as it goes on in every part of the game: tables fill, and some languages
     collect garbage seldom.
     """
-    if len(samples) < LEAST_SAMPLES:
-        return None
-    places = [len(samples) * quarter // 4 for quarter in (1, 2, 3)] + [len(samples) - 1]
-    growth = min((samples[end] - samples[begin]) // (end - begin) for begin, end in pairwise(places))
+    growth = int(_steady_growth(samples))
     if growth < GROWTH_BYTES:
         return None
     last = samples[-1] + growth * max(0, usual_moves - len(samples))
@@ -195,6 +207,33 @@ def judge_memory(samples: Sequence[int], usual_moves: int) -> tuple[str, bool] |
     if last <= MEMORY_BYTES:
         return sentence, False
     return f"{sentence}: a site that allows {MEMORY_BYTES >> 20} MB ends it within a usual game", True
+
+
+def judge_leaks(what: str, samples: Sequence[int], moves: int, most: int) -> tuple[str, bool] | None:
+    """Judge the number of threads, processes or files after each move: as ``judge_memory``, in a long game.
+
+    ``moves`` are the player's in a long game, because a process is kept from game to game; ``most`` is the
+    limit of a site.
+    """
+    growth = _steady_growth(samples)
+    if growth < LEAST_LEAK:
+        return None
+    last = samples[-1] + growth * max(0, moves - len(samples))
+    sentence = (
+        f"its {what} grow with every move: there were {samples[0]}, "
+        f"and {samples[-1]} after {len(samples)} moves"
+    )
+    if last <= most:
+        return sentence, False
+    return f"{sentence}; a site allows {most}", True
+
+
+def _steady_growth(samples: Sequence[float]) -> float:
+    """The least growth a move in any third of the moves after the first quarter; 0 with few samples."""
+    if len(samples) < LEAST_SAMPLES:
+        return 0
+    places = [len(samples) * quarter // 4 for quarter in (1, 2, 3)] + [len(samples) - 1]
+    return min((samples[end] - samples[begin]) / (end - begin) for begin, end in pairwise(places))
 
 
 def judge_log(stderr_bytes: int, moves: int, ply_limit: int) -> str | None:

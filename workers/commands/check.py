@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,10 +16,18 @@ from workers.bundles.store import read_manifest
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
 from workers.engine.launch import explain_no_program, find_engine_program, plan_launch
+from workers.engine.sandbox_probe import require_sandbox
 from workers.jobs import EngineSpec
+from workers.sandbox.levels import Level, describe
+from workers.sandbox.limits import Limits
+from workers.sandbox.sandbox import NoSandbox, Sandbox, is_visible_inside
 
 FAULTY = 1
 MAX_SECONDS = 3600.0
+UNTESTED = (
+    f"Not tested: the sandbox of a site ({Limits().memory_sentence}, {Limits().processes_sentence}, no "
+    "network, files that cannot be written). -sandbox runs the engine in it."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -45,16 +54,33 @@ def _check(options: argparse.Namespace) -> int:
     program = find_engine_program(command[0], folder)
     if program is None:
         raise CannotCheck(explain_no_program(command[0], folder))
-    spec = EngineSpec("engine", "", (program, *command[1:]), directory=str(folder))
+    sandbox = _find_sandbox(tuple(command), folder) if options.sandbox else None
+    words = command if sandbox else (program, *command[1:])
+    spec = EngineSpec("engine", "", tuple(words), directory=str(folder))
     report = check_engine(
-        lambda: plan_launch(spec, folder),
+        lambda: plan_launch(spec, folder, sandbox),
         ladders=[find_game(code) for code in games],
         options=options.option or (manifest.options if manifest else ()),
         seconds=options.timeout,
         on_finding=_print_finding,
     )
+    if sandbox is None:
+        print(UNTESTED)
     print(format_summary(report))
     return 0 if report.is_clean else FAULTY
+
+
+def _find_sandbox(command: tuple[str, ...], folder: Path) -> Sandbox:
+    """The sandbox of this machine; prints a warning if it is weaker than a site's. Raises ``CannotCheck``."""
+    if not is_visible_inside(command, folder):
+        raise CannotCheck(f"-sandbox: {command[0]} would not be visible in the sandbox: it is not below /usr")
+    try:
+        verdict, sandbox = require_sandbox("check")
+    except NoSandbox as error:
+        raise CannotCheck(f"-sandbox: {error}") from None
+    if verdict.level is not Level.A:
+        print("\n".join(describe(verdict)), file=sys.stderr)
+    return sandbox
 
 
 def _manifest_in(folder: Path) -> Manifest | None:
@@ -74,7 +100,8 @@ def _print_finding(finding: Finding) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m workers check",
-        usage="%(prog)s [-h] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] [-- COMMAND...]",
+        usage="%(prog)s [-h] [-sandbox] [--game GAME]... [--option NAME=VALUE]... [--timeout SECONDS] "
+        "[-- COMMAND...]",
         description="Check that an engine follows the protocol; exit code 0 if it does, 1 if it does not, "
         "2 if it cannot be started.",
     )
@@ -84,6 +111,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="GAME",
         help="a ladder to check (default: those of bot.toml, else all that the engine declares)",
+    )
+    parser.add_argument(
+        "-sandbox",
+        "--sandbox",
+        action="store_true",
+        help="run the engine in the sandbox of a site, with its limits of memory, processes and files",
     )
     parser.add_argument(
         "--option",

@@ -11,7 +11,7 @@ from pathlib import Path
 from engines.console import BAD_INPUT, complain, discard_output, run_command
 from engines.release import RELEASE
 from workers.engine.fair_clock import find_clock_method
-from workers.engine.sandbox_probe import probe
+from workers.engine.sandbox_probe import require_sandbox
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.game_logs import GameLogs
@@ -24,9 +24,9 @@ from workers.match.recordfile import RecordFile, check_state, write_state
 from workers.match.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
-from workers.sandbox.levels import Level, describe, format_want
+from workers.sandbox.levels import Level, describe
 from workers.sandbox.policy import policy_for_level
-from workers.sandbox.sandbox import is_visible_inside
+from workers.sandbox.sandbox import NoSandbox, is_visible_inside
 from workers.strays import adopting_orphans
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
@@ -92,10 +92,10 @@ def find_sandbox_level(terms: MatchTerms) -> str:
                 f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
                 f"it is neither below dir={spec.directory} nor below /usr"
             )
-    verdict, sandbox = probe("match")
-    if sandbox is None:
-        lacks = "; ".join(map(format_want, verdict.wants))
-        raise MatchOptionError(f"-sandbox: this machine has no sandbox. Missing: {lacks}")
+    try:
+        verdict, _ = require_sandbox("match")
+    except NoSandbox as error:
+        raise MatchOptionError(f"-sandbox: {error}") from None
     if verdict.level is not Level.A:
         print("\n".join(describe(verdict)), file=sys.stderr)
     return verdict.level

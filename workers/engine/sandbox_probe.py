@@ -29,7 +29,7 @@ from workers.sandbox import probe_engine
 from workers.sandbox.groups.cgroups import GroupParent
 from workers.sandbox.groups.hierarchies import VARIABLE, look_for_parent
 from workers.sandbox.host import NEEDED, missing_programs
-from workers.sandbox.levels import Level, Verdict, Want
+from workers.sandbox.levels import Level, Verdict, Want, format_want
 from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
 
 PROBE_SECONDS = 20
@@ -56,6 +56,15 @@ def probe(worker: str = "") -> tuple[Verdict, Sandbox | None]:
     version = f"v{sandbox.parent.version}" if sandbox is not None and sandbox.parent is not None else ""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Verdict(level, tuple(wants), now, worker, version), sandbox
+
+
+def require_sandbox(worker: str) -> tuple[Verdict, Sandbox]:
+    """As ``probe``; raises ``NoSandbox`` at level C."""
+    verdict, sandbox = probe(worker)
+    if sandbox is None:
+        lacks = "; ".join(map(format_want, verdict.wants))
+        raise NoSandbox(f"this machine has no sandbox. Missing: {lacks}")
+    return verdict, sandbox
 
 
 def _find_level() -> tuple[Level, list[Want], Sandbox | None]:

@@ -75,6 +75,7 @@ FAULTS = [
         r"option 'a\\x00b' has a character that is not printable",
     ),
     ("isready", "isready:2 only -", "no third of three readyok within 1 seconds"),
+    ("isready", r"isready also readyok\n", "it sent more readyok than it got isready"),
     ("one answer", r"stop only bestmove\x20{move}\n", r"after its answer it also sent 'bestmove d1\+'"),
     ("one answer", r"go also bestmove\x20{move}\n", r"after its answer it also sent 'bestmove d1\+'"),
     ("unknown words", "joho leave 5", "it crashed: the process ended with exit code 5"),
@@ -93,6 +94,17 @@ FAULTS = [
         r"go also info\x20pv\x20d1+\x20d1+\n",
         r"move 2 of the pv cannot be played: illegal move 'd1\+'",
     ),
+    (
+        "info lines",
+        r"go also info\x20depth\x20-2\x20nodes\x205\n",
+        "'depth' is negative in 'info depth -2 nodes 5'",
+    ),
+    ("info lines", r"go also info\x20nodes\x20-5\n", "'nodes' is negative in 'info nodes -5'"),
+    (
+        "info lines",
+        r"go also info\x20pv\x20a1-\n",
+        r"the last pv begins with 'a1-', but the bestmove is 'd1\+'",
+    ),
     ("scores", "position score -", r"its scores are always from White's side: "),
     (
         "end of game",
@@ -105,8 +117,22 @@ FAULTS = [
         r"go drip info\x20depth\x201\n",
         "no bestmove to 'go p1time 1000 .*' within 1.1 seconds",
     ),
+    (
+        "time control",
+        "go squander 40",
+        "to 'go p1time 1000 .*' move 40 of a game took [0-9]+ ms, 3 times in a row: too little is left",
+    ),
+    ("first move", "go:1 late 2", r"its first move: to 'go p1time 1500 .*' the answer took \d+ ms of 1500"),
     ("stop", "go hang -", "no bestmove within 0.1 second of stop"),
     ("long game", "position tire 30", "it crashed: the process ended with exit code 9"),
+    ("long game", "position cramp 512", "it crashed: the process ended with exit code 9"),
+    ("whole game", "go leak thread", r"its threads and processes grow with every move: .*; a site allows 64"),
+    ("whole game", "go leak child", r"its threads and processes grow with every move: .*; a site allows 64"),
+    (
+        "whole game",
+        "go leak file",
+        r"its open files grow with every move: there were \d+, and \d+ after \d+ moves",
+    ),
     ("whole game", "go complain 100000", r"\d+ bytes of standard error in \d+ moves: in a long game"),
     ("whole game", "go complain 17000000", "it floods: more than 16 MiB of standard error"),
     (
@@ -119,11 +145,17 @@ FAULTS = [
     (
         "short times",
         "go late 0.3",
-        "to 'go movetime 50' the answer took [0-9]+ ms of 50.*; .* times in a row",
+        "to 'go movetime 20' the answer took [0-9]+ ms of 20.*; .* times in a row",
     ),
+    (
+        "short times",
+        "go late 0.09",
+        "to 'go movetime 20' the answer took [0-9]+ ms of 20.*; .* times in a row",
+    ),
+    ("short times", "go panic 90", "it crashed: the process ended with exit code 9"),
     ("flush", "start lazy -", "without PYTHONUNBUFFERED its answer to 'ugi' arrives only when it ends"),
     ("quit", "quit only -", "1 seconds after quit it was still running$"),
-    ("quit", "go hang -", "1 seconds after quit during a search it was still running$"),
+    ("quit", "go:2 hang -", "1 seconds after quit during a search it was still running$"),
     ("end of input", "end hang -", "1 seconds after the end of its input it was still running$"),
     (
         "end of input",
@@ -143,7 +175,7 @@ def test_the_fault_is_named_of_an_engine_that_does(
     monkeypatch.setattr(protocol_checks, "READY_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "EXIT_SECONDS", 1.0)
     monkeypatch.setattr(protocol_checks, "BUSY_SHARE", 0.05)
-    monkeypatch.setattr(playing, "GRACE_SECONDS", 0.1 if name != "short times" else 5.0)
+    monkeypatch.setattr(playing, "GRACE_SECONDS", 5.0 if name in ("short times", "first move") else 0.1)
     monkeypatch.setattr(playing, "STOP_SECONDS", 0.1)
     with nothing_left(mark):
         finding = found_by(name, plan, mark)

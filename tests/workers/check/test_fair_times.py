@@ -54,7 +54,7 @@ def withhold(monkeypatch: pytest.MonkeyPatch, counter: Withholding | None) -> No
     ("plan", "withheld_ms", "fault"),
     [
         ("go late 0.3", LONG_MS, ""),
-        ("go late 0.3", 0, "to 'go movetime 50' the answer took "),
+        ("go late 0.3", 0, "to 'go movetime 20' the answer took "),
         ("go burn 0.3", LONG_MS, "wall time "),
     ],
     ids=("a delayed engine", "a sleeping engine", "a searching engine"),

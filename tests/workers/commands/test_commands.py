@@ -144,7 +144,38 @@ def test_check_names_the_fault_and_fails() -> None:
 def test_check_passes_a_good_engine() -> None:
     done = run_check("--game", "dogon-kulei", "--", *BAD_ENGINE)
     assert done.returncode == 0, done.stdout
-    assert "Bad: no fault in 22 checks" in done.stdout
+    assert "Bad: no fault in 23 checks" in done.stdout
+    assert "Not tested: the sandbox of a site (memory limit 256 MB, 64 processes" in done.stdout
+
+
+WITHOUT = "sys.modules[{!r}] = None\n"
+
+
+@pytest.mark.parametrize("module", ["resource", "fcntl"])
+@pytest.mark.parametrize("command", ["check", "match"])
+def test_a_command_that_needs_linux_says_so_elsewhere(command: str, module: str) -> None:
+    done = run_python(WITHOUT.format(module) + COMMAND.format([command, "--help"]))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{command} needs Linux: on Windows, run it in WSL")
+
+
+def test_a_command_that_computes_runs_without_anything_of_linux() -> None:
+    hidden = (
+        "".join(map(WITHOUT.format, ("fcntl", "grp", "pwd", "resource")))
+        + "import select; del select.epoll\n"
+    )
+    done = run_python(hidden + COMMAND.format(["elo", "--counts", "0,0,1"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run_python(hidden + COMMAND.format(["replay", "--help"]))
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_the_commands_for_authors_import_nothing_of_linux() -> None:
+    files = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "engines").rglob("*.py"))
+    modules = [".".join(file.parts) for file in files if file.stem not in ("__init__", "__main__")]
+    imports = "\n".join(f"import {name}" for name in modules if name.isascii() and ".build." not in name)
+    done = run_python("".join(map(WITHOUT.format, ("fcntl", "grp", "pwd", "resource"))) + imports)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

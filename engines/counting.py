@@ -1,0 +1,16 @@
+"""Perft that Ctrl-C ends: compiled rules notice no signal, so plain Python plays all but the last plies."""
+
+from __future__ import annotations
+
+from engines.rules import perft as rules_perft
+from engines.rules.base import Position
+
+LAST_PLIES = 2
+"""A count of so many plies takes far less than a second."""
+
+
+def perft(position: Position, depth: int) -> int:
+    """As ``engines.rules.perft``, at the same speed."""
+    if depth <= LAST_PLIES:
+        return rules_perft(position, depth)
+    return sum(perft(position.play(token), depth - 1) for token in position.legal_moves())

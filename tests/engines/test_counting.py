@@ -1,0 +1,38 @@
+"""Perft of the commands: the counts of the rules, and an end by Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+import pytest
+
+from engines.counting import perft
+from engines.rules import GAMES
+from engines.rules import perft as rules_perft
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_it_counts_as_the_rules_do(code: str) -> None:
+    start = GAMES[code].position.initial()
+    for depth in range(3 if code == "duploline" else 4):
+        assert perft(start, depth) == rules_perft(start, depth)
+
+
+class Interrupted(Exception):
+    """Raised by the signal."""
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    raise Interrupted
+
+
+def test_a_count_that_would_take_days_ends_by_a_signal() -> None:
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.05)
+        with pytest.raises(Interrupted):
+            perft(GAMES["dogon-kulei"].position.initial(), 60)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
