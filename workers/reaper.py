@@ -246,12 +246,15 @@ def _groups_below(folder: str) -> list[str]:
 
 
 def _written(folder: str, name: str, word: bytes) -> bool:
+    """Whether the kernel took the word; it refuses it for a group that has just been removed."""
     try:
         descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         os.write(descriptor, word)
+    except OSError:
+        return False
     finally:
         os.close(descriptor)
     return True

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.jobs import PATIENCE_SECONDS, bad_engine, job_of, processes_with, wait_until
-from workers.reaper import NO_GROUP, Reaper, reap, remove_scratch
+from workers.reaper import NO_GROUP, Reaper, kill_group, reap, remove_scratch
 
 pytestmark = pytest.mark.slow
 
@@ -204,3 +204,12 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
 
 def test_a_missing_folder_is_ignored(tmp_path: Path) -> None:
     remove_scratch(str(tmp_path / "nothing"))
+
+
+def test_the_processes_of_a_control_group_that_refuses_the_kill_are_killed_one_by_one(tmp_path: Path) -> None:
+    """As a threaded group does, and one that has just been removed."""
+    (tmp_path / "cgroup.kill").symlink_to("/dev/full")
+    with subprocess.Popen(("sleep", "100")) as process:
+        (tmp_path / "cgroup.procs").write_text(f"{process.pid}\n")
+        kill_group((str(tmp_path),))
+        assert process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
