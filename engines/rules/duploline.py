@@ -25,8 +25,9 @@ ring, of whatever colours, and nothing more.
 
 ## Turns
 
-White starts by placing one of his pieces, disc or ring, on any cell: a turn of a single action. From
-then on, Black first, a turn is one disc action and one ring action, in the order the mover chooses.
+White starts by placing one of his pieces, disc or ring, on any cell: a turn of a single action, because the
+board is empty. Every other turn, also the first from a given position with pieces, is one disc action and
+one ring action, in the order the mover chooses.
 
 - **Disc action**: *add* one of his discs from his supply to an empty cell adjacent to at least one cell
   that holds a piece of the opponent; or *move* one of his unlocked discs to an adjacent cell that holds
@@ -78,8 +79,8 @@ to move; the position before the first move counts) is a draw, and so is a game 
 - An action is `Dd4` (add a disc on d4; also as a replacement), `Dc3-d4` (move), `Re5` or `Rd5-e5`.
 - A turn joins two with a colon, first action first: `Dd4:Rd5-e5`. The two orders of the same two actions
   are two moves.
-- A turn of one action has no colon: White's first, a win by the first action, and a turn whose second
-  action was not possible.
+- A turn of one action has no colon: that on the empty board, a win by the first action, and a turn whose
+  second action was not possible.
 
 A position string has three fields: rows, side to move, plies played. The rows go from g down to a,
 separated by `/`, cells from left to right separated by `,`. A cell is `D` or `d`, a white or black disc,
