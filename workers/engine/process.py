@@ -29,6 +29,11 @@ from workers.sandbox.process import START_LINE
 READ_BYTES = 64 * 1024
 CLOSED_NS = 1_000_000_000
 """How long an engine may take to end after it closed a pipe, which a process that exits does first."""
+QUICK_NS = 2_000_000
+"""How long a move may take on the fast path, where engines without a sandbox that wait are not checked.
+
+A shorter one is hardly slowed down by them: an engine that wakes up gets the core at once, for a while.
+"""
 WAIT_NS = 100_000_000
 """The longest time of a wait before ``on_wait`` is called."""
 MOST_EVENTS = 4
@@ -58,7 +63,7 @@ class EngineProcess:
             self._watch()
             if self.child.sandboxed is not None:
                 self.write(START_LINE, time.monotonic_ns())
-            self.turns = EngineTurns(self.child.sandboxed)
+            self.turns = EngineTurns(self.child.sandboxed, self.child.pid)
         except BaseException:
             self.child.end()
             raise
@@ -78,16 +83,17 @@ class EngineProcess:
     def line(self, conversation: Conversation) -> EngineChannel | None:
         """The channel for the fast path; None while unread output waits, and without output.
 
-        None also while the core is contended, because the fast path does not measure that.
+        None also while the core is contended, which the fast path does not measure, and for an engine without
+        a sandbox that thinks in its opponent's time.
         """
-        if not self.output.is_empty or self._out not in self._watched_fds:
+        if not self.output.is_empty or self._out not in self._watched_fds or not self.turns.may_be_quick:
             return None
         watch, clock = self.turns.processor_time, self.turns.clock
         if clock is not None and clock.is_contended:
             return None
         channel = (self._in, self._out, self._watched_fds, conversation, self.on_wait)
         if watch is None:
-            return EngineChannel(*channel, WAIT_NS)
+            return EngineChannel(*channel, QUICK_NS)
         # An engine that waits for its turn is checked at this interval, and the fast path does not do that.
         wait_ns = CHECK_NS if clock is None else MARK_NS
         return EngineChannel(*channel, wait_ns, watch.begin_turn, watch.end_turn)
@@ -97,8 +103,7 @@ class EngineProcess:
 
         Raises what that and ``write`` raise. The fair clock defers the deadline until ``turns.charge``.
         """
-        if self.turns.clock is not None:
-            self.turns.clock.begin(asked.asked_ns)
+        self.turns.begin_long(asked.asked_ns)
         for piece, arrived_ns in asked.received:
             self.output.add(piece, arrived_ns)
             if self.output.lines:

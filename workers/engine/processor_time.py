@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Final
+from typing import Final, Protocol
 
 from workers.engine.fair_clock import NEVER_NS
 from workers.sandbox.process import SandboxedProcess
@@ -66,7 +66,7 @@ class ProcessorTime:
             self._is_suspended = False
             self._sandboxed.thaw()
         else:
-            self._taken_ns += _counted(cpu_ns - self._cpu_ns)
+            self._taken_ns += counted_ns(cpu_ns - self._cpu_ns)
         self._cpu_ns = cpu_ns
         self._is_own_turn = True
         self._began_ns = time.monotonic_ns()
@@ -102,10 +102,16 @@ class ProcessorTime:
             turn_ns = time.monotonic_ns() - self._began_ns
             self._end_if_over(self._sandboxed.cpu_ns(), self._clock_ns + turn_ns)
 
+    def note_wait(self) -> None:
+        """Nothing to note: all turns are reported, so what it used is known."""
+
+    def end_wait(self) -> None:
+        """Nothing to count: that is done when its own turn begins."""
+
     def check_wait(self) -> None:
         """Suspend the engine if it has thought in its opponent's turns."""
         cpu_ns = self._sandboxed.cpu_ns()
-        taken_ns = self._taken_ns + _counted(cpu_ns - self._cpu_ns)
+        taken_ns = self._taken_ns + counted_ns(cpu_ns - self._cpu_ns)
         if taken_ns > FREE_NS:
             self._taken_ns = taken_ns
             self._suspend()
@@ -125,27 +131,53 @@ class ProcessorTime:
             self._sandboxed.end_over_processor_time(cpu_ns, clock_ns)
 
 
-def _counted(used_ns: int) -> int:
+def counted_ns(used_ns: int) -> int:
+    """What counts of the processor time that an engine used in a turn of its opponent."""
     return max(0, used_ns - FORGIVEN_NS)
+
+
+class WaitingEngine(Protocol):
+    """An engine that waits for its turn."""
+
+    def note_wait(self) -> None:
+        """A turn of its opponent takes long."""
+
+    def check_wait(self) -> None:
+        """Suspend the engine if it has thought in its opponent's turns."""
+
+    def end_wait(self) -> None:
+        """The long turn of its opponent ends."""
 
 
 class WaitingEngines:
     """The watched engines of this process. Every wait for another engine calls ``check``."""
 
     def __init__(self) -> None:
-        self._engines: list[ProcessorTime] = []
+        self._engines: list[WaitingEngine] = []
         self._due_ns = NEVER_NS
 
-    def add(self, engine: ProcessorTime) -> None:
-        self._engines.append(engine)
-        self._due_ns = min(self._due_ns, time.monotonic_ns() + CHECK_NS)
+    def add(self, engine: WaitingEngine) -> None:
+        """Does nothing if it is there."""
+        if engine not in self._engines:
+            self._engines.append(engine)
+            self._due_ns = min(self._due_ns, time.monotonic_ns() + CHECK_NS)
 
-    def remove(self, engine: ProcessorTime) -> None:
+    def remove(self, engine: WaitingEngine) -> None:
         """Does nothing if it is not there."""
         if engine in self._engines:
             self._engines.remove(engine)
             if not self._engines:
                 self._due_ns = NEVER_NS
+
+    def begin_long_turn(self) -> None:
+        """Call when a turn of another engine takes long."""
+        for engine in self._engines:
+            engine.note_wait()
+
+    def end_long_turn(self) -> None:
+        """Call when it ends."""
+        for engine in tuple(self._engines):
+            engine.end_wait()
 
     def check(self, now_ns: int) -> int:
         """Check all engines if that is due; returns how long the caller may wait until the next check."""

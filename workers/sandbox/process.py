@@ -20,7 +20,7 @@ from pathlib import Path
 
 from engines.records import Termination
 from workers.exit_status import exit_sentence, signal_sentence
-from workers.reaper import END_SECONDS, kill_group, signal_all
+from workers.reaper import END_SECONDS, kill_group
 from workers.sandbox import tree
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT, Mounts, bwrap_arguments
 from workers.sandbox.groups.cgroups import Group
@@ -52,8 +52,6 @@ OOM_SCORE = "1000"
 NO_CORE_DUMP = 1
 """Bytes. With 0 a kernel that hands core dumps to a program would start it, as root, at each crash: see
 ``core(5)``, and ``do_coredump`` of the kernel for the meaning of 1."""
-STOP_ROUNDS = 3
-"""Without a freezer: how many times to look for processes that are not stopped yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ class SandboxedProcess:
         self._monitor = 0
         self._init: tuple[int, int] | None = None
         self._status_text = b""
-        self._stopped: list[int] = []
+        self._stopped = tree.StoppedProcesses()
         self._status, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         program, arguments = _memory_file(tools.filter), -1
         self.descriptors: tuple[int, ...] = (status, program)
@@ -154,21 +152,14 @@ class SandboxedProcess:
         """Suspend the engine until ``thaw``."""
         if self._group is not None:
             self._group.freeze()
-            return
-        self._stopped = []
-        for _ in range(STOP_ROUNDS):
-            running = [process for process in self.processes() if process not in self._stopped]
-            if not running:
-                break
-            signal_all(running, signal.SIGSTOP)
-            self._stopped += running
+        else:
+            self._stopped.stop(self.processes)
 
     def thaw(self) -> None:
         if self._group is not None:
             self._group.thaw()
-            return
-        stopped, self._stopped = self._stopped, []
-        signal_all(stopped, signal.SIGCONT)
+        else:
+            self._stopped.resume()
 
     def cpu_ns(self) -> int:
         """The processor time so far; without a control group, of the processes that were seen."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from workers.reaper import signal_all
 from workers.strays import children, thread_numbers
 
 INODE_BYTES = 1024
@@ -19,6 +21,8 @@ MAX_PROCESSES = 1000
 """The most descendants that are read; the limit of processes is far below."""
 LOOK_NS = 20_000_000
 """The interval at which ``Family`` looks for new processes, which takes a tenth of a millisecond."""
+STOP_ROUNDS = 3
+"""How many times to look for processes that are not stopped yet."""
 MEMORY_FILESYSTEMS = ("tmp", "dev/shm")
 
 
@@ -60,6 +64,27 @@ class Family:
         # incomplete; only the failure of its clock shows that it has ended.
         for process in (ancestor, *descendants(ancestor)):
             self._used_ns.setdefault(process, 0)
+
+
+class StoppedProcesses:
+    """The processes of an engine that were stopped; a program can evade this by starting others."""
+
+    def __init__(self) -> None:
+        self._stopped: list[int] = []
+
+    def stop(self, find: Callable[[], Iterable[int]]) -> None:
+        """Stop what ``find`` returns, until it returns nothing else."""
+        self._stopped = []
+        for _ in range(STOP_ROUNDS):
+            running = [process for process in find() if process not in self._stopped]
+            if not running:
+                break
+            signal_all(running, signal.SIGSTOP)
+            self._stopped += running
+
+    def resume(self) -> None:
+        stopped, self._stopped = self._stopped, []
+        signal_all(stopped, signal.SIGCONT)
 
 
 def _process_ns(process: int) -> int:

@@ -95,7 +95,7 @@ def test_progress_of_a_watched_game_comes_with_each_new_move(monkeypatch: pytest
 
 def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
-    monkeypatch.setattr(process, "WAIT_NS", 0)
+    monkeypatch.setattr(process, "QUICK_NS", 0)
     played = play_job(job_of(bad_engine("go:1", "late", "0.1"), bad_engine(), time_control="5+1"))
     last = played.progress[-1]
     assert last.moves == played.reports[0].moves[:-1], (

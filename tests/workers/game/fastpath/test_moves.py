@@ -23,6 +23,12 @@ from workers.jobs import GameReport
 from workers.play import runner
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move of the tests' engines is quick also on a busy machine."""
+    monkeypatch.setattr(process, "QUICK_NS", 100_000_000)
+
+
 @pytest.fixture
 def choices(monkeypatch: pytest.MonkeyPatch) -> list[MoveRequest]:
     """The move requests that leave the fast path from now on."""
@@ -185,7 +191,7 @@ def test_a_position_is_sent_once_even_if_the_move_leaves_the_fast_path(choices: 
 
 def test_heartbeats_continue_on_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
-    monkeypatch.setattr(process, "WAIT_NS", 1_000)
+    monkeypatch.setattr(process, "QUICK_NS", 1_000)
     beats = itertools.count()
     monkeypatch.setattr(runner.GameRunner, "_check_in", lambda self: next(beats) and None)
     play("", LONG)
