@@ -155,6 +155,8 @@ START_COMMAND = text(
 MAX_BUNDLE_BYTES = 1024 * 1024 * whole("DUARENA_MAX_BUNDLE_MB", 64, "largest zip that may be uploaded")
 MAX_WORK_BYTES = 8 * 1024 * 1024
 """The largest request of a worker."""
+MAX_STORED_BYTES = 16 * MAX_BUNDLE_BYTES
+"""Of the bundles that are kept for one account that is not staff."""
 MAX_PENDING = 10
 """Versions of one user that may wait or be validated at a time."""
 MAX_FORFEITS = 5

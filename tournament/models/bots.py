@@ -97,6 +97,10 @@ class BotVersionQuerySet(models.QuerySet["BotVersion"]):
     def valid(self) -> BotVersionQuerySet:
         return self.filter(state=BotVersion.State.VALID)
 
+    def with_program(self) -> BotVersionQuerySet:
+        """Versions whose bundle is kept."""
+        return self.filter(has_program=True).exclude(state=BotVersion.State.REFUSED)
+
     def entering(self, ladders: Collection[str] | None = None) -> BotVersionQuerySet:
         """Versions that enter new tournaments on at least one ladder; bots by name, newest version first.
 
@@ -150,6 +154,8 @@ class BotVersion(models.Model):
     """The number of its latest recorded games in a row that it lost by its own fault, without validations."""
     has_games_to_end = models.BooleanField(default=False)
     """Withdrawn, and its open games are not ended yet, see ``services.schedule.walkovers``."""
+    has_program = models.BooleanField(default=True)
+    """False: it was withdrawn and its bundle deleted, at its owner's wish."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BotVersionQuerySet.as_manager()

@@ -56,7 +56,10 @@ class FeedEntry(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["feed", "key"], name="feed_entry_once_an_event")
         ]
-        indexes: ClassVar = [models.Index(fields=["feed", "-updated_at", "-id"], name="feed_latest")]
+        indexes: ClassVar = [
+            models.Index(fields=["feed", "-updated_at", "-id"], name="feed_latest"),
+            models.Index(fields=["updated_at"], name="feed_entry_updated"),
+        ]
 
     def __str__(self) -> str:
         return self.title

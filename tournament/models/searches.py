@@ -133,7 +133,10 @@ class PersonGame(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes: ClassVar = [models.Index(fields=["person", "-started_at"], name="person_games")]
+        indexes: ClassVar = [
+            models.Index(fields=["person", "-started_at"], name="person_games"),
+            models.Index(fields=["started_at"], name="person_game_started"),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import datetime
 from contextlib import suppress
-from functools import partial
 
 from allauth.account.models import EmailAddress
-from django.conf import settings
 from django.db import transaction
 
 from tournament.formats.base import TournamentError
 from tournament.models import Allowance, BotVersion, Tournament, User
 from tournament.models.names import closed_name
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
+from tournament.services.bots.verdicts import drop_program
 from tournament.services.deactivation import stop_work_of
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import cancel
-from workers.bundles.store import drop_bundle
 
 REASON = "its owner closed the account"
 OPEN = (Tournament.State.DRAFT, Tournament.State.PAUSED)
@@ -62,6 +60,5 @@ def _forget(user: User) -> None:
 def _end_version(version: BotVersion) -> None:
     """Withdraw the version, and delete its program unless somebody else has uploaded the same."""
     withdraw(version, REASON, f"Withdrawn: {REASON}.")
-    others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(bot__owner=version.bot.owner)
-    if not others.exclude(state=BotVersion.State.REFUSED).exists():
-        transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
+    BotVersion.objects.filter(pk=version.pk).update(has_program=False)
+    drop_program(version)

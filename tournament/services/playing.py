@@ -30,6 +30,8 @@ TIMES_MS = (500, 2_000, 5_000)
 """To choose from, for each move of the bot."""
 MOST_OPEN = 10
 """Games of a person that are not over."""
+MOST_KEPT = 1_000
+"""Games of a person; each new one deletes the oldest that is over."""
 
 
 def history_of(game: PersonGame) -> History:
@@ -53,6 +55,8 @@ def start(
             ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now
         )
         _go_on(game, history_of(game), now)
+        games = person.person_games.order_by("-started_at").values_list("pk", flat=True)
+        person.person_games.filter(pk__in=list(games[MOST_KEPT:]), ended_at__isnull=False).delete()
     return game
 
 

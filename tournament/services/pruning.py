@@ -1,4 +1,4 @@
-"""Deletes rows whose time is over: old logs, attempts, notices, sessions and entries of the shared cache.
+"""Deletes rows whose time is over: old logs, attempts, checks, notices, sessions and others.
 
 The record keeper calls it; a call deletes a few chunks and leaves the rest to the next one, so that no other
 writer waits. It may be killed and repeated at any time. Nothing is deleted that a game, a record or a rating
@@ -19,7 +19,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from tournament.models import Attempt, BotSearch, GameLog, Notice
+from tournament.models import Attempt, BotSearch, Exam, FeedEntry, GameLog, Notice, PersonGame, SlotUse, Token
 
 CHUNK = 500
 """Rows of one transaction."""
@@ -29,6 +29,15 @@ ATTEMPTS = datetime.timedelta(days=7)
 """After the attempt was taken. A report that comes later counts as foreign."""
 SEARCHES = datetime.timedelta(days=90)
 """After the end of a search that a person asked for."""
+CHECKS = datetime.timedelta(days=90)
+"""After the end of a compliance check."""
+PERSON_GAMES = datetime.timedelta(days=365)
+"""After the start of a game of a person against a bot."""
+FEED_ENTRIES = datetime.timedelta(days=365)
+"""After the last change of an entry of a feed."""
+SLOT_USE = datetime.timedelta(days=30)
+"""After the day whose slot-hours were counted."""
+REVOKED_TOKENS = datetime.timedelta(days=90)
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 
 
@@ -91,6 +100,19 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
         BotSearch.objects.filter(ended_at__lt=now - SEARCHES)
         .exclude(person_game__isnull=False, person_game__ended_at__isnull=True)  # the bot's move waits there
         .order_by("ended_at")
+    ),
+    "checks": lambda now: _delete(Exam.objects.filter(ended_at__lt=now - CHECKS).order_by("ended_at")),
+    "games against bots": lambda now: _delete(
+        PersonGame.objects.filter(started_at__lt=now - PERSON_GAMES).order_by("started_at")
+    ),
+    "feed entries": lambda now: _delete(
+        FeedEntry.objects.filter(updated_at__lt=now - FEED_ENTRIES).order_by("updated_at")
+    ),
+    "slot hours": lambda now: _delete(
+        SlotUse.objects.filter(day__lt=(now - SLOT_USE).date()).order_by("day")
+    ),
+    "revoked tokens": lambda now: _delete(
+        Token.objects.filter(revoked_at__lt=now - REVOKED_TOKENS).order_by("pk")
     ),
     "sessions": _sessions,
     "cache entries": _cache_entries,

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import os
 import shutil
 import stat
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -58,6 +60,8 @@ __all__ = [
 ]
 
 CHUNK_BYTES = 1024 * 1024
+UNUSED_SECONDS = 7 * 24 * 3600
+"""Unpacked bundles are kept for so long after the last start of their engine; no game takes longer."""
 UNIX_SYSTEMS = (3, 19)
 """The makers of entries with a Unix mode: Unix and macOS."""
 
@@ -124,10 +128,7 @@ def forget_dropped(store: Path, cache: Path) -> None:
     for folder in cache.glob("[0-9a-f]" * 64):
         stored = bundle_path(store, folder.name)
         if stored.parent.is_dir() and not stored.exists():
-            aside = Path(tempfile.mkdtemp(prefix=".dropped-", dir=cache))
-            with contextlib.suppress(OSError):  # another worker was first
-                folder.rename(aside / folder.name)
-            shutil.rmtree(aside, ignore_errors=True)
+            _remove_aside(folder)
 
 
 def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
@@ -138,7 +139,42 @@ def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
     """
     source = bundle_path(store, sha256)
     folder = cache / sha256
-    return folder if folder.is_dir() else unpack_bundle(source, sha256, cache)
+    if not folder.is_dir():
+        forget_unused(store, cache, time.time())
+        return unpack_bundle(source, sha256, cache)
+    with contextlib.suppress(OSError):
+        os.utime(folder)  # it is used
+    return folder
+
+
+def forget_unused(store: Path, cache: Path, now: float) -> None:
+    """Remove bundles from a cache that were not used for ``UNUSED_SECONDS``, with their zips if it has these.
+
+    A store elsewhere, such as the site's, stays as it is. May be repeated.
+    """
+    for pattern in ("[0-9a-f]" * 64, ".*-*"):  # also what killed processes left
+        for folder in cache.glob(pattern):
+            if _is_unused(folder, now):
+                _remove_aside(folder)
+    if not store.is_relative_to(cache):
+        return
+    for path in store.glob("??/*.zip"):
+        if not (cache / path.stem).is_dir() and _is_unused(path, now):
+            path.unlink(missing_ok=True)
+
+
+def _is_unused(path: Path, now: float) -> bool:
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime < now - UNUSED_SECONDS
+    return False
+
+
+def _remove_aside(folder: Path) -> None:
+    """Remove a folder of the cache, which is out of the way at once."""
+    aside = Path(tempfile.mkdtemp(prefix=".dropped-", dir=folder.parent))
+    with contextlib.suppress(OSError):  # another worker was first
+        folder.rename(aside / folder.name)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -23,7 +23,18 @@ from tests.support.schedule import (
     play_all,
     start_validation,
 )
-from tournament.models import Attempt, BotSearch, Game, GameLog, Notice, PersonGame
+from tournament.models import (
+    Attempt,
+    BotSearch,
+    Exam,
+    FeedEntry,
+    Game,
+    GameLog,
+    Notice,
+    PersonGame,
+    SlotUse,
+    Token,
+)
 from tournament.models.compressed import pack_log, unpack_log
 from tournament.services import pruning
 from tournament.services.pruning import prune
@@ -146,6 +157,37 @@ def test_searches_are_deleted_long_after_their_end() -> None:
     PersonGame.objects.update(ended_at=now)
     assert prune(now, LONG)["searches"] == 1
     assert sorted(BotSearch.objects.values_list("asker", flat=True)) == ["80", "None"]
+
+
+def test_checks_games_against_bots_feed_entries_slot_hours_and_revoked_tokens_go_after_their_time() -> None:
+    version, pia, now = make_version(), make_user("pia"), timezone.now()
+    times = {
+        "checks": pruning.CHECKS,
+        "games against bots": pruning.PERSON_GAMES,
+        "feed entries": pruning.FEED_ENTRIES,
+        "slot hours": pruning.SLOT_USE + DAY,
+        "revoked tokens": pruning.REVOKED_TOKENS,
+    }
+    FeedEntry.objects.all().delete()
+    for number, days in enumerate((-DAY, DAY)):
+        ended = {kind: now - time - days for kind, time in times.items()}
+        Exam.objects.create(version=version, sent_at=now, ended_at=ended["checks"], end=Exam.End.DONE)
+        begun = {"started_at": ended["games against bots"], "is_white": True, "ms": 100}
+        PersonGame.objects.create(ladder_id=LADDER, version=version, person=pia, **begun)
+        written = {"published_at": now, "updated_at": ended["feed entries"]}
+        FeedEntry.objects.create(feed="bot/1", key=str(number), title="It won", **written)
+        SlotUse.objects.create(owner=pia, day=ended["slot hours"].date())
+        Token.objects.create(user=pia, digest=str(number), revoked_at=ended["revoked tokens"], scopes=[])
+    Exam.objects.create(version=version, sent_at=now - 1000 * DAY)
+    deleted = prune(now, LONG)
+    assert {kind: deleted[kind] for kind in times} == dict.fromkeys(times, 1)
+    assert [model.objects.count() for model in (Exam, PersonGame, FeedEntry, SlotUse, Token)] == [
+        2,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 def test_expired_sessions_go_with_what_is_listed_of_them() -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import stat
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,11 +20,13 @@ from tests.support.hostile_zips import BOT, DEFLATED, Part, bot_and, build
 from workers.bundles import archive
 from workers.bundles import store as bundles
 from workers.bundles.store import (
+    UNUSED_SECONDS,
     BundleError,
     bundle_path,
     drop_bundle,
     fetch_bundle,
     forget_dropped,
+    forget_unused,
     inspect_bundle,
     pack_bundle,
     store_bundle,
@@ -209,6 +212,33 @@ def test_what_the_store_dropped_leaves_the_cache_as_well(stored: tuple[str, Path
     forget_dropped(store, cache)
     forget_dropped(store, cache)
     assert os.listdir(cache) == ["sandbox.json"]
+
+
+def test_what_no_engine_was_started_of_for_a_week_leaves_the_cache(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    store = cache / "zips"
+    old, used = (
+        store_bundle(store, pack_bundle({**FILES, "data/number": number})) for number in (b"1", b"2")
+    )
+    for sha256 in (old, used):
+        fetch_bundle(sha256, store=store, cache=cache)
+    (cache / ".0123-killed").mkdir()
+    long_ago = time.time() - UNUSED_SECONDS - 1
+    for path in (cache / old, cache / used, cache / ".0123-killed", *store.glob("??/*.zip")):
+        os.utime(path, (long_ago, long_ago))
+    fetch_bundle(used, store=store, cache=cache)
+    new = store_bundle(store, GOOD)
+    fetch_bundle(new, store=store, cache=cache)
+    assert set(os.listdir(cache)) == {"zips", used, new}
+    assert {path.stem for path in store.glob("??/*.zip")} == {used, new}
+
+
+def test_a_site_s_store_is_not_a_cache(stored: tuple[str, Path, Path]) -> None:
+    sha256, store, cache = stored
+    fetch_bundle(sha256, store=store, cache=cache)
+    forget_unused(store, cache, time.time() + 2 * UNUSED_SECONDS)
+    assert not (cache / sha256).exists()
+    assert bundle_path(store, sha256).exists()
 
 
 def test_a_store_that_is_gone_drops_nothing(stored: tuple[str, Path, Path]) -> None:

@@ -90,12 +90,12 @@ def applied_migrations() -> dict[str, str]:
 
 
 def _add_bundle(archive: ZipFile, sha256: str) -> None:
-    """Copy a bundle; those of refused versions and of closed accounts are deleted and may be missing."""
+    """Copy a bundle; those of refused versions and of closed accounts, and deleted ones, may be missing."""
     path = Bundle(sha256=sha256).path
     try:
         archive.write(path, f"{BUNDLES}{sha256}.zip", ZIP_STORED)
     except FileNotFoundError:
-        needing = BotVersion.objects.filter(bundle=sha256).exclude(state=BotVersion.State.REFUSED)
+        needing = BotVersion.objects.with_program().filter(bundle=sha256)
         if needing.exclude(state=BotVersion.State.WITHDRAWN, bot__owner__is_active=False).exists():
             raise BackupError(f"the bundle {path} is missing, but a version needs it") from None
 

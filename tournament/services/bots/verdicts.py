@@ -21,8 +21,12 @@ def refuse(version: BotVersion, reason: str) -> None:
     """Refuse a version; part of the caller's transaction, on whose commit the bundle's file is deleted."""
     if _set_state(version, BotVersion.State.REFUSED, reason):
         tell_refused(version, reason)
-    others = BotVersion.objects.filter(bundle=version.bundle_id).exclude(state=BotVersion.State.REFUSED)
-    if not others.exists():
+    drop_program(version)
+
+
+def drop_program(version: BotVersion) -> None:
+    """Delete the bundle's file on the commit of the caller's transaction, unless another version needs it."""
+    if not BotVersion.objects.with_program().filter(bundle=version.bundle_id).exists():
         transaction.on_commit(partial(drop_bundle, settings.BUNDLES, version.bundle_id))
 
 

@@ -12,6 +12,7 @@ from engines.records import Fault
 from tournament.models import BotVersion, Game
 from tournament.services.bots.activity import activate, deactivate
 from tournament.services.bots.publishing import FORFEITED, tell_forfeiting, tell_reinstated, tell_withdrawn
+from tournament.services.bots.verdicts import drop_program
 
 
 def count_forfeits(results: Iterable[tuple[Game, Fault]]) -> None:
@@ -60,12 +61,25 @@ def withdraw(version: BotVersion, reason: str, feed_text: str = FORFEITED) -> bo
 
 
 @transaction.atomic
+def delete_program(version: BotVersion) -> bool:
+    """Delete the bundle of a withdrawn version, which cannot play again; False if it may be needed yet.
+
+    Its results and records stay.
+    """
+    withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN)
+    if not withdrawn.filter(has_games_to_end=False, has_program=True).update(has_program=False):
+        return False
+    drop_program(version)
+    return True
+
+
+@transaction.atomic
 def reinstate(version: BotVersion) -> bool:
     """Let a withdrawn version play again; False if it was not withdrawn, or its owner's account is inactive.
 
-    Closing an account deletes the programs of its bots.
+    Closing an account deletes the programs of its bots; an owner can do so as well.
     """
-    withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN)
+    withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN, has_program=True)
     withdrawn = withdrawn.exclude(bot__owner__is_active=False)
     if not withdrawn.update(state=BotVersion.State.VALID, state_reason="", forfeits=0):
         return False

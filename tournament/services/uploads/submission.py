@@ -11,8 +11,10 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Sum
 from django.utils import timezone
 
+from tournament import access
 from tournament.models import Bot, BotVersion, Bundle, User
 from tournament.models.bots import MAX_NAME_KEY
 from tournament.models.names import name_key
@@ -56,6 +58,7 @@ def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str) -> BotVer
     _check_quota(user)
     bot = _bot_for(user, manifest.name)
     sha256, size = hash_bundle(file)
+    _check_space(user, size)
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
     _refuse_known(bot, bundle)
     version = add_version(
@@ -112,6 +115,22 @@ def _check_quota(user: User) -> None:
             f"{count} versions of yours wait or are being validated, and this site takes no more than "
             f"{settings.MAX_PENDING} of one user at a time: wait until one is validated"
         )
+
+
+def _check_space(user: User, size: int) -> None:
+    """Check that the site keeps one more bundle of this size for the user, whose row is locked."""
+    mine = BotVersion.objects.with_program().filter(bot__owner=user)
+    kept = Bundle.objects.filter(pk__in=mine.order_by().values("bundle"))
+    used = kept.aggregate(bytes=Sum("size"))["bytes"] or 0
+    if used + size <= settings.MAX_STORED_BYTES or not access.has_limits(user):
+        return
+    passed = mine.filter(state__in=BotVersion.VALIDATED, activities=None).select_related("bot")
+    oldest = ", ".join(map(str, passed.order_by("created_at")[:3])) or "one that is active"
+    raise BundleError(
+        f"the programs of your bots take {used / 2**20:.1f} MB, this one {size / 2**20:.1f} MB, and the site "
+        f"keeps {settings.MAX_STORED_BYTES / 2**20:.0f} MB for one user: withdraw versions that you need no "
+        f"more, and delete their programs on their pages, the oldest first: {oldest}"
+    )
 
 
 def _bot_for(user: User, name: str) -> Bot:

@@ -17,7 +17,7 @@ from tournament.models import BotVersion, Exam, Game, GameLog
 from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
-from tournament.services.results.withdrawal import reinstate, withdraw
+from tournament.services.results.withdrawal import delete_program, reinstate, withdraw
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.stopping import stop_validation
@@ -57,6 +57,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return part.unchanged()
     if shows_other(request, version.state):
         return reload()
+    is_withdrawn = version.state == State.WITHDRAWN
     context = {
         "version": version,
         "manages": manages,
@@ -66,8 +67,9 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
         "can_test": manages and version.state == State.VALID,
         "can_withdraw": manages and version.state == State.VALID,
+        "can_delete": manages and is_withdrawn and version.has_program and not version.has_games_to_end,
         "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
-        "can_reinstate": access.may_reinstate(request.user) and version.state == State.WITHDRAWN,
+        "can_reinstate": access.may_reinstate(request.user) and is_withdrawn and version.has_program,
     }
     if exam is not None:
         found = exam.findings
@@ -120,7 +122,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
 
 @takes_form
 def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
-    """Withdraw a valid version, or stop the validation of one that is not valid yet."""
+    """Withdraw a valid version, stop a validation, or delete a withdrawn version's program."""
     version = _find(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
@@ -131,6 +133,8 @@ def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> H
             done, deed = "The version is withdrawn. Its games are stopped.", "withdrew it"
         elif stop_validation(version, f"{who} stopped its validation", timezone.now()):
             done, deed = "The validation is stopped, and the version refused.", "stopped its validation"
+        elif delete_program(version):
+            done, deed = "The program is deleted. Results and records stay.", "deleted its program"
         else:
             done = deed = ""
         if deed and not is_owner:
@@ -139,7 +143,9 @@ def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> H
         end_games_of_withdrawn()
         messages.success(request, done)
     else:
-        messages.error(request, "The version is refused or withdrawn already.")
+        messages.error(
+            request, "The version is refused or withdrawn already, or its games have not ended yet."
+        )
     return redirect(version)
 
 

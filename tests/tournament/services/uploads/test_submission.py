@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import TestCase
 from pytest_django import Settings
 
 from engines.bots import SAMPLE_BOTS
 from tests.support.schedule import make_user, make_version, pack_bot
 from tournament.models import Bot, BotVersion, Bundle, Tournament
+from tournament.services.bots.activity import activate
+from tournament.services.results.withdrawal import delete_program, reinstate, withdraw
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from tournament.services.uploads.validation import validate_waiting
 from workers.bundles.manifest import INTERPRETERS
@@ -83,6 +86,45 @@ def test_an_interpreter_that_no_sandbox_shows_is_refused_naming_those_there_are(
     ):
         submit_bundle(make_user(), bundle)
     assert not stored(settings.BUNDLES)
+
+
+def test_the_bundles_of_one_user_have_a_quota_whose_refusal_says_what_to_delete(settings: Settings) -> None:
+    ada, bob = make_user(), make_user("bob")
+    old, new = (submit_bundle(ada, pack_bot(version=word)) for word in ("a", "b"))
+    for version in (old, new):
+        BotVersion.objects.filter(pk=version.pk).update(state=BotVersion.State.VALID)
+        activate(version)
+    settings.MAX_STORED_BYTES = old.bundle.size + new.bundle.size
+    with pytest.raises(BundleError, match=r"keeps 0 MB for one user: .* the oldest first: Stone Age v1$"):
+        submit_bundle(ada, pack_bot(version="c"))
+    assert submit_bundle(bob, pack_bot("Bronze Age"))
+    assert withdraw(old, "its owner withdrew it")
+    assert not delete_program(old), "its games are not ended"
+    BotVersion.objects.update(has_games_to_end=False)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert delete_program(old)
+    assert not delete_program(old)
+    assert not delete_program(new), "it plays"
+    assert not old.bundle.path.exists()
+    assert new.bundle.path.exists()
+    assert not reinstate(old)
+    assert submit_bundle(ada, pack_bot(version="c")).number == 3
+    ada.is_staff = True
+    ada.save()
+    assert submit_bundle(ada, pack_bot(version="d")).number == 4
+
+
+def test_a_program_that_another_version_has_too_is_kept(settings: Settings) -> None:
+    version = submit_bundle(make_user(), pack_bot())
+    other = make_version("Bronze Age", owner=make_user("bob"))
+    BotVersion.objects.update(state=BotVersion.State.WITHDRAWN, bundle=version.bundle)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert delete_program(version)
+    assert version.bundle.path.exists()
+    other.refresh_from_db()
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert delete_program(other)
+    assert not version.bundle.path.exists()
 
 
 def test_a_user_has_no_more_than_so_many_versions_wait_at_a_time(settings: Settings) -> None:

@@ -204,8 +204,14 @@ def test_an_owner_withdraws_a_version_and_reads_what_happens(
     assert (site.white.state, site.white.state_reason) == ("withdrawn", "its owner withdrew it")
     is_open = {"state__in": ["waiting", "claimed"], "tournament__state": "running"}
     assert not site.white.games_as_white.filter(**is_open).exists()
+    assert "Delete its program" not in page, "its version test has not ended"
+    BotVersion.objects.update(has_games_to_end=False)
+    assert "Delete its program" in owner.get("/bots/stone-age/1/").content.decode()
     page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
-    assert "The version is refused or withdrawn already." in page
+    assert "The program is deleted. Results and records stay." in page
+    assert "Delete its program" not in page
+    page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    assert "The version is refused or withdrawn already, or" in page
 
 
 def test_an_owner_stops_a_validation(examined: BotVersion, owner: Client) -> None:
