@@ -309,8 +309,6 @@ def test_every_option_of_a_match_that_is_named_exists() -> None:
 # Settings
 
 SETTING = re.compile(r"\bDUARENA_[A-Z_]+\b")
-NO_SETTINGS = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_TAKES"}
-"""Variables that one of our programs sets for another."""
 TEST_SETTINGS = {"DUARENA_TESTS"}
 """Variables that only the tests read."""
 
@@ -325,7 +323,7 @@ def settings_of_the_code() -> set[str]:
     files += [ROOT / name for name in ("arena", "setup.py", "docker-compose.yml", "Dockerfile")]
     return (
         {name for path in files for name in SETTING.findall(path.read_text("utf-8"))}
-        - NO_SETTINGS
+        - environment.INTERNAL
         - set(environment.REMOVED)
     )
 

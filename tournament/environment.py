@@ -6,16 +6,19 @@ start script and ``docker-compose.yml`` read.
 
 from __future__ import annotations
 
+import difflib
+import ipaddress
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from environs import Env, EnvValidationError
-from marshmallow.validate import OneOf, Range
+from marshmallow.validate import Range, Regexp
 
-KINDS = {"int": "a whole number of 0 or more", "float": "a number of 0 or more", "bool": "1 or 0"}
+KINDS = {"float": "a number of 0 or more", "bool": "1 or 0"}
+ADDRESS = r"https?://[^\s/]+\S*"
+"""An address of a site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,6 @@ ELSEWHERE = (
         "none",
     ),
     Variable(
-        "DUARENA_LOG", "`json`: the logs have one JSON object a line; also for workers on other hosts", "text"
-    ),
-    Variable("REDIS_URL", "`redis://host:6379/0`", "an embedded Redis"),
-    Variable(
         "DUARENA_PLAYER_SLOTS",
         "games at once of each container of players; only `docker-compose.yml` reads it",
         "2",
@@ -96,18 +95,36 @@ REMOVED = {
 }
 """Variables of former versions, with what to do instead."""
 
+INTERNAL = {"DUARENA_CALLED_FROM", "DUARENA_DECOY", "DUARENA_TAKES", "DUARENA_TESTS"}
+"""Variables that our own processes set."""
+
 _environment = Env()
 
 
-def text(name: str, default: str, meaning: str, *, shown: str = "", choices: Sequence[str] = ()) -> str:
-    """``shown`` describes the default in the documents; ``choices`` are the values that are permitted."""
-    known = OneOf(choices) if choices else None
-    value: str = _read("str", name, default, meaning, shown or default or "none", known, " or ".join(choices))
+def text(
+    name: str,
+    default: str,
+    meaning: str,
+    *,
+    shown: str = "",
+    form: str = "",
+    wanted: str = "",
+    is_secret: bool = False,
+) -> str:
+    """``shown`` describes the default in the documents.
+
+    ``form`` is a regular expression of permitted values, which ``wanted`` describes. A secret one is not
+    quoted.
+    """
+    known = Regexp(rf"(?:{form})\Z") if form else None
+    shown = shown or default or "none"
+    value: str = _read("str", name, default, meaning, shown, known, wanted, is_secret=is_secret)
     return value
 
 
-def whole(name: str, default: int, meaning: str, *, shown: str = "") -> int:
-    value: int = _read("int", name, default, meaning, shown or str(default), Range(min=0))
+def whole(name: str, default: int, meaning: str, *, shown: str = "", least: int = 0) -> int:
+    wanted = f"a whole number of {least} or more"
+    value: int = _read("int", name, default, meaning, shown or str(default), Range(min=least), wanted)
     return value
 
 
@@ -129,6 +146,27 @@ def removed() -> list[str]:
     ]
 
 
+def is_address(text: str) -> bool:
+    """Whether this is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def unknown() -> list[str]:
+    """A sentence for each variable that is set and looks like one of ours; for after all are declared."""
+    known = {one.name for one in (*DECLARED, *ELSEWHERE)}
+    names = sorted(name for name in os.environ if name.startswith("DUARENA_"))
+    sentences = []
+    for name in names:
+        if name not in known | REMOVED.keys() | INTERNAL:
+            near = difflib.get_close_matches(name, known, 1)
+            sentences.append(f"{name} is no setting{f'; perhaps {near[0]} is meant' if near else ''}")
+    return sentences
+
+
 def format_table() -> str:
     """The table of ``docs/operations.md``; complete once the settings are imported."""
     rows = [f"| `{one.name}` | {one.meaning} | {one.default} |" for one in (*DECLARED, *ELSEWHERE)]
@@ -136,7 +174,15 @@ def format_table() -> str:
 
 
 def _read(
-    kind: str, name: str, default: Any, meaning: str, shown: str, validate: Any, wanted: str = ""
+    kind: str,
+    name: str,
+    default: Any,
+    meaning: str,
+    shown: str,
+    validate: Any,
+    wanted: str = "",
+    *,
+    is_secret: bool = False,
 ) -> Any:
     """The value, or the default if the variable is missing or empty."""
     DECLARED.append(Variable(name, meaning, shown))
@@ -146,4 +192,5 @@ def _read(
         return getattr(_environment, kind)(name, default, validate=validate)
     except EnvValidationError:
         # Not an exception that each of the commands would print as a traceback.
-        sys.exit(f"duarena: {name}={given!r} is not {wanted or KINDS[kind]}")
+        value = "" if is_secret else f"={given!r}"
+        sys.exit(f"duarena: {name}{value} is not {wanted or KINDS[kind]}")

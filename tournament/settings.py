@@ -14,7 +14,7 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from tournament.environment import flag, number, removed, text, whole
+from tournament.environment import ADDRESS, flag, is_address, number, removed, text, unknown, whole
 from tournament.known_database import other_database
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,11 +58,15 @@ SITE = text(
     "DUARENA_SITE",
     "http://127.0.0.1:8000",
     "the site's address, printed in records; `https://…` makes cookies secure and sets HSTS for a year",
+    form=ADDRESS,
+    wanted="an address that begins with http:// or https://",
 ).rstrip("/")
 SOURCE_URL = text(
     "DUARENA_SOURCE_URL",
     "",
     "the address of the site's source code, linked at the foot of every page and on `/kit/`",
+    form=ADDRESS,
+    wanted="an address that begins with http:// or https://",
 )
 IS_HTTPS = SITE.startswith("https://")
 ALLOWED_HOSTS = [
@@ -72,6 +76,8 @@ ALLOWED_HOSTS = [
         "127.0.0.1,localhost,[::1]",
         "host names at which the site is reached, comma separated",
         shown="this machine",
+        form=r"[^\s/,]+(?:\s*,\s*[^\s/,]*)*",
+        wanted="a list of host names with commas between them, without http:// and paths",
     ).split(",")
     if host.strip()
 ]
@@ -81,6 +87,8 @@ PROXY = text(
     "",
     "the reverse proxy whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; `*`: anybody's",
 ).strip()
+if PROXY not in {"", "*"} and not is_address(PROXY):
+    sys.exit(f"duarena: DUARENA_PROXY={PROXY!r} is not an IP address or *")
 
 BUNDLES = _folder(
     "DUARENA_BUNDLES",
@@ -111,16 +119,23 @@ SLOTS = whole(
     os.cpu_count() or 1,
     "games played at once, until a worker reports its slots",
     shown="cores",
+    least=1,
 )
 FREE_SLOTS = 1
 """Slots that games of over half a minute leave free where there are several."""
 LEASE_SECONDS = whole(
-    "DUARENA_LEASE", 30, "seconds without a message from its worker after which a game is given to another"
+    "DUARENA_LEASE",
+    30,
+    "seconds without a message from its worker after which a game is given to another",
+    least=1,
 )
 WORKER_TOKEN = text(
     "DUARENA_WORKER_TOKEN",
     "",
     "a worker token that you made, for workers started with the site; `duarena_` and 32 characters or more",
+    form=r"duarena_[!-~]{32,}",
+    wanted="a worker token: duarena_ and 32 characters or more, without spaces",
+    is_secret=True,
 )
 LADDER_GAMES = whole(
     "DUARENA_LADDER_GAMES",
@@ -139,7 +154,8 @@ SANDBOX = text(
     "",
     "the level of sandbox that uploaded bots need: `A`, or `B` on your own responsibility",
     shown="`A`; `B` where `DUARENA_LOCAL` is set",
-    choices=("A", "B"),
+    form="A|B",
+    wanted="A or B",
 )
 IS_LOCAL = flag("DUARENA_LOCAL", "only this machine can reach the site")
 IS_STARTED_BY_ROOT = (
@@ -152,7 +168,9 @@ IS_STARTED_BY_ROOT = (
 START_COMMAND = text(
     "DUARENA_COMMAND", "", "the command that starts the site, shown in hints on pages and on the console"
 )
-MAX_BUNDLE_BYTES = 1024 * 1024 * whole("DUARENA_MAX_BUNDLE_MB", 64, "largest zip that may be uploaded")
+MAX_BUNDLE_BYTES = (
+    1024 * 1024 * whole("DUARENA_MAX_BUNDLE_MB", 64, "largest zip that may be uploaded", least=1)
+)
 MAX_WORK_BYTES = 8 * 1024 * 1024
 """The largest request of a worker."""
 MAX_STORED_BYTES = 16 * MAX_BUNDLE_BYTES
@@ -196,6 +214,9 @@ SENTRY_DSN = text(
     "DUARENA_SENTRY_DSN",
     "",
     "the address (DSN) of a project of Sentry that gets the site's errors; needs `requirements-sentry.txt`",
+    form=r"https?://[^\s@]+@[^\s/]+/\S*",
+    wanted="the DSN of a project of Sentry: https://key@host/number",
+    is_secret=True,
 )
 METRICS_TOKEN = text(
     "DUARENA_METRICS_TOKEN",
@@ -294,8 +315,14 @@ _DATABASE_URL = text(
     f"sqlite:///{DATA / 'db.sqlite3'}",
     "`postgres://user:password@host/name`",
     shown="SQLite in the data folder",
+    form=r"(?:postgres|postgresql|pgsql|sqlite)://.*",
+    wanted="the address of a database: postgres://user:password@host/name, or sqlite:///path",
+    is_secret=True,
 )
-DATABASES = {"default": dj_database_url.parse(_DATABASE_URL, conn_max_age=60)}
+try:
+    DATABASES = {"default": dj_database_url.parse(_DATABASE_URL, conn_max_age=60)}
+except ValueError as _error:
+    sys.exit(f"duarena: DATABASE_URL: {_error}")
 if _trouble := other_database(DATA, DATABASES["default"]["ENGINE"]):
     raise ImproperlyConfigured(_trouble)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -413,3 +440,23 @@ LOGGING = {
         "uvicorn.error": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
     },
 }
+
+text(
+    "DUARENA_LOG",
+    "",
+    "`json`: the logs have one JSON object a line; also for workers on other hosts",
+    shown="text",
+    form="(?i:json|text)",
+    wanted="json or text",
+)
+text(
+    "REDIS_URL",
+    "",
+    "`redis://host:6379/0`",
+    shown="an embedded Redis",
+    form=r"(?:rediss?|redis\+socket)://.*",
+    wanted="the address of a Redis: redis://, rediss:// or redis+socket://",
+    is_secret=True,
+)
+for _sentence in unknown():
+    print(f"duarena: {_sentence}", file=sys.stderr)

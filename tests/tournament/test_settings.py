@@ -23,6 +23,12 @@ import json
 from tournament import settings as s
 print(json.dumps([s.SECRET_KEY, s.DEBUG, s.TRUST_UPLOADS, s.DATABASES["default"]["ENGINE"], s.ALLOWED_HOSTS]))
 """
+HOST_NAMES = "a list of host names with commas between them, without http:// and paths"
+NO_ADDRESS = (
+    "This string is not a valid url, possibly because some of its parts is not properly"
+    " urllib.parse.quote()'ed."
+)
+A_DATABASE = "the address of a database: postgres://user:password@host/name, or sqlite:///path"
 
 
 def shown(data: Path, **environment: str) -> Any:
@@ -65,11 +71,61 @@ def test_settings_come_from_the_environment(tmp_path: Path) -> None:
     ("name", "value", "sentence"),
     [
         ("DUARENA_TRUST_UPLOADS", "maybe", "DUARENA_TRUST_UPLOADS='maybe' is not 1 or 0"),
-        ("DUARENA_SLOTS", "two", "DUARENA_SLOTS='two' is not a whole number of 0 or more"),
+        ("DUARENA_SLOTS", "two", "DUARENA_SLOTS='two' is not a whole number of 1 or more"),
         ("DUARENA_MAX_RUNNING", "-1", "DUARENA_MAX_RUNNING='-1' is not a whole number of 0 or more"),
         ("DUARENA_SLOT_HOURS", "12h", "DUARENA_SLOT_HOURS='12h' is not a number of 0 or more"),
         ("DUARENA_SLOT_HOURS", "nan", "DUARENA_SLOT_HOURS='nan' is not a number of 0 or more"),
         ("DUARENA_SANDBOX", "C", "DUARENA_SANDBOX='C' is not A or B"),
+        ("DUARENA_SLOTS", "0", "DUARENA_SLOTS='0' is not a whole number of 1 or more"),
+        ("DUARENA_MAX_BUNDLE_MB", "0", "DUARENA_MAX_BUNDLE_MB='0' is not a whole number of 1 or more"),
+        ("DUARENA_LEASE", "0", "DUARENA_LEASE='0' is not a whole number of 1 or more"),
+        ("DUARENA_LOG", "xml", "DUARENA_LOG='xml' is not json or text"),
+        ("DUARENA_PROXY", "a b", "DUARENA_PROXY='a b' is not an IP address or *"),
+        (
+            "DUARENA_SITE",
+            "a.example",
+            "DUARENA_SITE='a.example' is not an address that begins with http:// or https://",
+        ),
+        (
+            "DUARENA_SOURCE_URL",
+            "git@a",
+            "DUARENA_SOURCE_URL='git@a' is not an address that begins with http:// or https://",
+        ),
+        (
+            "DUARENA_HOSTS",
+            "https://a",
+            f"DUARENA_HOSTS='https://a' is not {HOST_NAMES}",
+        ),
+        (
+            "DUARENA_WORKER_TOKEN",
+            "x",
+            "DUARENA_WORKER_TOKEN is not a worker token: duarena_ and 32 characters or more, without spaces",
+        ),
+        (
+            "DUARENA_SENTRY_DSN",
+            "x",
+            "DUARENA_SENTRY_DSN is not the DSN of a project of Sentry: https://key@host/number",
+        ),
+        (
+            "DATABASE_URL",
+            "nonsense",
+            f"DATABASE_URL is not {A_DATABASE}",
+        ),
+        (
+            "DATABASE_URL",
+            "mysql://u:secret@h/n",
+            f"DATABASE_URL is not {A_DATABASE}",
+        ),
+        (
+            "DATABASE_URL",
+            "postgres://u:secret@h:port/n",
+            f"DATABASE_URL: {NO_ADDRESS}",
+        ),
+        (
+            "REDIS_URL",
+            "localhost:6379",
+            "REDIS_URL is not the address of a Redis: redis://, rediss:// or redis+socket://",
+        ),
         ("DUARENA_MAIL_HOST", "mail:smtp", "DUARENA_MAIL_HOST: 'smtp' is not the number of a port"),
     ],
 )
@@ -78,6 +134,13 @@ def test_a_bad_value_ends_every_command_with_a_sentence(
 ) -> None:
     run = manage(tmp_path, "check", **{name: value})
     assert (run.returncode, run.stderr) == (1, f"duarena: {sentence}\n")
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    run = manage(tmp_path, "check", DUARENA_SLOT="2", DUARENA_TAKES="games", DUARENA_HTTPS="444")
+    assert run.returncode == 0
+    assert run.stderr.splitlines()[0] == "duarena: DUARENA_SLOT is no setting; perhaps DUARENA_SLOTS is meant"
+    assert run.stderr.count("no setting") == 1
 
 
 def test_an_empty_variable_has_its_default_and_a_removed_one_is_named(tmp_path: Path) -> None:
