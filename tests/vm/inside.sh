@@ -80,8 +80,8 @@ fi
 if section up; then
     mkdir -p /var/tmp/up && chown user: /var/tmp/up
     ./arena up --port 8100 --workers 1 --data /var/tmp/up >/tmp/up.log 2>&1 &
-    check 'sudo ./arena up' wait_for 300 grep -q 'level A' /tmp/up.log
-    kill -INT $!
+    check 'sudo ./arena up' wait_for 900 grep -q 'level A' /tmp/up.log
+    kill -TERM $!
     wait $!
     cat /tmp/up.log
 fi

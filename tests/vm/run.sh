@@ -23,6 +23,6 @@ nice -n 10 qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -smp 2 -m 3072 -no
     -drive "file=$folder/image.ext4,format=raw,if=virtio,snapshot=on" \
     -drive "file=$run/checkout.tar,format=raw,if=virtio,readonly=on" \
     -kernel "$folder/vmlinuz" -initrd "$folder/initrd" \
-    -append 'root=/dev/vda rw console=ttyS0 edd=off no_timer_check quiet loglevel=3 systemd.show_status=no net.ifnames=0' </dev/null |
+    -append 'root=/dev/vda rw console=ttyS0 edd=off no_timer_check panic=-1 quiet loglevel=3 systemd.show_status=no net.ifnames=0' </dev/null |
     tee "$run/log"
 grep -q '^vm: passed' "$run/log"
