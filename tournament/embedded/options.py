@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from tournament.embedded import StartError
 from tournament.embedded.plan import ROOT, Address
+from workers.cores import count_cores
 from workers.sandbox.levels import LOCAL
 
 DEFAULT_PORT = 8000
@@ -101,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
     demo = commands.add_parser("demo", help="play a round robin of the sample bots and print the ratings")
     for command in (up, demo):
-        command.set_defaults(workers=len(os.sched_getaffinity(0)))
+        command.set_defaults(workers=count_cores())
     admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")
     admin.add_argument("administrator", metavar="NAME")
     admin.add_argument("--data", metavar="DIR", help="the data folder of the site; default var/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
 from engines.release import RELEASE
+from workers.cores import count_cores
 from workers.engine.fair_clock import find_clock_method
 from workers.engine.sandbox_probe import require_sandbox
 from workers.match.book import make_books
@@ -102,7 +102,7 @@ def find_sandbox_level(terms: MatchTerms) -> str:
 
 
 def _warn_of_few_cores(games: int) -> None:
-    cores = len(os.sched_getaffinity(0))
+    cores = count_cores()
     if games > cores:
         there = "there is 1 core" if cores == 1 else f"there are {cores} cores"
         print(

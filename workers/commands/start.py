@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from engines.console import complain
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused
 from workers.bundles.cache import CacheRefused
+from workers.cores import count_cores
 from workers.jobs import Work
 from workers.sandbox.levels import SETTING, Level
 
@@ -55,9 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         return refused.exit_status
     os.nice(options.nice)
     try:
-        return _run(
-            options.slots or ((os.cpu_count() or 1) if options.queue == "games" else VALIDATION_SLOTS)
-        )
+        return _run(options.slots or (count_cores() if options.queue == "games" else VALIDATION_SLOTS))
     except CacheRefused as refused:
         return complain(str(refused))
 

@@ -23,6 +23,7 @@ from billiard.process import current_process
 from celery import Celery
 from celery.signals import worker_process_init, worker_shutting_down
 
+from workers.cores import claim_cores
 from workers.jobs import Work
 from workers.service.liveness import connect_pulse, start_beat
 from workers.service.restart import RESTART
@@ -92,7 +93,6 @@ def slot_index() -> int:
 
 
 def pin(slot: int) -> None:
-    """Bind this process and the processes it starts to the core of a slot (from 0)."""
-    cores = sorted(os.sched_getaffinity(0))
+    """Bind this process and the processes it starts to a core for a slot (from 0), a free one if possible."""
     if os.environ.get("DUARENA_PIN", "1") != "0":
-        os.sched_setaffinity(0, {cores[slot % len(cores)]})
+        os.sched_setaffinity(0, claim_cores(1, slot))

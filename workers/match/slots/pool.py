@@ -17,8 +17,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import Pipe
-from pathlib import Path
 
+from workers.cores import claim_cores
 from workers.engine.child import REAPER
 from workers.jobs import GameJob, JobGame
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
@@ -31,7 +31,6 @@ BATCH_SECONDS = 0.25
 """The expected duration of a slot's batch; a batch has at least one pair."""
 EXIT_SECONDS = 5.0
 """The time limit for a slot to end its engines and exit."""
-TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
 class SlotProcess:
@@ -155,20 +154,10 @@ class SlotPool:
 def choose_cores(count: int, *, pin: bool, cpus: Sequence[int] = ()) -> list[int | None]:
     """A core for each of ``count`` slots; all None if there are too few cores, or without ``pin``.
 
-    ``cpus`` are used in their order and must be enough; if there are none, the second thread of a core is
-    used only when no free core is left.
+    ``cpus`` are used in their order and must be enough; if there are none, see ``claim_cores``.
     """
     if cpus:
         return [*cpus[:count]]
-    cores = sorted(os.sched_getaffinity(0), key=lambda core: (_rank_in_core(core), core))
-    return [*cores[:count]] if pin and count <= len(cores) else [None] * count
-
-
-def _rank_in_core(cpu: int) -> int:
-    """0 for the first thread of a core, else 1; always 0 if the system does not tell."""
-    try:
-        text = (TOPOLOGY / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text()
-    except OSError:
-        return 0
-    first = text.replace("-", ",").partition(",")[0].strip()
-    return int(first != str(cpu))
+    if not pin or count > len(os.sched_getaffinity(0)):
+        return [None] * count
+    return [*claim_cores(count)]
