@@ -27,12 +27,13 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     raise Interrupted
 
 
-def test_a_count_that_would_take_days_ends_by_a_signal() -> None:
+@pytest.mark.parametrize("code", GAMES)
+def test_a_count_that_would_take_days_ends_by_a_signal(code: str) -> None:
     before = signal.signal(signal.SIGVTALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.05)
         with pytest.raises(Interrupted):
-            perft(GAMES["dogon-kulei"].position.initial(), 60)
+            perft(GAMES[code].position.initial(), 60)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
