@@ -7,13 +7,14 @@ Nothing here recurses: variations may be nested to any depth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from engines.records.build import UNKNOWN_DATE
 from engines.records.headers import FIRST_RULES
-from engines.records.model import ROSTER, Record, RecordError, is_token
+from engines.records.model import HEADER_NAME, ROSTER, Record, RecordError, is_token
 from engines.records.reader import NUMBER, PIECE, RESULTS, SUFFIX, read_records
 from engines.records.writer import clean_text, fill_lines, format_headers, number_plies
 from engines.rules.base import IllegalMove, Position, Result, Side, quote
@@ -22,6 +23,13 @@ from engines.rules.registry import Variant
 MAX_TREE_MOVES = 2000
 MAX_TREE_COMMENT = 500
 """Characters of a comment; a longer one is cut."""
+NULL_MOVES = frozenset({"--", "Z0", "null", "0000", "@@@@"})
+"""What other programs write where a side is skipped; no game here has it."""
+_BEFORE_MOVES = re.compile(
+    r"\s+|\{[^}]*\}|;.*|^%.*|^[ \t]*(\[(?:.*\n(?![ \t]*[\[\n]))*?.*\][ \t]*$|\[.*)", re.MULTILINE
+)
+"""What may stand before the first move; the group is a header, over several lines up to a blank one."""
+_ANOTHER_GAME = re.compile(rf"(?:\s++|\{{[^}}]*+\}}|;.*+|^%.*+)*+\[{HEADER_NAME}\s", re.MULTILINE)
 _BRACKETS = str.maketrans("{}[]", "()()")
 
 
@@ -55,6 +63,8 @@ class MoveTree:
     """
 
     moves: tuple[TreeMove, ...] = ()
+    losses: tuple[str, ...] = ()
+    """Sentences about what was left out or cut when it was read."""
 
     def path(self, number: int) -> list[int]:
         """The numbers of the moves that lead to a move, that move included."""
@@ -200,20 +210,26 @@ def format_analysis(tree: MoveTree, game: Variant, start: Position, title: str =
 
 def parse_analysis(text: str) -> tuple[Record, MoveTree]:
     """A record without its moves, whose headers may be missing, and the tree; raises ``RecordError``."""
-    lines = text.removeprefix("\ufeff").splitlines()
-    is_movetext = [bool(line.strip()) and line.lstrip()[0] not in "[%" for line in lines]
-    count = is_movetext.index(True) if True in is_movetext else len(lines)
-    headers = next(read_records([*lines[:count], Result.UNDECIDED.value], "record"))
-    if isinstance(headers, RecordError):
-        raise headers
-    return headers, parse_tree("\n".join([*[""] * count, *lines[count:]]))
+    text = "\n".join(text.removeprefix("\ufeff").splitlines())
+    headers: list[str] = []
+    at = end = 0
+    while piece := _BEFORE_MOVES.match(text, at):
+        at = piece.end()
+        if piece[1]:  # comments before the last header belong to no move
+            headers += ["\n" * text.count("\n", end, piece.start(1)), piece[1]]
+            end = at
+    record = next(read_records([*"".join(headers).split("\n"), Result.UNDECIDED.value], "record"))
+    if isinstance(record, RecordError):
+        raise record
+    return record, parse_tree("\n" * text.count("\n", 0, end) + text[end:])
 
 
 def parse_tree(text: str) -> MoveTree:
     """The tree of a movetext, with or without numbers and a result.
 
     Glyphs and ``;`` comments are skipped; a comment before the first move of a line belongs to that move;
-    variations that begin alike are joined. Raises ``RecordError``, which names the line.
+    variations that begin alike are joined; the rest of one from a null move on is left out, and so are games
+    after the first (``losses``). Raises ``RecordError``, which names the line.
     """
     parser, at = _Parser(), 0
     while piece := PIECE.search(text, at):
@@ -225,8 +241,14 @@ def parse_tree(text: str) -> MoveTree:
                     raise RecordError("the comment is never closed")
                 parser.take_comment(text[at:end])
                 at = end + 1
+            elif word[0] == "%" and text[start - 1 : start] in ("", "\n"):
+                at = len(text) if (end := text.find("\n", start)) < 0 else end
             elif word in RESULTS and not parser.is_in_variation:
-                if rest := text[at:].split():
+                rest = text[at:].split()
+                if _ANOTHER_GAME.match(text, at):
+                    parser.has_other_games = True
+                    break
+                if rest:
                     raise RecordError(f"{quote(rest[0])} follows the result: only one game can be read")
             else:
                 parser.take_word(word)
@@ -251,12 +273,18 @@ class _Parser:
         self._before: list[str] = []
         """Comments before the first move of this line."""
         self._outer: list[int] = []
+        self.has_other_games = False
+        self._left_out = 0
+        self._out_of: int | None = None
+        """The number of variations around the one whose rest is left out."""
 
     @property
     def is_in_variation(self) -> bool:
         return bool(self._outer)
 
     def take_comment(self, text: str) -> None:
+        if self._out_of is not None:
+            return
         place = self._comments.setdefault(self._at, []) if self._has_move else self._before
         place.append(text)
 
@@ -267,18 +295,26 @@ class _Parser:
             if not self._outer:
                 raise RecordError("')' closes no variation")
             self._at, self._has_move, self._before = self._outer.pop(), True, []
+            if self._out_of == len(self._outer):
+                self._out_of = None
         elif word in "{}":
             raise RecordError(f"{word!r} closes no comment")
         elif word[0] not in ";$" and word not in RESULTS:
             token = SUFFIX.sub("", NUMBER.sub("", word))
-            if token:
+            if self._out_of is not None:
+                return
+            if token in NULL_MOVES and self._outer:
+                self._left_out += 1
+                self._out_of = len(self._outer) - 1
+            elif token:
                 self._play(token, word)
 
     def _open(self) -> None:
-        if not self._has_move:
+        if not self._has_move and self._out_of is None:
             raise RecordError("'(' opens a variation before a move that it could replace")
         self._outer.append(self._at)
-        self._at, self._has_move = self._tokens[self._at - 1][1], False
+        if self._out_of is None:
+            self._at, self._has_move = self._tokens[self._at - 1][1], False
 
     def _play(self, token: str, word: str) -> None:
         _check_token(token, word)
@@ -293,11 +329,21 @@ class _Parser:
             self._before = []
 
     def finish(self) -> MoveTree:
+        comments = {number: " ".join(" ".join(texts).split()) for number, texts in self._comments.items()}
         moves = tuple(
-            TreeMove(token, before, clean_comment(" ".join(self._comments.get(number, ()))))
+            TreeMove(token, before, clean_comment(comments.get(number, "")))
             for number, (token, before) in enumerate(self._tokens, 1)
         )
-        return _ordered(moves, MoveTree(moves)._following(), 0)[0]
+        tree = _ordered(moves, MoveTree(moves)._following(), 0)[0]
+        cut = sum(len(text) > MAX_TREE_COMMENT for text in comments.values())
+        losses = []
+        if self._left_out:
+            losses.append(f"Variations with a null move, from that move on: {self._left_out} left out.")
+        if self.has_other_games:
+            losses.append("Only the first game was read.")
+        if cut:
+            losses.append(f"Comments of more than {MAX_TREE_COMMENT} characters: {cut} cut.")
+        return replace(tree, losses=tuple(losses))
 
 
 def _check_token(token: str, word: str) -> None:

@@ -154,6 +154,38 @@ def test_a_record_names_its_game_and_start() -> None:
     assert compact_tree(tree) == "c2- f1- (b1+)"
 
 
+@pytest.mark.parametrize(
+    "before", ["{a\ncomment}\n", "; a line\n", "% an escape\n", '[Site "a\nb"]\n', '{a}\n[Site "x"]\n; b\n']
+)
+def test_comments_and_escapes_before_headers_and_among_moves_are_read_as_by_the_reader(before: str) -> None:
+    text = before + '[Game "dogon-kulei"]\n\n{first} c1+\n% c9\nc2- ; c8\n*\n'
+    headers, tree = parse_analysis(text)
+    (record,) = read_records(text.splitlines(), "file")
+    assert isinstance(record, Record)
+    assert headers.headers == record.headers
+    assert tree.line(len(tree.moves)) == tuple(move.token for move in record.moves) == ("c1+", "c2-")
+    assert tree.moves[0].comment == "first"
+
+
+def test_a_variation_with_a_null_move_is_left_out_from_there_and_a_cut_comment_is_told() -> None:
+    tree = parse_tree("c1+ (d1+ -- {x} e1+ (f1+) a1+) (--) c2- (c2+) {" + "b" * 501 + "} *")
+    assert [move.token for move in tree.moves] == ["c1+", "d1+", "c2-", "c2+"]
+    assert tree.losses == (
+        "Variations with a null move, from that move on: 2 left out.",
+        "Comments of more than 500 characters: 1 cut.",
+    )
+    with pytest.raises(RecordError, match="not spelled as a move"):
+        parse_tree("c1+ -- c2-")
+
+
+def test_of_several_games_the_first_is_read() -> None:
+    text = '[Game "dogon-kulei"]\n\nc1+ c2- *\n\n{a comment}\n[Game "dogon-kulei"]\n\nd1+ *\n'
+    _, tree = parse_analysis(text)
+    assert (compact_tree(tree), tree.losses) == ("c1+ c2-", ("Only the first game was read.",))
+    with pytest.raises(RecordError, match="follows the result"):
+        parse_analysis("c1+ * d1+")
+
+
 def test_errors_count_lines_from_the_first_header() -> None:
     with pytest.raises(RecordError, match=r"^line 3: '<b>' is not"):
         parse_analysis('[Game "dogon-kulei"]\n\n<b> *')

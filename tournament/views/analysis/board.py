@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -106,6 +107,8 @@ def _answer_form(
         return render(request, "pieces/move_tree.html", context)
     if context["address"] is None:
         return None
+    for sentence in shown.tree.losses:
+        messages.warning(request, sentence)
     chosen = {name: request.POST.get(name, "") for name in ("flip", "random", "games")}
     more = urlencode({"at": shown.at, **{name: value for name, value in chosen.items() if value}})
     page = saved.get_absolute_url() if saved else reverse(name, args=[shown.game.code])

@@ -182,9 +182,8 @@ def _parse(text: str) -> tuple[Mapping[str, str], MoveTree]:
 
 def _without_notes(tree: MoveTree) -> MoveTree:
     """Without what engines reported with their moves, which would fill an address soon."""
-    return MoveTree(
-        tuple(replace(move, comment="") if _is_note(move.comment) else move for move in tree.moves)
-    )
+    moves = tuple(replace(move, comment="") if _is_note(move.comment) else move for move in tree.moves)
+    return replace(tree, moves=moves)
 
 
 def _is_note(comment: str) -> bool:

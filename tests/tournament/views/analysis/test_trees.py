@@ -39,6 +39,12 @@ def message(client: Client, **values: str) -> str:
     return part.content.decode()
 
 
+def test_an_import_says_what_was_left_out(client: Client) -> None:
+    form = {"action": "import", "record": "c1+ (--) c2-"}
+    assert "null move" in client.post(PAGE, form, headers=PART).content.decode()
+    assert "null move" in client.post(PAGE, form, follow=True).content.decode()
+
+
 def test_the_page_shows_the_tree_and_the_position_of_a_move(client: Client) -> None:
     page = client.get(f"{PAGE}?{urlencode({'moves': TREE, 'at': '3'})}").content.decode()
     shown = 'data-before="1" aria-current="true">c2+<'
