@@ -35,5 +35,6 @@ app.conf.beat_schedule = {"look": {"task": TASK, "schedule": PERIOD_S}}
 
 @after_setup_logger.connect
 def _log_once(**_: Any) -> None:
-    """Celery's handler writes the lines of the site too."""
+    """Celery's handler writes the lines of the site too; the beat writes none for each task that it sends."""
     logging.getLogger("tournament").handlers.clear()
+    logging.getLogger("celery.beat").setLevel(logging.WARNING)

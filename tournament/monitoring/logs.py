@@ -25,6 +25,7 @@ _LINE = '{address} "{method} {uri} HTTP/{version}" {status} {bytes} {ms} ms "{ag
 _access_log = logging.getLogger("tournament.access")
 _SECRET = re.compile(r"(/(?:password-reset|account/email|account/digest)/)(?!sent/)[^?\s\"']+")
 """Addresses whose last part is all that is needed to set a password, confirm an address or end a digest."""
+_OF_WORKERS = ("/api/work/", "/api/workers/")
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -64,9 +65,12 @@ def log_request(
 ) -> None:
     """Write a line of the access log: of a scope of ASGI, answered since ``begun`` of the monotonic clock.
 
-    A request that Django did not get has no id.
+    A request that Django did not get has no id. Those of workers, which come every second, are written only
+    if they fail.
     """
     path = scope["raw_path"].decode("latin-1")
+    if path.startswith(_OF_WORKERS) and response.status_code < 400:
+        return
     decoded = unquote(path)  # a secret may stand behind "%61ccount" as well
     path = hidden if (hidden := hide_secrets(decoded)) != decoded else path
     query = scope["query_string"].decode("latin-1")

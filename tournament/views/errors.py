@@ -1,11 +1,14 @@
-"""Pages for refused requests: an invalid CSRF token, a method that is not accepted, or too much."""
+"""Pages for refused requests, and for those that fail while the database is away."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from typing import Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
@@ -14,6 +17,9 @@ from django.views import defaults
 from tournament.api.envelope import refusal
 from tournament.http.limits import TOO_LARGE, largest_body
 from tournament.views.logged_in import page_of
+
+AWAY_SECONDS: Final = 30
+"""When a client should try again while the database is away."""
 
 
 class NotAllowedPageMiddleware:
@@ -54,6 +60,19 @@ class TooLargePageMiddleware:
                 what, most = "A bundle", settings.MAX_BUNDLE_BYTES
             return refusal(413, f"{what} has at most {filesizeformat(most)}.")
         return _too_large_page(request)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Answer a request that an exception ended: 503 if the database does not answer or is busy."""
+    if not isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return defaults.server_error(request)
+    if request.path.startswith("/api/"):
+        response: HttpResponseBase = refusal(503, "The database is busy or away.")
+    else:
+        response = defaults.server_error(request, "503.html")
+        response.status_code = 503
+    response["Retry-After"] = str(AWAY_SECONDS)
+    return response
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -255,6 +255,17 @@ def test_every_response_is_logged(
     assert '"POST /form/ HTTP/1.1" 408 ' in lines[1]
 
 
+def test_requests_of_workers_are_logged_only_if_they_fail(
+    application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    for address in ("/api/work/", "/api/workers/", "/api/bundles/"):
+        run(application, get(address))
+    run(application, Exchange("POST /api/work/", content_length="900").body(b"x", more=True))
+    lines = [record.getMessage() for record in caplog.records if record.name == "tournament.access"]
+    assert [line.split()[2:5:2] for line in lines] == [["/api/bundles/", "200"], ["/api/work/", "408"]]
+
+
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_no_secret_and_no_control_character_is_logged(
     application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, kind: str
