@@ -49,8 +49,8 @@ def play(plan: str, control: str, games: int = 1) -> list[GameReport]:
 
 
 def essence(report: GameReport) -> tuple[object, ...]:
-    """The report without its times."""
-    evidence = re.sub(r"\d+ ms", "some ms", report.evidence)
+    """The report without its times, and without what an engine could write in its time."""
+    evidence = re.sub(r"\d+ (ms|lines|bytes)|x+(?='$)", r"some \1", report.evidence)
     lines = [
         re.sub(r"\d+\.\d{3}|p[12]time \d+|process \d+", "", side.lines)
         for side in (report.white, report.black)
