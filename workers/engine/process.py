@@ -29,7 +29,7 @@ from workers.sandbox.process import START_LINE
 READ_BYTES = 64 * 1024
 CLOSED_NS = 1_000_000_000
 """How long an engine may take to end after it closed a pipe, which a process that exits does first."""
-QUICK_NS = 2_000_000
+QUICK_NS = 5_000_000
 """How long a move may take on the fast path, where engines without a sandbox that wait are not checked.
 
 A shorter one is hardly slowed down by them: an engine that wakes up gets the core at once, for a while.
