@@ -113,13 +113,13 @@ def text(
 ) -> str:
     """``shown`` describes the default in the documents.
 
-    ``form`` is a regular expression of permitted values, which ``wanted`` describes. A secret one is not
-    quoted.
+    ``form`` is a regular expression of permitted values, which ``wanted`` describes; spaces around them do
+    not matter. A secret one is not quoted.
     """
-    known = Regexp(rf"(?:{form})\Z") if form else None
+    known = Regexp(rf"\s*(?:{form})\s*\Z") if form else None
     shown = shown or default or "none"
     value: str = _read("str", name, default, meaning, shown, known, wanted, is_secret=is_secret)
-    return value
+    return value.strip() if form else value
 
 
 def whole(name: str, default: int, meaning: str, *, shown: str = "", least: int = 0) -> int:

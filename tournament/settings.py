@@ -76,7 +76,7 @@ ALLOWED_HOSTS = [
         "127.0.0.1,localhost,[::1]",
         "host names at which the site is reached, comma separated",
         shown="this machine",
-        form=r"[^\s/,]+(?:\s*,\s*[^\s/,]*)*",
+        form=r"(?:\s*,)*\s*[^\s/,]+(?:\s*,\s*[^\s/,]*)*",
         wanted="a list of host names with commas between them, without http:// and paths",
     ).split(",")
     if host.strip()

@@ -60,7 +60,8 @@ def test_settings_come_from_the_environment(tmp_path: Path) -> None:
         tmp_path,
         DUARENA_SECRET_KEY="given",
         DUARENA_TRUST_UPLOADS="1",
-        DUARENA_HOSTS="a.example, b.example",
+        DUARENA_SITE=" https://a.example ",
+        DUARENA_HOSTS=" , a.example, b.example ,",
         DATABASE_URL="postgres://u:p@host/db",
     )
     assert values == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
