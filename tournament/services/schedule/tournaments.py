@@ -129,7 +129,10 @@ def change(tournament: Tournament, edit: Callable[[TournamentTerms], TournamentT
 
 
 @transaction.atomic
-def _change(tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms]) -> None:
+def _change(
+    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None = None
+) -> None:
+    """``without`` is the id of a bot whose entry is removed, whether or not its version is valid."""
     lock_account(tournament.owner_id)
     locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can it be changed")
     if not locked.format.choice:
@@ -145,11 +148,12 @@ def _change(tournament: Tournament, edit: Callable[[TournamentTerms], Tournament
     changed = [name for name, value in columns.items() if getattr(locked, name) != value]
     Tournament.objects.filter(pk=locked.pk).update(**{name: columns[name] for name in changed})
     locked.refresh_from_db()
-    removed = [one for one in before.versions if one not in terms.versions]
-    if list(before.versions) != list(terms.versions):
+    entries = _new_entries(entered, before, terms, without)
+    bots = {one.bot_id for one in entries}
+    removed = [one for one in entered if one.bot_id not in bots]
+    if entries != entered:
         locked.entries.all().delete()
-        kept = [one for one in entered if one not in before.versions and one not in terms.versions]
-        Entry.objects.bulk_create(_entries(locked, [*terms.versions, *kept]))
+        Entry.objects.bulk_create(_entries(locked, entries))
     check_stored(locked, entered_versions(locked))
     check_openings(locked)
     drop_pairings(locked)
@@ -162,11 +166,28 @@ def remove(tournament: Tournament, bot: Bot) -> None:
     """Remove the entry of a bot before the start; raises ``TournamentError`` if it is needed."""
 
     def without(terms: TournamentTerms) -> TournamentTerms:
-        if terms.format.has_challenger and terms.versions[:1] and terms.versions[0].bot_id == bot.pk:
+        challenger = tournament.entries.order_by("number").values_list("version__bot", flat=True).first()
+        if terms.format.has_challenger and challenger == bot.pk:
             raise TournamentError(f"bots: {bot.name!r} is the challenger, without which nothing is played")
         return replace(terms, versions=[one for one in terms.versions if one.bot_id != bot.pk])
 
-    change(tournament, without)
+    _change(tournament, without, bot.pk)
+    make_games(tournament)
+    tournament.refresh_from_db()
+
+
+def _new_entries(
+    entered: Sequence[BotVersion], before: TournamentTerms, terms: TournamentTerms, without: int | None
+) -> list[BotVersion]:
+    """The versions that are entered after a change: those of the terms, and those that are not valid now.
+
+    The order, in which the first one may be the challenger, changes only with those of the terms.
+    """
+    if without is not None or list(terms.versions) == list(before.versions):
+        return [one for one in entered if one.bot_id != without]
+    chosen = {one.bot_id for one in terms.versions}
+    kept = [one for one in entered if one not in before.versions and one.bot_id not in chosen]
+    return [*terms.versions, *kept]
 
 
 def _check_changed_times(tournament: Tournament, terms: TournamentTerms) -> None:

@@ -122,19 +122,22 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
 
 @takes_form
 def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
-    """Withdraw a valid version, stop a validation, or delete a withdrawn version's program."""
+    """Withdraw a valid version or stop a validation; with ``act=delete`` delete a withdrawn one's program."""
     version = _find(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
     is_owner = version.bot.owner_id == request.user.pk
     who = "its owner" if is_owner else "the site's staff"
+    deletes = request.POST.get("act") == "delete"  # so that withdrawing twice deletes nothing
     with transaction.atomic():
-        if withdraw(version, f"{who} withdrew it", BY_OWNER if is_owner else BY_STAFF):
+        if deletes and delete_program(version):
+            done, deed = "The program is deleted. Results and records stay.", "deleted its program"
+        elif deletes:
+            done = deed = ""
+        elif withdraw(version, f"{who} withdrew it", BY_OWNER if is_owner else BY_STAFF):
             done, deed = "The version is withdrawn. Its games are stopped.", "withdrew it"
         elif stop_validation(version, f"{who} stopped its validation", timezone.now()):
             done, deed = "The validation is stopped, and the version refused.", "stopped its validation"
-        elif delete_program(version):
-            done, deed = "The program is deleted. Results and records stay.", "deleted its program"
         else:
             done = deed = ""
         if deed and not is_owner:

@@ -158,3 +158,39 @@ def test_what_an_event_needs_is_not_removed() -> None:
         remove(gauntlet, gauntlet.entries.order_by("number")[0].version.bot)
     remove(gauntlet, gauntlet.entries.order_by("number")[1].version.bot)
     assert (gauntlet.entries.count(), gauntlet.games.count()) == (2, 2)
+
+
+def test_a_bot_whose_version_is_withdrawn_is_removed_too_and_its_owner_told() -> None:
+    event = announced(bots=2, is_open=True)
+    ada = make_version("Ada", owner=make_user("ada"))
+    enter(event, ada.bot)
+    withdraw(ada, "it is replaced")
+    make_version("Ada", owner=ada.bot.owner)
+    remove(event, ada.bot)
+    assert entered(event) == ["Bot 1", "Bot 2"]
+    assert Notice.objects.filter(user__username="ada", text__contains="is no longer entered").exists()
+
+
+def test_a_bot_has_one_entry_when_a_newer_version_is_chosen_and_its_owner_reads_of_no_removal() -> None:
+    ada = make_version("Ada", owner=make_user("ada"))
+    event = announced(bots=2, is_open=True)
+    enter(event, ada.bot)
+    withdraw(ada, "it is replaced")
+    newer = make_version("Ada", owner=ada.bot.owner)
+    others = [entry.version for entry in event.entries.order_by("number")[:2]]
+    edit(event, versions=[*others, newer])
+    assert entered(event) == ["Bot 1", "Bot 2", "Ada"]
+    assert not Notice.objects.filter(text__contains="is no longer entered").exists()
+    tend(timezone.now() + DAY)
+    event.refresh_from_db()
+    assert event.state == State.RUNNING
+
+
+def test_a_removal_gives_a_gauntlet_no_other_challenger() -> None:
+    gauntlet = make_event("gauntlet", bots=4, running=False)
+    challenger, first, *_ = (entry.version for entry in gauntlet.entries.order_by("number"))
+    withdraw(challenger, "it is replaced")
+    with pytest.raises(TournamentError, match="is the challenger, without which nothing is played"):
+        remove(gauntlet, challenger.bot)
+    remove(gauntlet, first.bot)
+    assert entered(gauntlet) == ["Bot 1", "Bot 3", "Bot 4"]

@@ -207,10 +207,14 @@ def test_an_owner_withdraws_a_version_and_reads_what_happens(
     assert "Delete its program" not in page, "its version test has not ended"
     BotVersion.objects.update(has_games_to_end=False)
     assert "Delete its program" in owner.get("/bots/stone-age/1/").content.decode()
-    page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    again = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    assert "The version is refused or withdrawn already, or" in again
+    assert "Delete its program" in again, "withdrawing twice deletes nothing"
+    deleting = {"act": "delete"}
+    page = owner.post("/bots/stone-age/1/withdraw/", deleting, follow=True).content.decode()
     assert "The program is deleted. Results and records stay." in page
     assert "Delete its program" not in page
-    page = owner.post("/bots/stone-age/1/withdraw/", follow=True).content.decode()
+    page = owner.post("/bots/stone-age/1/withdraw/", deleting, follow=True).content.decode()
     assert "The version is refused or withdrawn already, or" in page
 
 
