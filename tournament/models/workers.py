@@ -23,9 +23,9 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         return self.up().filter(barred="", quarantined_at__isnull=True)
 
     def has_another(self, failed: Iterable[str], work: Work) -> bool:
-        """Whether only one worker has failed, and another gets this kind of work, which may succeed."""
+        """Whether only one worker has failed, and another may succeed with this work of any bot."""
         names = set(failed)
-        return len(names) < 2 and self.given_jobs().taking(work).exclude(name__in=names).exists()
+        return len(names) < 2 and self.trusted_with_uploads().taking(work).exclude(name__in=names).exists()
 
     def trusted_with_uploads(self) -> WorkerQuerySet:
         """Workers that are up, get jobs and run uploaded bots."""

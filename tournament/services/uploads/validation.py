@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -127,7 +128,8 @@ def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     exam.end, exam.ended_at, exam.why = end, now, why
     exam.save()
     if end == Exam.End.LOST:
-        judge_all([exam.assigned], now)
+        # After the commit: a quarantine locks tournaments and the worker, which come before checks.
+        transaction.on_commit(partial(judge_all, [exam.assigned], now))
     version = exam.version
     if end == Exam.End.DONE:
         _conclude(version, exam.findings)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import datetime
 import logging
-from collections import Counter
+import uuid
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, Min, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
 from tournament.models import Attempt, BotSearch, Exam, Game, Worker
@@ -140,12 +141,14 @@ def _lost_attempts(worker: Worker, now: datetime.datetime) -> QuerySet[Attempt]:
 
 def _losses(worker: Worker, now: datetime.datetime) -> list[Failure]:
     """The batches, checks and searches of the worker whose leases ran out lately."""
-    players = {f"{side}_{of.name}": of(f"game__{side}") for side in ("white", "black") for of in (Min, Max)}
-    times = {"taken": Min("sent_at"), "ended": Max("ended_at")}
-    batches: Any = _lost_attempts(worker, now).values("job").annotate(**players, **times)
-    lost: list[tuple[frozenset[int], datetime.datetime, datetime.datetime]] = [
-        (frozenset(row[player] for player in players), row["taken"], row["ended"]) for row in batches
-    ]
+    attempts: Any = _lost_attempts(worker, now)
+    batches: defaultdict[uuid.UUID, list[Any]] = defaultdict(list)
+    for job, *row in attempts.values_list("job", "game__white", "game__black", "sent_at", "ended_at"):
+        batches[job].append(row)
+    lost: list[tuple[frozenset[int], datetime.datetime, datetime.datetime]] = []
+    for rows in batches.values():
+        white, black, taken, ended = zip(*rows, strict=True)
+        lost.append((frozenset({*white, *black}), min(taken), max(ended)))
     lately, lease = now - OUTSTANDING, datetime.timedelta(seconds=settings.LEASE_SECONDS)
     checks = Exam.objects.filter(assigned=worker.name, end=Exam.End.LOST, ended_at__gt=lately)
     columns: Any = checks.values_list("version", "sent_at", "ended_at")

@@ -154,7 +154,7 @@ def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime)
             transaction.on_commit(lambda key=search.pk: announce(search_topic(key)))  # type: ignore[misc]
         if news.is_over:
             mine = BotSearch.objects.filter(pk=search.pk)
-            mine.filter(tries__gt=0).update(failed_by=F("assigned"))
+            mine.filter(tries__gt=0).update(failed_by=F("assigned"), lost_at=None)
             take_from_slots(mine, now)
 
 
@@ -177,9 +177,16 @@ def sweep_searches(now: datetime.datetime) -> int:
     """Let searches wait again whose leases have expired; returns how many."""
     if not leases_may_end(now):
         return 0
-    silent = BotSearch.objects.filter(lease_until__lt=now).exclude(assigned="")
-    workers = set(silent.values_list("assigned", flat=True))
-    silent.update(failed_by=F("assigned"), lost_at=now)
-    lost = take_from_slots(silent, now)
+    workers = _take_silent(now)
     judge_all(workers, now)
-    return lost
+    return len(workers)
+
+
+@transaction.atomic
+def _take_silent(now: datetime.datetime) -> list[str]:
+    """Take the searches whose leases have expired; returns the worker of each."""
+    held = lock(BotSearch.objects.filter(lease_until__lt=now).exclude(assigned=""))
+    lost = BotSearch.objects.filter(pk__in=[search.pk for search in held])
+    lost.update(failed_by=F("assigned"), lost_at=now)
+    take_from_slots(lost, now)
+    return [search.assigned for search in held]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 
 import pytest
 from django.utils import timezone
@@ -10,6 +11,7 @@ from django.utils import timezone
 from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
 from tests.support.schedule import (
+    OnCommit,
     ask,
     make_tournament,
     make_user,
@@ -20,12 +22,12 @@ from tests.support.schedule import (
     play_short,
     post,
 )
-from tournament.models import Bot, BotSearch, BotVersion, Exam, Game, Notice, SlotUse, Worker
+from tournament.models import Attempt, Bot, BotSearch, BotVersion, Exam, Game, Notice, SlotUse, Worker
 from tournament.services.calendar import sweep
 from tournament.services.results import keeper
 from tournament.services.searching import request_search
 from tournament.services.uploads import validation
-from tournament.services.work.judging import FAILURES_IN_A_ROW, lift_quarantine
+from tournament.services.work.judging import FAILURES_IN_A_ROW, judge, lift_quarantine
 from tournament.services.work.leases import LEASE, START
 from workers.jobs import MAX_LOST, MAX_VOIDS, ComplianceEnding, Evaluation, SearchNews, Work
 
@@ -96,6 +98,24 @@ def test_all_that_a_dead_machine_held_counts_as_one_loss(site: Site) -> None:
     assert not is_quarantined(worker), "there was a result"
 
 
+def test_a_bot_that_took_part_in_every_lost_batch_may_be_the_cause(site: Site) -> None:
+    """Its games may be any of a batch, with any players beside it."""
+    tournament = make_tournament(bots=9)
+    first = BotVersion.objects.order_by("pk")[0].pk
+    worker = make_worker(1)
+    batches = ([(1, 2), (5, 8), (9, 2)], [(2, 3), (5, 7), (8, 3)], [(3, 4), (5, 6), (7, 4)])
+    for number, pairs in enumerate(batches):
+        taken = site.now + number * LEASE
+        job = uuid.uuid4()
+        for white, black in pairs:
+            game = tournament.games.filter(white=first + white - 1, black=first + black - 1)[0]
+            times = {"sent_at": taken, "ended_at": taken + LEASE}
+            game.attempts.create(job=job, assigned=worker.name, end=Attempt.End.LOST, **times)
+    assert not judge(worker, site.now + 3 * LEASE)
+    Attempt.objects.filter(game__white=first + 4).delete()
+    assert judge(worker, site.now + 3 * LEASE)
+
+
 def test_losses_before_a_release_do_not_count(site: Site) -> None:
     make_tournament(bots=6)
     worker = make_worker(8)
@@ -151,14 +171,15 @@ def test_one_worker_s_lost_checks_put_no_version_off_that_another_may_check(site
     assert "could not be checked" in version.state_reason
 
 
-def test_lost_checks_of_several_bots_quarantine_their_worker(site: Site) -> None:
+def test_lost_checks_of_several_bots_quarantine_their_worker(site: Site, on_commit: OnCommit) -> None:
     for number in range(4):
         owner = make_user(f"user{number}")
         version = make_version(f"Bot {number}", owner=owner, state=BotVersion.State.WAITING)
         validation.begin(version, site.now)
     bad = make_worker(1, name="checks@bad", takes="checks")
     for _ in range(FAILURES_IN_A_ROW):
-        site.lose(bad)
+        with on_commit():
+            site.lose(bad)
     assert is_quarantined(bad)
     assert not BotVersion.objects.exclude(state=BotVersion.State.VALIDATING).exists()
 
@@ -188,7 +209,7 @@ def test_a_search_that_one_worker_lost_goes_to_another(site: Site) -> None:
     assert batch.search is not None
     other.post(batch.job, search=SearchNews(batch.job, f"{other.name}/0", (), is_over=True))
     asked.refresh_from_db()
-    assert (asked.ended_at, asked.failed_by) == (None, "checks@west")
+    assert (asked.ended_at, asked.failed_by, asked.lost_at) == (None, "checks@west", None)
     batch = bad.ask()
     assert batch is not None
 
