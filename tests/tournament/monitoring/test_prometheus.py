@@ -57,6 +57,8 @@ TROUBLES = {
         "duarena_games_recorded_total",
         'duarena_games_recorded_total{ladder="duploline"} 9x60',
     ),
+    "SlotsHeld": ("", 'duarena_slots{takes="games",state="held"} 1x60'),
+    "UploadsWait": ("", 'duarena_uploads{state="waiting"} 1x60'),
     "DiskFull": ("", 'duarena_disk_free_bytes{folder="records"} 1000000000x60'),
 }
 """By alert: the metric of ``WELL`` that is missing, and a series that is there besides; both may be empty."""
@@ -132,6 +134,14 @@ def test_prometheus_accepts_every_query_of_the_dashboard(tmp_path: Path) -> None
     file = tmp_path / "queries.yml"
     file.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))  # JSON is YAML
     assert f"{len(rules)} rules found" in promtool("check", "rules", file)
+
+
+def test_every_alert_has_a_severity() -> None:
+    rules = re.findall(r"- alert: \w+\n(?: {8}.+\n)+", ALERTS.read_text())
+    assert len(rules) == len(TROUBLES)
+    assert all(
+        re.search(r"^ {8}labels: \{severity: (critical|warning)\}$", rule, re.MULTILINE) for rule in rules
+    )
 
 
 def test_prometheus_accepts_the_alerts() -> None:
