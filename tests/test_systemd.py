@@ -67,7 +67,7 @@ def test_a_unit_starts_the_command_of_the_start_script(name: str, tmp_path: Path
 def test_a_unit_is_started_again_and_runs_as_an_ordinary_user(name: str) -> None:
     service = unit(name)["Service"]
     assert service["Restart"] == "always"
-    assert service["User"] == "duarena"
+    assert service["User"] == ("duarena-players" if name in {"players", "validators"} else "duarena")
     assert service["NoNewPrivileges"] == "yes"
 
 

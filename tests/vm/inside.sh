@@ -43,6 +43,7 @@ ln -s /opt/environment .venv
 echo "$PWD/.venv" >.venv/made-for
 { echo "$PWD/.venv"; cat requirements.txt requirements-dev.txt; } | cksum >.venv/stamp-dev
 useradd --system --home-dir /var/lib/duarena duarena
+useradd --system --home-dir /var/cache/duarena-players duarena-players
 useradd --create-home user
 echo "vm: $(. /etc/os-release; echo "$PRETTY_NAME"), Linux $(uname -r), $(systemctl --version | head -n 1), $(bwrap --version), $($python -V)"
 
