@@ -83,7 +83,7 @@ class Worker(models.Model):
     """Set: it gets no jobs until staff releases it, even after a restart."""
     quarantine_reason = models.TextField(blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
-    """Voids before this time no longer count against it."""
+    """Failures before this time no longer count against it."""
 
     objects = WorkerQuerySet.as_manager()
 

@@ -84,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):
             keys = look_keys(name)
             was_closed = User.objects.filter(username__in=map(closed_name, keys)).exists()
             if was_closed or keys & _reserved() or name.casefold().startswith("closed-"):
-                raise ValidationError("This name is given to nobody. Choose another.")
+                raise ValidationError("This name is reserved: choose another.")
             if alike := user.lookalike():
                 raise ValidationError(
                     f'The name looks like that of the user "{alike.username}". Choose another.'

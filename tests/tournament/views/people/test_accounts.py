@@ -105,7 +105,7 @@ def test_names_of_authority_and_of_the_site_s_addresses_are_given_to_nobody(
     client: Client, db: None, name: str
 ) -> None:
     answer = client.post("/sign-up/", {"username": name, "password1": PASSWORD, "password2": PASSWORD})
-    assert "given to nobody" in error_at(answer.content.decode(), "username")
+    assert "This name is reserved" in error_at(answer.content.decode(), "username")
     assert not User.objects.exists()
 
 

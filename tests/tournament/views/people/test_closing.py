@@ -80,7 +80,7 @@ def test_what_is_personal_is_deleted_and_games_stay(
     assert not Token.objects.filter(user=olga).exists()
     for name in ("olga", "OLGA", "\u043elga"):
         form = {"username": name, "password1": "a long enough one", "password2": "a long enough one"}
-        assert "given to nobody" in Client().post("/sign-up/", form).content.decode()
+        assert "This name is reserved" in Client().post("/sign-up/", form).content.decode()
     version.refresh_from_db()
     assert version.state == BotVersion.State.WITHDRAWN
     assert any("drop_bundle" in str(one) for one in callbacks)
