@@ -62,7 +62,7 @@ class BotSearch(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     """How many slots have taken it since the last position was evaluated."""
     failed_by = models.CharField(max_length=120, blank=True, default="")
-    """The worker that had it last and evaluated nothing; others come before it."""
+    """The worker that had it last and evaluated nothing; for a while it is left to others."""
     lost_at = models.DateTimeField(null=True, blank=True)
     """When the last lease ran out without a word; that of ``failed_by``."""
 

@@ -26,7 +26,7 @@ from workers.jobs import Ask, SearchJob, SearchNews, Work
 MOST_GUEST_SLOTS = 1
 """Slots that search for visitors without accounts at a time."""
 LATELY = datetime.timedelta(minutes=10)
-"""Who was not served within this time comes first."""
+"""Who was not served within this time comes first; for as long a failed search is left to other workers."""
 MOST_TRIES = 3
 """Of slots that evaluate nothing, one after another."""
 MOST_COMPARED = 100
@@ -79,9 +79,12 @@ def _claim(
 
 
 def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> list[BotSearch]:
-    """The searches that the worker may be given, the next one first."""
+    """The searches that the worker may be given, the next one first.
+
+    A search that this worker failed is left to others for a while: they may have no slot for it.
+    """
     if Worker.objects.has_another([worker.name], Work.ANALYSIS):
-        waiting = waiting.exclude(failed_by=worker.name)
+        waiting = waiting.exclude(failed_by=worker.name, sent_at__gt=now - LATELY)
     if worker.refusal:
         waiting = waiting.filter(version__bot__owner=None)
     of_guests = BotSearch.objects.filter(owner=None).exclude(assigned="")

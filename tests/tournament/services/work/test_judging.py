@@ -29,6 +29,7 @@ from tournament.services.searching import request_search
 from tournament.services.uploads import validation
 from tournament.services.work.judging import FAILURES_IN_A_ROW, judge, lift_quarantine
 from tournament.services.work.leases import LEASE, START
+from tournament.services.work.searches import LATELY
 from workers.jobs import MAX_LOST, MAX_VOIDS, ComplianceEnding, Evaluation, SearchNews, Work
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,16 @@ def test_one_worker_s_losses_and_voids_halt_no_game_that_another_may_play(site: 
     assert set(tournament.games.values_list("state", flat=True)) == {"halted"}
 
 
+def test_a_game_does_not_wait_for_a_worker_that_runs_no_uploads(site: Site) -> None:
+    tournament = make_tournament()
+    one = make_worker(1)
+    make_worker(1, name="players@west", refusal="its sandbox is of level C")
+    for _ in range(MAX_LOST):
+        assert set(tournament.games.values_list("state", flat=True)) == {"waiting"}
+        site.lose(one)
+    assert set(tournament.games.values_list("state", flat=True)) == {"halted"}
+
+
 # Checks
 
 
@@ -184,6 +195,17 @@ def test_lost_checks_of_several_bots_quarantine_their_worker(site: Site, on_comm
     assert not BotVersion.objects.exclude(state=BotVersion.State.VALIDATING).exists()
 
 
+def test_a_check_does_not_wait_for_a_worker_that_runs_no_uploads(site: Site) -> None:
+    version = make_version("Cy", owner=make_user("ada"), state=BotVersion.State.WAITING)
+    validation.begin(version, site.now)
+    bad = make_worker(1, name="checks@bad", takes="checks")
+    make_worker(1, name="checks@west", takes="checks", refusal="its sandbox is of level C")
+    for _ in range(validation.MAX_TRIES):
+        site.lose(bad)
+    version.refresh_from_db()
+    assert "could not be checked" in version.state_reason
+
+
 # Searches
 
 
@@ -212,6 +234,38 @@ def test_a_search_that_one_worker_lost_goes_to_another(site: Site) -> None:
     assert (asked.ended_at, asked.failed_by, asked.lost_at) == (None, "checks@west", None)
     batch = bad.ask()
     assert batch is not None
+
+
+def test_a_search_of_an_uploaded_bot_waits_for_no_worker_that_runs_none(site: Site) -> None:
+    worker = DoorWorker(name="checks@west", takes=(Work.ANALYSIS, Work.CHECKS), slots=1)
+    other = DoorWorker(name="players@east", takes=(Work.ANALYSIS, Work.GAMES), slots=1)
+    worker.beat()
+    other.beat(level="C", refusal="its sandbox is of level C")
+    search(site, "anna")
+    Bot.objects.update(owner=make_user("olaf"))
+    fail_search(worker)
+    assert other.ask() is None
+    assert worker.ask() is not None
+
+
+def test_a_worker_that_failed_a_search_gets_it_again_if_no_other_takes_it_for_long(site: Site) -> None:
+    takes = (Work.ANALYSIS, Work.CHECKS)
+    one, other = (DoorWorker(name=f"checks@{name}", takes=takes, slots=1) for name in ("east", "west"))
+    one.beat()
+    other.beat()
+    search(site, "anna")
+    fail_search(one)
+    assert one.ask() is None
+    site.run(LATELY + STEP)
+    assert one.ask() is not None
+
+
+def fail_search(worker: DoorWorker) -> None:
+    """Have a worker take a search, and return it with nothing evaluated."""
+    batch = worker.ask()
+    assert batch is not None
+    assert batch.search is not None
+    worker.post(batch.job, search=SearchNews(batch.job, f"{worker.name}/0", (), is_over=True))
 
 
 def test_lost_searches_quarantine_their_worker(site: Site) -> None:
