@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from tests.support.filled_site import LADDER, PASSWORD, LogIn, Site
+from tests.support.filled_site import LADDER, PASSWORD, LogIn, Site, add_version
 from tests.support.schedule import make_event
 from tournament.models import (
     Analysis,
@@ -27,6 +27,7 @@ from tournament.models import (
 )
 from tournament.services import closing
 from tournament.services.calendar import tend
+from tournament.services.results.withdrawal import withdraw
 
 
 @pytest.fixture
@@ -91,6 +92,24 @@ def test_what_is_personal_is_deleted_and_games_stay(
     page = Client().get(version.bot.get_absolute_url()).content.decode()
     assert olga.username in page
     assert "olga" not in page.replace(olga.username, "")
+
+
+def test_programs_of_withdrawn_versions_are_deleted_unless_another_user_has_the_same(
+    site: Site, django_capture_on_commit_callbacks: Any
+) -> None:
+    mine, shared = (add_version(site.owner, name) for name in ("Mine", "Shared"))
+    same = add_version(site.rival, "Same")
+    BotVersion.objects.filter(pk=same.pk).update(bundle=shared.bundle)
+    for version in (mine, shared):
+        version.bundle.path.parent.mkdir(parents=True, exist_ok=True)
+        version.bundle.path.write_bytes(b"a program")
+    for version in (mine, shared, same):
+        withdraw(version, "its owner withdrew it", "Withdrawn.")
+    with django_capture_on_commit_callbacks(execute=True):
+        closing.close_account(site.owner, timezone.now())
+    assert not mine.bundle.path.exists()
+    assert shared.bundle.path.exists(), "a withdrawn version of another user has it"
+    assert not BotVersion.objects.filter(bot__owner=site.owner, has_program=True).exists()
 
 
 def test_a_closing_that_was_interrupted_is_repeated(
