@@ -40,6 +40,8 @@ END_S = 12.0
 TURN_S = 120
 """The page of all ladders begins with another ladder after so long."""
 PAUSE_S, AGAIN_S = 0.4, 3.0
+EVENT_S = 3
+"""The shortest time between two states of the event, whose tables take many more queries than the board."""
 EMPTY = "none"
 """The state of the page without any game."""
 TOP, MOST_CROSSED, COMING = 10, 16, 4
@@ -76,14 +78,15 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     if is_part(request) and request.GET.get("seen") == EMPTY:
         return reload()
     live, event = getattr(game, "live", None), game.tournament
-    event_seen = f"{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
+    known_event = request.GET.get("seen", "").partition(".")[2] if is_part(request) else ""
+    event_seen = _event_seen(event, known_event)
     seen = f"{game.state}-{game.attempt}-{len(live.moves) if live else game.plies}.{event_seen}"
     topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
     part = LivePart(request, seen, topics, PAUSE_S, AGAIN_S, {"game": game.pk})
     if part.is_shown:
         return part.unchanged()
     context = _game_context(request, game)
-    if not is_part(request) or request.GET.get("seen", "").partition(".")[2] != event_seen:
+    if event_seen != known_event:
         context |= _event_context(game)
     if is_part(request):
         return part.render("pieces/broadcast.html", context)
@@ -151,6 +154,15 @@ def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
     steps = replay.line(move.ply) if move else ()
     board = svg.draw_small(steps[-1].after, last_move=steps[-1].token) if len(steps) > 1 else ""
     return EngineReport(panel, move, " ".join(step.token for step in steps), mark_safe(board))  # safe: drawn
+
+
+def _event_seen(event: Tournament, known: str) -> str:
+    """A text that changes with the event, once in ``EVENT_S`` at most; ``known`` is that of the page."""
+    state = f"{event.pk}-{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
+    turn = str(int(timezone.now().timestamp()) // EVENT_S)
+    known_state, _, known_turn = known.rpartition(".")
+    is_recent = known_state.startswith(f"{event.pk}-") and known_turn == turn
+    return known if is_recent or known_state == state else f"{state}.{turn}"
 
 
 def _event_context(game: Game) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tests.support.filled_site import LADDER, Site, add_version, finish, go_live
 from tests.support.parts import PART, followed_address
 from tournament.models import Game, LadderRating, LiveGame, Tournament
 from tournament.services.schedule.tournaments import start
-from tournament.views.games.broadcast import END_S, TURN_S, choose
+from tournament.views.games.broadcast import END_S, EVENT_S, TURN_S, choose
 
 
 @pytest.fixture
@@ -66,7 +66,9 @@ def test_the_board_the_engines_and_the_event_are_shown(site: Site, client: Clien
     assert client.get("/tv/chess/").status_code == 404
 
 
-def test_the_page_follows_the_game_and_gets_the_event_when_that_changes(site: Site, client: Client) -> None:
+def test_the_page_follows_the_game_and_gets_the_event_when_that_changes(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = client.get("/tv/").content.decode()
     assert page.count("data-follow") == 1
     address = followed_address(page)
@@ -77,9 +79,47 @@ def test_the_page_follows_the_game_and_gets_the_event_when_that_changes(site: Si
     assert "<html" not in fragment
     assert "broadcast-event" not in fragment
     Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2)
+    later = timezone.now() + timedelta(seconds=EVENT_S)
+    monkeypatch.setattr(timezone, "now", lambda: later)
     fragment = client.get(followed_address(fragment), headers=PART).content.decode()
     assert "2 of" in fragment.partition('id="broadcast-event"')[2]
     assert client.get(followed_address(fragment), headers=PART).status_code == 204
+
+
+def test_the_event_is_sent_once_in_some_seconds_however_fast_its_games_end(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    now -= timedelta(seconds=now.timestamp() % EVENT_S)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    Tournament.objects.filter(pk=site.live.tournament_id).update(games_total=99)
+    sent = []
+    page = client.get("/tv/").content.decode()
+    for half_seconds in range(4 * EVENT_S):
+        at = now + timedelta(seconds=EVENT_S + half_seconds / 2)
+        monkeypatch.setattr(timezone, "now", lambda at=at: at)
+        Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2 + half_seconds)
+        go_live(site.live, plies=6 + half_seconds)
+        page = client.get(followed_address(page), headers=PART).content.decode()
+        assert f'data-plies="{6 + half_seconds}"' in page
+        if 'id="broadcast-event"' in page:
+            sent.append(half_seconds)
+    assert sent == [0, 2 * EVENT_S]
+    later = at + timedelta(seconds=EVENT_S)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    page = client.get(followed_address(page), headers=PART).content.decode()
+    assert f"{1 + 4 * EVENT_S} of" in page.partition('id="broadcast-event"')[2], "the last change is not lost"
+    assert client.get(followed_address(page), headers=PART).status_code == 204
+
+
+def test_another_event_is_drawn_at_once_however_alike_it_is(site: Site, other: Game, client: Client) -> None:
+    alike = {"games_done": 1, "games_total": 4, "revision": 3}
+    Tournament.objects.filter(pk__in=[site.live.tournament_id, other.tournament_id]).update(**alike)
+    page = client.get(f"/tv/{LADDER}/").content.decode()
+    first, second = (site.live, other) if f'data-game="{site.live.pk}"' in page else (other, site.live)
+    address = followed_address(page).replace(f"game={first.pk}", f"game={second.pk}")
+    fragment = client.get(address, headers=PART).content.decode()
+    assert second.tournament.name in fragment.partition('id="broadcast-event"')[2]
 
 
 def test_the_end_of_a_game_stays_for_some_seconds_and_then_the_next_is_shown(
