@@ -7,7 +7,6 @@ A line has moves, or a position string with or without ``moves …`` after it. L
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Final
 
 from engines.records import Record, RecordError
 from engines.records.model import is_token
+from engines.records.reader import begins_header
 from engines.rules.base import Outcome, Position, Result, RulesError
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
@@ -26,7 +26,6 @@ BALANCE: Final = 10
 """Per cent that White's score may be off from one half."""
 MOST: Final = 100
 """Openings of a book."""
-_FIRST_HEADER: Final = re.compile(r'\s*\[\s*\w+\s+"')
 _POINTS: Final = {Result.WHITE_WINS: 1.0, Result.DRAW: 0.5, Result.BLACK_WINS: 0.0}
 
 
@@ -80,17 +79,16 @@ def _play_start(game: Variant, start: BookStart, ply_limit: int | None) -> Outco
 
 def is_records(text: str) -> bool:
     """Whether a book is a file of recorded games, and not of openings."""
-    return _FIRST_HEADER.match(text) is not None
+    return begins_header(text)
 
 
 def read_game_book(
     game: Variant, records: Iterable[Record | RecordError], plies: int, ply_limit: int | None = None
 ) -> Iterator[BookStart]:
-    """The first plies of the recorded games of a ladder, each opening once; raises ``BookError``.
+    """The first plies of the recorded games of a ladder; raises ``BookError`` for a game that cannot be read.
 
     Left out are games that are over by then.
     """
-    seen = set()
     for record in records:
         if isinstance(record, RecordError):
             raise BookError(str(record))
@@ -103,8 +101,7 @@ def read_game_book(
         except RulesError as error:
             place = record.source and record.source.at(record.source.line)
             raise BookError(f"{place}: {error}") from None
-        if len(tokens) == plies and not outcome.decided and start not in seen:
-            seen.add(start)
+        if len(tokens) == plies and not outcome.decided:
             yield start
 
 

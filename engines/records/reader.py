@@ -33,6 +33,8 @@ _LOOSE_TAG = re.compile(rf'\s*\[\s*({HEADER_NAME})\s+"(.*?)"\s*\]\s*(?=\[|$)')
 """A header with quotes or a last backslash that are not escaped: all between the first and the last quote."""
 _UTF16 = re.compile(r"\\xff\\xfe|\\xfe\\xff|[^\0]?\0[^\0]")
 """How a line of UTF-16 begins that was read as UTF-8, with ``backslashreplace`` for other bytes."""
+_REMARKS = re.compile(r"(?:\s++|\{[^}]*+\}|;.*+|^%.*+|\$[0-9]*+)*+", re.MULTILINE)
+_HEADER = re.compile(rf"\[\s*{HEADER_NAME}\s")
 _ESCAPED = re.compile(r"\\(.)")
 PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
@@ -65,6 +67,17 @@ def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
     for line in lines:
         yield from reader.take(line.rstrip("\r\n"))
     yield from reader.end()
+
+
+def skip_remarks(text: str, at: int = 0) -> int:
+    """The place of the next move, result or header: after comments, escape lines and glyphs."""
+    remarks = _REMARKS.match(text, at)
+    return remarks.end() if remarks else at
+
+
+def begins_header(text: str, at: int = 0) -> bool:
+    """Whether a header comes next, perhaps after remarks."""
+    return _HEADER.match(text, skip_remarks(text, at)) is not None
 
 
 def read_headers(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:

@@ -14,8 +14,16 @@ from typing import NamedTuple
 
 from engines.records.build import UNKNOWN_DATE
 from engines.records.headers import FIRST_RULES
-from engines.records.model import HEADER_NAME, ROSTER, Record, RecordError, is_token
-from engines.records.reader import NUMBER, PIECE, RESULTS, SUFFIX, read_records
+from engines.records.model import ROSTER, Record, RecordError, is_token
+from engines.records.reader import (
+    NUMBER,
+    PIECE,
+    RESULTS,
+    SUFFIX,
+    begins_header,
+    read_records,
+    skip_remarks,
+)
 from engines.records.writer import clean_text, fill_lines, format_headers, number_plies
 from engines.rules.base import IllegalMove, Position, Result, Side, quote
 from engines.rules.registry import Variant
@@ -26,10 +34,9 @@ MAX_TREE_COMMENT = 500
 NULL_MOVES = frozenset({"--", "Z0", "null", "0000", "@@@@"})
 """What other programs write where a side is skipped; no game here has it."""
 _BEFORE_MOVES = re.compile(
-    r"\s+|\{[^}]*\}|;.*|^%.*|^[ \t]*(\[(?:.*\n(?![ \t]*[\[\n]))*?.*\][ \t]*$|\[.*)", re.MULTILINE
+    r"^[ \t]*(\[(?:.*\n(?![ \t]*[\[\n]))*?.*\][ \t]*$|\[.*)|\n|[^\S\n]+|\{[^}]*\}|;.*|^%.*", re.MULTILINE
 )
 """What may stand before the first move; the group is a header, over several lines up to a blank one."""
-_ANOTHER_GAME = re.compile(rf"(?:\s++|\{{[^}}]*+\}}|;.*+|^%.*+)*+\[{HEADER_NAME}\s", re.MULTILINE)
 _BRACKETS = str.maketrans("{}[]", "()()")
 
 
@@ -244,12 +251,11 @@ def parse_tree(text: str) -> MoveTree:
             elif word[0] == "%" and text[start - 1 : start] in ("", "\n"):
                 at = len(text) if (end := text.find("\n", start)) < 0 else end
             elif word in RESULTS and not parser.is_in_variation:
-                rest = text[at:].split()
-                if _ANOTHER_GAME.match(text, at):
-                    parser.has_other_games = True
-                    break
-                if rest:
+                parser.has_other_games = begins_header(text, at)
+                rest = text[skip_remarks(text, at) :].split(maxsplit=1)
+                if rest and not parser.has_other_games:
                     raise RecordError(f"{quote(rest[0])} follows the result: only one game can be read")
+                break
             else:
                 parser.take_word(word)
         except RecordError as error:

@@ -140,8 +140,9 @@ def fetch_bundle(sha256: str, *, store: Path, cache: Path) -> Path:
     source = bundle_path(store, sha256)
     folder = cache / sha256
     if not folder.is_dir():
-        forget_unused(store, cache, time.time())
-        return unpack_bundle(source, sha256, cache)
+        unpacked = unpack_bundle(source, sha256, cache)
+        forget_unused(store, cache, time.time())  # not before: it may have been the wanted one
+        return unpacked
     with contextlib.suppress(OSError):
         os.utime(folder)  # it is used
     return folder
@@ -160,7 +161,8 @@ def forget_unused(store: Path, cache: Path, now: float) -> None:
         return
     for path in store.glob("??/*.zip"):
         if not (cache / path.stem).is_dir() and _is_unused(path, now):
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # one that stays must not keep an engine from starting
+                path.unlink()
 
 
 def _is_unused(path: Path, now: float) -> bool:

@@ -43,7 +43,7 @@ MEMORY_BYTES = Limits().memory
 
 _MOVE = re.compile(r"[a-i]\d|^pass$")
 """What each move of a game contains, and 'none', '0000' and 'resign' do not."""
-_FURTHER = re.compile(r" multipv 0*(?:[2-9]|1\d)")
+_FURTHER = re.compile(r"\smultipv\s+0*(?:[2-9]|1\d)")
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
 """A line of a Python traceback that names a place."""
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")

@@ -39,7 +39,8 @@ def _wanted(option: OptionDeclared, value: str) -> str | None:
         case OptionType.SPIN:
             return _wanted_number(option, value)
         case OptionType.COMBO:
-            return None if value in option.choices else f"one of {', '.join(map(quote, option.choices))}"
+            choices = option.choices or tuple(filter(None, [option.default]))
+            return None if value in choices or not choices else f"one of {', '.join(map(quote, choices))}"
         case OptionType.BUTTON:
             return "no value: it is a button"
         case OptionType.STRING:

@@ -117,7 +117,7 @@ def find_engine_program(word: str, folder: Path) -> str | None:
     ``PATH``. None if there is no such program or it cannot be started.
     """
     own = folder / word
-    if own.is_file():
+    if os.path.isfile(own):  # Path.is_file raises for names that are too long, and in folders of others
         return None if _explain_own(own, word) else str(own)
     return find_interpreter(word) or shutil.which(word)
 
@@ -125,9 +125,9 @@ def find_engine_program(word: str, folder: Path) -> str | None:
 def explain_no_program(word: str, folder: Path) -> str:
     """Why ``find_engine_program`` found nothing, for the engine's author."""
     path = folder / word
-    if path.is_dir():
+    if os.path.isdir(path):
         return f"{quote(word)} is a folder, not a program or a bundle (bot.zip)"
-    if path.is_file():
+    if os.path.isfile(path):
         return _explain_own(path, word) or f"{quote(word)} cannot be started"
     return f"there is no executable program {quote(word)} in {folder} or on the path"
 

@@ -72,6 +72,8 @@ def _file_book(game: Variant, terms: MatchTerms) -> Book:
     starts = list(_read_starts(game, openings.file, openings.plies, terms.ply_limit))
     if not starts:
         raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
+    if openings.plies:
+        starts = list(dict.fromkeys(starts))
     if openings.order is Order.RANDOM:
         random.Random(f"{terms.seed}/{game.code}").shuffle(starts)
     if not 1 <= openings.start <= len(starts):

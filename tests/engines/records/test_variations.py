@@ -60,6 +60,7 @@ def test_variations_and_comments_are_read_into_a_tree_and_written_again() -> Non
         ("c1+ c2- () (c2- f1-)", "c1+ c2- f1-"),
         ("c1+ c2- (c2+ d1+) (c2+ e1+)", "c1+ c2- (c2+ d1+ (e1+))"),
         ("c1+ {a [b] {c\n  d}", "c1+ {a (b) (c d}"),
+        ("c1+ * {bye} $1 ; and\n% more", "c1+"),
     ],
 )
 def test_the_reader_is_tolerant(text: str, compact: str) -> None:
@@ -152,6 +153,12 @@ def test_a_record_names_its_game_and_start() -> None:
     headers, tree = parse_analysis(text)
     assert headers.header("FEN") == str(start)
     assert compact_tree(tree) == "c2- f1- (b1+)"
+
+
+def test_headers_may_be_indented() -> None:
+    headers, tree = parse_analysis('[Event "x"]\n  [Site "y"]\n\t[Game "dogon-kulei"]\n\n1. c1+ *')
+    assert (headers.header("Site"), headers.header("Game")) == ("y", "dogon-kulei")
+    assert compact_tree(tree) == "c1+"
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,15 @@ def test_a_bundle_in_the_cache_is_not_unpacked_again(stored: tuple[str, Path, Pa
     assert fetch_bundle(sha256, store=store, cache=cache) == folder
 
 
+def test_an_old_zip_in_a_cache_is_unpacked_again_where_its_folder_is_gone(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    store = cache / "zips"
+    sha256 = store_bundle(store, GOOD)
+    os.utime(bundle_path(store, sha256), (0, 0))
+    assert fetch_bundle(sha256, store=store, cache=cache).is_dir()
+    assert bundle_path(store, sha256).exists()
+
+
 def test_what_the_store_dropped_leaves_the_cache_as_well(stored: tuple[str, Path, Path]) -> None:
     sha256, store, cache = stored
     fetch_bundle(sha256, store=store, cache=cache)

@@ -18,6 +18,13 @@ DECLARED = (
 )
 
 
+def test_a_combo_without_values_takes_its_default_or_anything() -> None:
+    for line, unsuited in (("default calm", 1), ("default calm var calm var wild", 0), ("", 0)):
+        option = parse_engine_line(f"option name Style type combo {line}")
+        assert isinstance(option, OptionDeclared)
+        assert len(list(find_unsuited({"style": option}, [("Style", "wild")]))) == unsuited
+
+
 def complaints(name: str, value: str) -> list[str]:
     declared = {}
     for line in DECLARED:

@@ -192,6 +192,16 @@ def test_a_book_of_games_that_cannot_be_used_is_named(
 
 def test_openings_of_a_file_are_shortened(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
-    path.write_text("d1+ d2+ f1+\nf1+\n")
+    path.write_text("d1+ d2+ f1+\nd1+ d2+ e1-\nf1+\n")
     found = make_books(terms_of(openings=Openings(plies=2, file=path)))["dogon-kulei"]
-    assert [found.start(n).moves for n in range(2)] == [("d1+", "d2+"), ("f1+",)]
+    assert [found.start(n).moves for n in range(3)] == [("d1+", "d2+"), ("f1+",), ("d1+", "d2+")]
+
+
+@pytest.mark.parametrize(
+    "before", ["; a remark\n", "{ a comment\nof two lines }\n", "% 1\n", '[A:b "c"]\n', "\ufeff"]
+)
+def test_a_book_of_games_may_begin_with_remarks(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(before + GAMES_OF_A_BOOK)
+    found = make_books(terms_of(openings=Openings(plies=2, file=path)))["dogon-kulei"]
+    assert found.start(0).moves == ("d1+", "d2+")

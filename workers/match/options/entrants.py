@@ -102,7 +102,9 @@ def _command(pairs: Pairs) -> list[str]:
     if "cmd" not in pairs:
         raise ValueError("cmd= is missing: give the command that starts the engine, or its bundle")
     text, arguments = pairs["cmd"][-1], pairs.get("arg", [])
-    if text.strip() and any(Path(folder, text).is_file() for folder in (".", *pairs.get("dir", []))):
+    if text.strip() and any(
+        os.path.isfile(os.path.join(folder, text)) for folder in (".", *pairs.get("dir", []))
+    ):
         return [text, *arguments]  # the path of a program, perhaps with spaces
     try:
         words = shlex.split(text)

@@ -28,7 +28,7 @@ from workers.statistics import Model
 
 MAX_CPU = 4_095
 
-_MINUTES = re.compile(r"(?<![^;])([0-9]{1,4}):([0-5]?[0-9])(\.[0-9]{1,3})?(?=\+)")
+_MINUTES = re.compile(r"(?<![^;])([0-9]{1,4}):([0-5]?[0-9])(\.[0-9]{1,3})?(?=\+|;|$)")
 """A clock of minutes and seconds, as in ``1:30+1``."""
 _TRUTH = ("off", "on")
 """How our own options are written for false and true."""

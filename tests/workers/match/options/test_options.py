@@ -239,6 +239,11 @@ def test_the_path_of_a_program_may_have_a_space_where_its_beginning_is_another_p
     assert read(*words, *LEAST[len(TWO) :]).terms.entrants[0].command == (str(folder / "in" / "my bot"), "x")
 
 
+def test_a_long_command_is_no_path() -> None:
+    words = ["-engine", f"cmd=sh -c '{'x' * 5000}'", "name=A", "-engine", "cmd=true", *LEAST[len(TWO) :]]
+    assert read(*words).terms.entrants[0].command[1:] == ("-c", "x" * 5000)
+
+
 OF_OTHERS = """version engines engine each variant concurrency draw resign maxmoves tb tbpieces tbignore50
     tbadjudicate tournament event games rounds sprt ratinginterval scoreinterval outcomeinterval debug
     openings bookmode pgnout livepgnout epdout pgnin recover repeat noswap reverse seeds site srand wait
@@ -287,6 +292,7 @@ REFUSED = [
     ("-tc inf", "a game needs a limit: write nodes=5000 or depth=4"),
     ("-tc 0+5", "a clock of 0 seconds has no time for the first move: write 5/move"),
     ("-tc 1:75", "a clock is in seconds"),
+    ("-tc 1:30", "write 60+0 for 60 seconds without an increment"),
     ("-draw number=3 movecount=1 score=3", "unknown key 'number'; write movenumber=N"),
     ("-draw movenumber=3 count=1 score=3", "unknown key 'count'; write movecount=N"),
     ("-resign count=1 score=3", "unknown key 'count'; write movecount=N"),
