@@ -63,7 +63,9 @@ class Swiss(TournamentFormat):
     def absences(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
     ) -> Absences:
-        return {**terms.absent, next_round(met): withdrawn} if withdrawn else terms.absent
+        number = next_round(met)
+        others = {one: gone for one, gone in terms.absent.items() if one != number}
+        return {**others, number: withdrawn} if withdrawn else others
 
     def due(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms

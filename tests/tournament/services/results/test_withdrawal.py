@@ -156,6 +156,20 @@ def test_a_version_that_plays_again_is_paired_again_without_a_bye_for_the_rounds
     assert len(rounds_of(event, ada)) + row.byes == 3
 
 
+def test_a_version_that_plays_again_after_the_end_of_a_swiss_is_paired_in_the_rounds_added(
+    deal: Deal,
+) -> None:
+    event = make_event("swiss", bots=4, rounds=2)
+    ada = entered_versions(event)[0]
+    tend()
+    withdraw(ada, "it is mended")
+    assert play_on(event, deal).state == State.FINISHED
+    reinstate(BotVersion.objects.get(pk=ada.pk))
+    extend(event, 1)
+    assert play_on(event, deal).state == State.FINISHED
+    assert rounds_of(event, ada) == [1, 3]
+
+
 @pytest.mark.parametrize("left", [0, 1])
 def test_a_swiss_ends_when_fewer_than_two_versions_are_left(deal: Deal, left: int) -> None:
     event = make_event("swiss", bots=4, rounds=5)
