@@ -9,7 +9,6 @@ import datetime
 from pathlib import Path
 
 import django
-from dj_database_url import UnknownSchemeError
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
@@ -33,8 +32,6 @@ def open_database(data: Path, console: Console) -> None:
         call_command("migrate", verbosity=0, interactive=False)  # with the rows that every site has
     except ImproperlyConfigured as error:
         raise OptionError(str(error)) from None
-    except UnknownSchemeError as error:
-        raise OptionError(f"DATABASE_URL is not the address of a database: {_first_line(error)}") from None
     except DatabaseError as error:
         raise OptionError(f"the database cannot be used: {_first_line(error)}") from None
 

