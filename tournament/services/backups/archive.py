@@ -90,13 +90,16 @@ def applied_migrations() -> dict[str, str]:
 
 
 def _add_bundle(archive: ZipFile, sha256: str) -> None:
-    """Copy a bundle; those of refused versions and of closed accounts, and deleted ones, may be missing."""
+    """Copy a bundle; those of refused and withdrawn versions may have been deleted.
+
+    Only columns of the first release are read: the database of an update is an old one.
+    """
     path = Bundle(sha256=sha256).path
     try:
         archive.write(path, f"{BUNDLES}{sha256}.zip", ZIP_STORED)
     except FileNotFoundError:
-        needing = BotVersion.objects.with_program().filter(bundle=sha256)
-        if needing.exclude(state=BotVersion.State.WITHDRAWN, bot__owner__is_active=False).exists():
+        without = [BotVersion.State.REFUSED, BotVersion.State.WITHDRAWN]
+        if BotVersion.objects.filter(bundle=sha256).exclude(state__in=without).exists():
             raise BackupError(f"the bundle {path} is missing, but a version needs it") from None
 
 
