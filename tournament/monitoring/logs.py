@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from django.http import HttpRequest, HttpResponseBase
 
+from tournament.http.threads import WORKER_PATHS
 from workers.logs import FIELDS, is_json, log_ids
 
 HEADER = "X-Request-ID"
@@ -25,7 +26,6 @@ _LINE = '{address} "{method} {uri} HTTP/{version}" {status} {bytes} {ms} ms "{ag
 _access_log = logging.getLogger("tournament.access")
 _SECRET = re.compile(r"(/(?:password-reset|account/email|account/digest)/)(?!sent/)[^?\s\"']+")
 """Addresses whose last part is all that is needed to set a password, confirm an address or end a digest."""
-_OF_WORKERS = ("/api/work/", "/api/workers/")
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -69,7 +69,7 @@ def log_request(
     if they fail.
     """
     path = scope["raw_path"].decode("latin-1")
-    if path.startswith(_OF_WORKERS) and response.status_code < 400:
+    if path.startswith(WORKER_PATHS) and response.status_code < 400:
         return
     decoded = unquote(path)  # a secret may stand behind "%61ccount" as well
     path = hidden if (hidden := hide_secrets(decoded)) != decoded else path

@@ -291,6 +291,7 @@ class Event:
         An earlier run may have drawn it before the last ones were withdrawn.
         """
         before, drawn = self._absent[ladder], list[Pair]()
+        played = {key: both for key, both in self._known.items() if key.startswith(f"{ladder}/{number}/")}
         for count in range(len(self._withdrawn), -1, -1):
             gone = {self._numbers[name] for name in self._withdrawn[:count]}
             self._absent[ladder] = {**before, number: gone}
@@ -299,7 +300,6 @@ class Event:
                 f"{ladder}/{number}/{place}": frozenset(map(self._name, both))
                 for place, both in enumerate(drawn, 1)
             }
-            played = {key: self._known[key] for key in self._known if key.startswith(f"{ladder}/{number}/")}
             if played.items() <= names.items():
                 break
         return drawn

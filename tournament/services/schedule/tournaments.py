@@ -116,23 +116,25 @@ def _queue_known(tournament: Tournament, terms: TournamentTerms) -> None:
         queue_cycles(tournament, terms.pairs)
 
 
-def change(tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms]) -> None:
+def change(
+    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None = None
+) -> None:
     """Change a draft or an announced tournament; raises ``TournamentError`` and changes nothing.
 
     ``edit`` gets the terms with the entered versions that are valid, and returns the new ones; what others
     have entered meanwhile is therefore in them. Entries of versions that are not valid stay: their bots may
-    have others until the start. Owners of entered bots are told if it is announced.
+    have others until the start. ``without`` is the id of a bot whose entry is removed, whether or not its
+    version is valid. Owners of entered bots are told if it is announced.
     """
-    _change(tournament, edit)
+    _change(tournament, edit, without)
     make_games(tournament)
     tournament.refresh_from_db()
 
 
 @transaction.atomic
 def _change(
-    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None = None
+    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None
 ) -> None:
-    """``without`` is the id of a bot whose entry is removed, whether or not its version is valid."""
     lock_account(tournament.owner_id)
     locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can it be changed")
     if not locked.format.choice:
@@ -171,9 +173,7 @@ def remove(tournament: Tournament, bot: Bot) -> None:
             raise TournamentError(f"bots: {bot.name!r} is the challenger, without which nothing is played")
         return replace(terms, versions=[one for one in terms.versions if one.bot_id != bot.pk])
 
-    _change(tournament, without, bot.pk)
-    make_games(tournament)
-    tournament.refresh_from_db()
+    change(tournament, without, bot.pk)
 
 
 def _new_entries(
