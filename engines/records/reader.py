@@ -231,6 +231,8 @@ class _Reader:
         if self._line == 1 and _UTF16.match(line):
             self._is_utf16 = True
             yield RecordError(f"{Source(self._name, 1, 1).at(1)}: not UTF-8: it looks like UTF-16")
+        elif "\0" not in line:
+            self._is_utf16 = False
         if not self._is_utf16 and (text := self._whole_tag(line.removeprefix("\ufeff"))) is not None:
             yield from self._take_line(text)
 

@@ -82,6 +82,7 @@ def test_any_bytes_are_records_and_errors(text: str) -> None:
 
 @patient
 @given(files)
+@example("\0" + GOOD[0])
 def test_a_good_game_after_any_bytes_is_read(text: str) -> None:
     (good,) = read_records(io.StringIO(GOOD[0]), "good.pgn")
     *_, last = read_records(io.StringIO(f"{text}\n\n{GOOD[0]}"), "games.pgn")

@@ -24,7 +24,7 @@ def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
         for finding in check_engine(lambda: plan_launch(late, None), ladders=kulei, seconds=120.0).faults
     }
     assert set(faults) == {"short times", "time control"}
-    assert "'go movetime 50' the answer took" in faults["short times"].fault
+    assert "'go movetime 20' the answer took" in faults["short times"].fault
     assert "'go p1time 500 p2time 500 p1inc 0 p2inc 0' the answer took" in faults["time control"].fault
     assert (faults["short times"].is_grave, faults["time control"].is_grave) == (False, True)
 
