@@ -17,7 +17,7 @@ from workers.engine.launch import plan_launch
 
 @pytest.mark.thorough
 def test_a_bot_that_always_takes_600_ms_is_found_and_refused() -> None:
-    late = bad_engine("go", "late", "0.6")
+    late = bad_engine("ugi", "limit", "120", "go", "late", "0.6")
     kulei = [find_game("dogon-kulei")]
     faults = {
         finding.check: finding
