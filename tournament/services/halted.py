@@ -15,6 +15,7 @@ from engines.records import Fault
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, GameLog, Tournament
 from tournament.services.locks import lock_tournament
+from tournament.services.schedule.finishing import end_state
 from tournament.services.schedule.pairings import note_withdrawn
 from tournament.services.version_tests.progress import recount
 from workers.jobs import Work
@@ -29,7 +30,7 @@ class HaltedAct(StrEnum):
     PLAY_AGAIN = "play-again"
     """It waits again, also if its tournament has ended, which then continues."""
     ANNUL = "annul"
-    """It counts in no table."""
+    """It counts in no table; a tournament of which no halted game counts has finished."""
     ACKNOWLEDGE = "acknowledge"
     """It stays half a point for both players."""
 
@@ -51,6 +52,8 @@ def settle(pk: int, act: HaltedAct) -> None:
     else:
         is_annulled = game.annulled or act is HaltedAct.ANNUL
         Game.objects.filter(pk=pk).update(fault=Fault.INFRASTRUCTURE, annulled=is_annulled)
+        if tournament.state == State.HALTED:
+            Tournament.objects.filter(pk=tournament.pk).update(state=end_state(tournament))
     Tournament.objects.filter(pk=tournament.pk).update(revision=F("revision") + 1)
     if tournament.format.is_sequential:
         recount(tournament.pk)

@@ -40,15 +40,20 @@ def cancel_open_games(tournament: Tournament, now: datetime.datetime) -> int:
     return waiting.update(state=Game.State.CANCELLED)
 
 
-def finish(tournament: Tournament) -> None:
-    """End a tournament that has nothing left to play, with all that follows.
+def end_state(tournament: Tournament) -> Tournament.State:
+    """Whether a tournament that has nothing left to play is halted or finished.
 
     Games that a withdrawn version lost without playing do not halt it: they count for its opponents. Neither
     do games that staff has annulled.
     """
     unplayed = tournament.games.filter(state=Game.State.HALTED, annulled=False)
     halted = unplayed.exclude(fault__in=[Fault.WHITE, Fault.BLACK]).exists()
-    tournament.state = Tournament.State.HALTED if halted else Tournament.State.FINISHED
+    return Tournament.State.HALTED if halted else Tournament.State.FINISHED
+
+
+def finish(tournament: Tournament) -> None:
+    """End a tournament that has nothing left to play, with all that follows."""
+    tournament.state = end_state(tournament)
     tournament.finished_at = timezone.now()
     tournament.save(update_fields=["state", "finished_at"])
     if verdict := tournament.format.verdict(tournament):

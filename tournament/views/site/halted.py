@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.template.defaultfilters import pluralize
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from tournament import access
 from tournament.formats.base import TournamentError
 from tournament.models import Game
-from tournament.monitoring.values import halted_games
 from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.halted import HaltedAct, settle
@@ -19,33 +17,44 @@ from tournament.views.logged_in import takes_form
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest
 
-MOST_AT_ONCE = 500
 DEEDS = {
-    HaltedAct.PLAY_AGAIN: "had {} played again",
-    HaltedAct.ANNUL: "annulled {}",
-    HaltedAct.ACKNOWLEDGE: "acknowledged {}",
+    HaltedAct.PLAY_AGAIN: ("had {} played again", "You let {} be played again."),
+    HaltedAct.ANNUL: ("annulled {}", "You annulled {}."),
+    HaltedAct.ACKNOWLEDGE: ("acknowledged {}", "You acknowledged {}."),
 }
+"""For each act its words in the log of acts, and the sentence for who did it."""
 
 
 @takes_form
 def halted(request: AuthenticatedRequest) -> HttpResponse:
-    """Do ``act`` to the halted game ``game``, or without one to those that need staff."""
+    """Do ``act`` to each halted game ``game``; says why of the first for which it is not possible."""
     if not access.may_run_site(request.user):
         raise Http404("staff only")
-    act, number = request.POST.get("act", ""), request.POST.get("game", "")
-    if act not in set(HaltedAct) or (number and not (number.isdecimal() and int(number) <= LAST_ID)):
+    act, numbers = request.POST.get("act", ""), request.POST.getlist("game")
+    if act not in set(HaltedAct) or not all(one.isdecimal() and int(one) <= LAST_ID for one in numbers):
         raise Http404("no such act or game")
-    chosen = Game.objects.filter(pk=number) if number else halted_games().order_by("pk")
-    games = [get_object_or_404(chosen)] if number else list(chosen[:MOST_AT_ONCE])
+    games = list(Game.objects.filter(pk__in=numbers).order_by("pk"))
+    if not games:
+        raise Http404("no such game")
     done, refused = _settle(games, HaltedAct(act))
-    deed = DEEDS[HaltedAct(act)].format("a halted game" if number else f"{len(done)} halted games")
     if done:
-        address = done[0].get_absolute_url() if number else reverse("status")
-        record_act(request.user, deed, f"game {done[0].key}" if number else "halted games", address)
-        messages.success(request, f"{len(done)} game{pluralize(len(done))} dealt with: you {deed}.")
+        _tell(request, done, HaltedAct(act))
     if refused:
         messages.error(request, refused)
-    return redirect(games[0] if number and request.POST.get("back") == "game" else "status")
+    return redirect(games[0] if request.POST.get("back") == "game" else "status")
+
+
+def _tell(request: AuthenticatedRequest, done: list[Game], act: HaltedAct) -> None:
+    """Log the act, and tell who did it."""
+    several = f"{len(done)} halted games" if len(done) > 1 else ""
+    deed, sentence = DEEDS[act]
+    subject, address = (
+        ("halted games", reverse("status"))
+        if several
+        else (f"game {done[0].key}", done[0].get_absolute_url())
+    )
+    record_act(request.user, deed.format(several or "a halted game"), subject, address)
+    messages.success(request, sentence.format(several or "the game"))
 
 
 def _settle(games: list[Game], act: HaltedAct) -> tuple[list[Game], str]:

@@ -18,6 +18,8 @@ from tournament.views.logged_in import login_required
 from tournament.views.requests import AuthenticatedRequest
 
 MOST_HALTED = 50
+MOST_AT_ONCE = 500
+"""How many halted games one form settles; the newest."""
 """Halted games that the page lists."""
 
 
@@ -47,12 +49,16 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
     now = timezone.now()
     parts = conditions(now)
     halted = halted_games().select_related("tournament", "white__bot", "black__bot").order_by("-pk")
+    numbers = [*halted_games().order_by("-pk").values_list("pk", flat=True)[:MOST_AT_ONCE]]
+    halted_count = halted_games().order_by().count()
     context = {
         "parts": parts,
         "ill": sum(not part.is_well for part in parts),
         "at": now,
         "halted": halted[:MOST_HALTED],
-        "halted_count": halted_games().order_by().count(),
+        "halted_count": halted_count,
+        "numbers": numbers,
+        "all_of_them": f"The newest {len(numbers)}" if halted_count > len(numbers) else "All of them",
     }
     return render(request, "status.html", context)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
 from tests.support.filled_site import LogIn, Site
 from tests.support.schedule import make_event
 from tournament.models import Act, Game, Tournament
+from tournament.monitoring.values import halted_games
 
 
 @pytest.fixture
@@ -60,14 +63,21 @@ def test_an_act_on_the_page_of_a_game_is_done_and_logged(
     assert ("The game is annulled." in page) == (act == "annul")
 
 
-def test_all_of_them_are_dealt_with_at_once(event: Tournament, site: Site, as_user: LogIn) -> None:
+def test_an_act_on_all_of_them_leaves_those_that_halted_since_the_page_was_drawn(
+    event: Tournament, site: Site, as_user: LogIn
+) -> None:
     client = as_user(site.staff)
-    page = client.post(
-        "/staff/halted/", {"act": "acknowledge", "back": "status"}, follow=True
-    ).content.decode()
-    assert "6 games dealt with: you acknowledged 6 halted games." in page
-    assert 'id="halted"' not in page
-    assert Act.objects.get(deed="acknowledged 6 halted games").path == "/staff/"
+    later = event.games.latest("pk")
+    Game.objects.filter(pk=later.pk).update(state="waiting")
+    page = texts(client, "/staff/")
+    form = page[page.index("All of them") :]
+    numbers = re.findall(r'name="game" value="([0-9]+)"', form)
+    Game.objects.filter(pk=later.pk).update(state="halted")
+    values = {"act": "acknowledge", "back": "status", "game": numbers}
+    page = client.post("/staff/halted/", values, follow=True).content.decode()
+    assert "You acknowledged 5 halted games." in page
+    assert Act.objects.get(deed="acknowledged 5 halted games").path == "/staff/"
+    assert [game.pk for game in halted_games()] == [later.pk]
 
 
 def test_an_act_that_is_not_possible_says_why(event: Tournament, site: Site, as_user: LogIn) -> None:
@@ -90,7 +100,14 @@ def test_only_staff_deals_with_halted_games(event: Tournament, site: Site, as_us
 
 
 @pytest.mark.parametrize(
-    "values", [{}, {"act": "burn"}, {"act": "annul", "game": "x"}, {"act": "annul", "game": "9" * 30}]
+    "values",
+    [
+        {},
+        {"act": "burn"},
+        {"act": "annul"},
+        {"act": "annul", "game": "x"},
+        {"act": "annul", "game": "9" * 30},
+    ],
 )
 def test_unknown_acts_and_games_are_refused(
     event: Tournament, site: Site, as_user: LogIn, values: dict[str, str]
