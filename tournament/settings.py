@@ -116,7 +116,7 @@ STATIC_ROOT = (
 
 SLOTS = whole(
     "DUARENA_SLOTS",
-    os.cpu_count() or 1,
+    len(os.sched_getaffinity(0)),
     "games played at once, until a worker reports its slots",
     shown="cores",
     least=1,

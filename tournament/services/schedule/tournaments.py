@@ -181,13 +181,18 @@ def _new_entries(
 ) -> list[BotVersion]:
     """The versions that are entered after a change: those of the terms, and those that are not valid now.
 
-    The order, in which the first one may be the challenger, changes only with those of the terms.
+    The order changes only with those of the terms; a challenger that is not valid stays the challenger.
     """
-    if without is not None or list(terms.versions) == list(before.versions):
+    is_met = terms.format.has_challenger
+    is_reordered = list(terms.versions) != list(before.versions) or is_met > before.format.has_challenger
+    if without is not None or not is_reordered:
         return [one for one in entered if one.bot_id != without]
     chosen = {one.bot_id for one in terms.versions}
     kept = [one for one in entered if one not in before.versions and one.bot_id not in chosen]
-    return [*terms.versions, *kept]
+    versions = [*terms.versions, *kept]
+    if is_met and before.format.has_challenger and entered[0] not in before.versions:
+        versions.sort(key=lambda one: one.bot_id != entered[0].bot_id)
+    return versions
 
 
 def _check_changed_times(tournament: Tournament, terms: TournamentTerms) -> None:

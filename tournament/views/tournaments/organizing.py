@@ -49,7 +49,8 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     if not (is_announced or tournament.state == Tournament.State.DRAFT) or not tournament.format.choice:
         messages.error(request, "Only before its start can a tournament be changed.")
         return redirect(tournament)
-    entered = [one for one in entered_versions(tournament) if one.state == BotVersion.State.VALID]
+    versions = entered_versions(tournament)
+    entered = [one for one in versions if one.state == BotVersion.State.VALID]
     has_entries = is_announced and tournament.entry_until is not None
     form = TournamentForm(
         request.POST if request.method == "POST" else None,
@@ -57,6 +58,8 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         has_entries=has_entries,
     )
     form.fields["entry_until"].disabled = tournament.entry_closed
+    if tournament.format.has_challenger and versions[0] not in entered:
+        form.fields.pop("challenger", None)  # it stays, and cannot be chosen
 
     def edit(stored: TournamentTerms) -> TournamentTerms:
         terms = replace(_terms(form), ply_limit=stored.ply_limit)

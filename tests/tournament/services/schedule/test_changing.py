@@ -194,3 +194,21 @@ def test_a_removal_gives_a_gauntlet_no_other_challenger() -> None:
         remove(gauntlet, challenger.bot)
     remove(gauntlet, first.bot)
     assert entered(gauntlet) == ["Bot 1", "Bot 3", "Bot 4"]
+
+
+@pytest.mark.parametrize("is_newer", [False, True])
+def test_a_challenger_that_is_not_valid_stays_the_challenger_of_other_opponents(is_newer: bool) -> None:
+    gauntlet = make_event("gauntlet", bots=4, running=False)
+    challenger, *opponents = (entry.version for entry in gauntlet.entries.order_by("number"))
+    withdraw(challenger, "it is replaced")
+    newer = [make_version(challenger.bot.name, owner=challenger.bot.owner)] if is_newer else []
+    edit(gauntlet, versions=[*opponents[1:], *newer])
+    assert entered(gauntlet) == ["Bot 1", "Bot 3", "Bot 4"]
+
+
+def test_the_bot_that_is_chosen_as_challenger_comes_before_one_that_is_not_valid() -> None:
+    event = make_event("round-robin", bots=3, running=False)
+    first, *others = (entry.version for entry in event.entries.order_by("number"))
+    withdraw(first, "it is replaced")
+    edit(event, kind="gauntlet", versions=others)
+    assert entered(event) == ["Bot 2", "Bot 3", "Bot 1"]

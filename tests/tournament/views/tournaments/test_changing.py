@@ -11,6 +11,7 @@ from django.utils import timezone
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_event
 from tournament.models import Act, Tournament
+from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.entries import enter
 from tournament.services.schedule.terms import stored_terms
 from tournament.services.schedule.tournaments import announce, start
@@ -124,3 +125,17 @@ def test_a_version_that_was_switched_off_stays_in_the_draft_it_was_chosen_for(
     client, address = as_user(site.rival), f"{cup.get_absolute_url()}change/"
     assert client.post(address, values_of(client.get(address))).status_code == 302
     assert cup.entries.filter(version=version).exists()
+
+
+def test_the_form_offers_no_other_challenger_while_that_of_a_gauntlet_is_withdrawn(
+    site: Site, as_user: LogIn
+) -> None:
+    versions = [add_version(site.owner, f"Bot {number}") for number in range(1, 5)]
+    gauntlet = make_event("gauntlet", versions=versions, owner=site.rival, running=False, ladders=[LADDER])
+    withdraw(versions[0], "it is replaced")
+    client, address = as_user(site.rival), f"{gauntlet.get_absolute_url()}change/"
+    values = values_of(client.get(address))
+    assert "challenger" not in values
+    client.post(address, values | {"bots": [versions[2].pk, versions[3].pk]})
+    entered = gauntlet.entries.order_by("number").values_list("version__bot__name", flat=True)
+    assert list(entered) == ["Bot 1", "Bot 3", "Bot 4"]
