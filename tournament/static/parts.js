@@ -1,7 +1,8 @@
 // Parts of pages that follow what they show, except those with a script of their own (data-own).
 //
-// A new part takes the place of the old one: rows move to their new places, and changed cells are marked for a moment,
-// unless the system asks for less motion. Events on document: "part:shown" after each.
+// A new part takes the place of the old one, except a form that somebody fills in: rows move to their new places, and
+// changed cells are marked for a moment, unless the system asks for less motion. Events on document: "part:shown" after
+// each.
 
 import { follow, parsed } from "./follow.js";
 import { animateMove, still } from "./motion.js";
@@ -18,22 +19,9 @@ function texts(row) {
   return new Map([...row.cells].map((cell, index) => [name(index), cell]));
 }
 
-let waiting = null; // the newest part that waits until somebody has chosen
-
 // A page has one part that follows; an answer may have other elements after it.
 function swap(html) {
-  for (const fresh of [...parsed(html).children]) put(fresh);
-}
-
-function put(fresh) {
-  const old = document.getElementById(fresh.id);
-  const field = old.contains(document.activeElement) ? document.activeElement : null;
-  if (field?.matches("select, input")) { // not while somebody chooses; it comes with the next event
-    if (!waiting) field.addEventListener("blur", () => { show(...waiting); waiting = null; }, { once: true });
-    waiting = [old, fresh];
-    return;
-  }
-  show(old, fresh);
+  for (const fresh of [...parsed(html).children]) show(document.getElementById(fresh.id), fresh);
 }
 
 function show(old, fresh) {
@@ -43,11 +31,43 @@ function show(old, fresh) {
   const cells = new Map([...before].map(([key, row]) => [key, texts(row)]));
   const boards = named(old, "game");
   const scrolled = [...old.querySelectorAll(".tablebox")].map((box) => box.scrollLeft);
-  old.replaceWith(fresh);
-  fresh.querySelectorAll(".tablebox").forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
-  again(fresh, focused)?.focus({ preventScroll: true });
-  if (!still.matches) animate(fresh, places, cells, boards);
+  const part = replace(old, fresh);
+  part.querySelectorAll(".tablebox").forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
+  if (!focused?.isConnected) again(part, focused)?.focus({ preventScroll: true });
+  if (!still.matches) animate(part, places, cells, boards);
   document.dispatchEvent(new CustomEvent("part:shown"));
+}
+
+// Shows the new part and returns what is on the page. A form that somebody fills in stays as it is.
+function replace(old, fresh) {
+  const form = [...old.querySelectorAll("form")].find(isUsed);
+  const action = form?.getAttribute("action");
+  const twin = form && [...fresh.querySelectorAll("form")].find((one) => one.getAttribute("action") === action);
+  if (twin) replaceAround(form, twin, old, fresh);
+  else old.replaceWith(fresh);
+  return twin ? old : fresh;
+}
+
+function isUsed(form) {
+  const { activeElement } = document;
+  const isChanged = ({ options, value }) => (
+    value !== ([...options].find((option) => option.defaultSelected) ?? options[0])?.value);
+  return (form.contains(activeElement) && activeElement.matches("select, input"))
+    || [...form.querySelectorAll("select")].some(isChanged);
+}
+
+// Gives `old` the attributes and the content of `fresh`, but `kept` stays in the place of its `twin`.
+function replaceAround(kept, twin, old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) old.setAttribute(name, value);
+  const [inner, other] = [[old, kept], [fresh, twin]].map(([one, within]) => (
+    [...one.children].find((child) => child.contains(within))));
+  for (const node of [...old.childNodes]) if (node !== inner) node.remove();
+  const nodes = [...fresh.childNodes];
+  const at = nodes.indexOf(other);
+  inner.before(...nodes.slice(0, at));
+  inner.after(...nodes.slice(at + 1));
+  if (inner !== kept && other !== twin) replaceAround(kept, twin, inner, other);
 }
 
 // The element of the new part that had the focus in the old one.
