@@ -252,7 +252,11 @@ class GameReport(JsonValue):
 
 @dataclass(frozen=True, slots=True)
 class Progress(JsonValue):
-    """The moves of a running game from ply ``from_ply`` on, and both clocks (None: no clock).
+    """The moves of a running game from ply ``from_ply`` on, and the time left to both players.
+
+    The side to move has used the time since its question was written. Without clocks it has what is left of
+    the time for this move, the longest silence if there is no limit. None is a time that does not run: of
+    both players until they are ready, without clocks of the other one.
 
     The site ignores the plies that it has; if some are missing before ``from_ply``, its answer says from
     where it wants them.

@@ -302,9 +302,14 @@ class LiveGame(models.Model):
     moves = models.JSONField(default=list)
     """Pairs of move and comment, as in a record."""
     white_ms = models.BigIntegerField(null=True, blank=True)
-    """White's clock; null without a clock."""
+    """The time left to White at ``updated_at``, as ``Progress`` has it; null if it does not run yet."""
     black_ms = models.BigIntegerField(null=True, blank=True)
     updated_at = models.DateTimeField()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the engines are ready and the side to move thinks."""
+        return self.white_ms is not None or self.black_ms is not None
 
     def __str__(self) -> str:
         return f"live {self.game_id}"

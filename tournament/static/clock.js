@@ -1,11 +1,14 @@
-// The clock of the side to move in a live game: counts down from the server's value, on every page with such a clock.
+// The time of the side to move in a live game: it runs on from the server's value, on every page with such a time.
+// A clock counts down; the time that a move has taken (data-up) counts up.
 
-const ends = new WeakMap(); // clock -> when it reaches zero
+const begun = new WeakMap(); // time -> when it had the server's value
 
 setInterval(() => {
-  for (const clock of document.querySelectorAll("[data-tick]")) {
-    if (!ends.has(clock)) ends.set(clock, performance.now() + Number(clock.dataset.tick));
-    clock.textContent = clockText(Math.max(0, ends.get(clock) - performance.now()));
+  for (const time of document.querySelectorAll("[data-tick]")) {
+    if (!begun.has(time)) begun.set(time, performance.now());
+    const passed = performance.now() - begun.get(time);
+    const ms = Number(time.dataset.tick) + ("up" in time.dataset ? passed : -passed);
+    time.textContent = clockText(Math.max(0, ms));
   }
 }, 200);
 

@@ -99,6 +99,8 @@ class UgiPlayer:
         self._declared: dict[str, OptionDeclared] = {}
         self._pending_options: list[ServerMessage] = []
         self._is_playing = False
+        self.asked_ns: int | None = None
+        """When the question that it has not answered yet was written; None on the fast path."""
         self.conversation = Conversation()
         """The lines exchanged in this game. A new object replaces it for the next game and after an end."""
         self.scratch: str | None = None
@@ -137,6 +139,7 @@ class UgiPlayer:
                     self._refuse_early_answers(process)
                 process.turns.begin_question()
                 asked = Pending(turn.question, time.monotonic_ns(), turn.question)
+            self.asked_ns = asked.asked_ns
             self.conversation.sent(asked.question, asked.asked_ns)
             return self._read_answer(process, asked, allowance_ns)
         except EngineSilent as silence:
@@ -145,6 +148,8 @@ class UgiPlayer:
             raise self._limit_verdict() or _silence_verdict(silence, allowance_ns, charge) from None
         except EngineFault as fault:
             raise _verdict(fault) from None
+        finally:
+            self.asked_ns = None
 
     def finish(self, winner: Winner, reason: str) -> None:
         is_playing, self._is_playing = self._is_playing, False

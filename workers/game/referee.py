@@ -137,6 +137,8 @@ class GameState:
         """White's and Black's."""
         self.kept = KeptMoves()
         """The moves played."""
+        self.is_begun = False
+        """Whether both engines were ready: from then on the side to move is asked and its clock runs."""
         self._questions = Questions(setup.history, setup.controls, self.clocks)
         self._fast_path: OrdinaryMoves | None = None
 
@@ -212,6 +214,7 @@ def _play(state: GameState, players: tuple[Player, Player]) -> PlayedGame:
         return _ended_by_rules(state)
     if (unable := _prepare(state, players)) is not None:
         return unable
+    state.is_begun = True
     history = state.history
     while True:
         asked = state.play_plainly(players)

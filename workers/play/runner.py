@@ -26,10 +26,21 @@ from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
 from workers.engine.launch import Launch, plan_launch
 from workers.engine.players import UgiPlayer
 from workers.game.adjudication import Adjudicator
+from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
 from workers.game.seeds import derive_seed
-from workers.jobs import EngineSpec, GameJob, GameReport, JobError, JobGame, Progress, RestartMode, SideLog
+from workers.jobs import (
+    UNTIMED_SECONDS,
+    EngineSpec,
+    GameJob,
+    GameReport,
+    JobError,
+    JobGame,
+    Progress,
+    RestartMode,
+    SideLog,
+)
 from workers.sandbox.policy import Policy, Refused
 from workers.sandbox.sandbox import Sandbox
 
@@ -178,14 +189,17 @@ class GameRunner:
     """Whether to abort the game of this attempt."""
     is_watched: Callable[[], bool] = lambda: False
     _game: JobGame | None = field(default=None, init=False)
+    _players: tuple[PooledEngine, PooledEngine] = field(init=False)
+    """White's and Black's engine."""
     _state: GameState | None = field(default=None, init=False)
     _last_progress: float = field(default=-math.inf, init=False)
-    _last_plies: int = field(default=-1, init=False)
+    _last_shown: tuple[int, bool] = field(default=(-1, False), init=False)
+    """The plies then, and whether the clocks ran."""
 
     def play(self, game: JobGame) -> FinishedGame:
         """Play one game; raises only ``Stopped``. Kills an engine at fault, and both after a void."""
-        self._game, self._state, self._last_progress, self._last_plies = game, None, -math.inf, -1
-        white, black = self.engines[game.white], self.engines[1 - game.white]
+        self._game, self._state, self._last_progress, self._last_shown = game, None, -math.inf, (-1, False)
+        white, black = self._players = self.engines[game.white], self.engines[1 - game.white]
         white.player.on_wait = black.player.on_wait = self._check_in
         started = _now()
         try:
@@ -230,22 +244,34 @@ class GameRunner:
             raise Stopped
         if self._state is None:
             return
-        now, plies = time.monotonic(), len(self._state.kept)
-        is_new = plies != self._last_plies and self.is_watched()
+        now, shown = time.monotonic(), (len(self._state.kept), self._state.is_begun)
+        is_new = shown != self._last_shown and self.is_watched()
         if now < self._last_progress + PROGRESS_SECONDS and not is_new:
             return
-        self._last_progress, self._last_plies = now, plies
-        white, black = self._state.clocks
+        self._last_progress, self._last_shown = now, shown
         self.on_progress(
             Progress(
                 key=self._game.key,
                 attempt=self._game.attempt,
                 from_ply=0,
                 moves=_moves_with_comments(self._state.kept),
-                white_ms=white.left_ms,
-                black_ms=black.left_ms,
+                white_ms=self._left_ms(self._state, Side.WHITE),
+                black_ms=self._left_ms(self._state, Side.BLACK),
             )
         )
+
+    def _left_ms(self, state: GameState, side: Side) -> int | None:
+        """The time left to ``side``, as ``Progress`` has it."""
+        left_ms = state.clocks[side].left_ms
+        if not state.is_begun:
+            return None
+        if side is not state.history.position.side:
+            return left_ms
+        if left_ms is None:
+            left_ms = state.setup.controls[side].move_ms or UNTIMED_SECONDS * 1000
+        now_ns = time.monotonic_ns()
+        asked_ns = self._players[side].player.asked_ns or now_ns
+        return max(0, left_ms - (now_ns - asked_ns) // NS_PER_MS)
 
 
 def _kill_faulty(played: PlayedGame, white: PooledEngine, black: PooledEngine) -> None:

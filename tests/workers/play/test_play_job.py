@@ -90,7 +90,9 @@ def test_progress_of_a_watched_game_comes_with_each_new_move(monkeypatch: pytest
     late = bad_engine("go:1", "late", "0.1", "go:2", "late", "0.1", "go:3", "late", "0.1")
     watched = iter([False, True])
     played = play_job(job_of(late, late), is_watched=lambda: next(watched, True))
-    assert [len(sent.moves) for sent in played.progress] == [0, 1, 2, 3, 4, 5]
+    assert [len(sent.moves) for sent in played.progress] == [0, 0, 1, 2, 3, 4, 5], (
+        "the second: they are ready"
+    )
 
 
 def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +107,40 @@ def test_progress_has_moves_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert last.black_ms is not None
     assert last.white_ms <= 5000 + 3 * 1000 - 100
     assert 5000 < last.black_ms <= 5000 + 2 * 1000
+
+
+@pytest.mark.parametrize(
+    ("control", "most_ms", "other_ms"),
+    [("5+1", 5000, 5000), ("2/move", 2000, None), ("nodes=9", 120_000, None)],
+)
+def test_times_run_from_the_first_question_on_and_not_while_engines_get_ready(
+    control: str, most_ms: int, other_ms: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(process, "WAIT_NS", 20_000_000)
+    slow = bad_engine("isready", "late", "0.1", "go:1", "late", "0.2")
+    progress = play_job(job_of(slow, bad_engine("isready", "late", "0.1"), time_control=control)).progress
+    first = [(sent.white_ms, sent.black_ms) for sent in progress if not sent.moves]
+    ready = [times for times in first if times != (None, None)]
+    assert len(first) > len(ready) + 5, "the engines got ready"
+    assert [times for times in first if times == (None, None)] + ready == first
+    assert {black for _, black in ready} == {other_ms}
+    whites = [white for white, _ in ready if white is not None]
+    assert whites == sorted(whites, reverse=True)
+    assert most_ms - 20_000 < whites[-1] <= most_ms - 100
+    assert whites[0] > most_ms - 100
+
+
+def test_the_time_of_a_watched_game_is_shown_when_the_engines_are_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runner, "PROGRESS_SECONDS", 3600.0)
+    monkeypatch.setattr(process, "WAIT_NS", 20_000_000)
+    late = bad_engine("go:1", "late", "0.1")
+    played = play_job(job_of(late, late, time_control="5+0"), is_watched=lambda: True)
+    before, ready, *_ = played.progress
+    assert (before.white_ms, before.black_ms) == (None, None)
+    assert (ready.moves, ready.black_ms) == ((), 5000)
 
 
 # Stopping

@@ -26,8 +26,9 @@ from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
 from tournament.views.analysis.trees import analysis_query
 from tournament.views.games.endings import ending_sentence
-from tournament.views.games.replay import BoardStep, Replay, format_clock, replay_of
+from tournament.views.games.replay import BoardStep, Replay, format_clock, format_seconds, replay_of
 from tournament.views.paging import LAST_ID, whole_number
+from workers.jobs import UNTIMED_SECONDS
 
 KEPT_S = 5.0
 PICTURE_S = 24 * 3600
@@ -38,16 +39,24 @@ _SIZE = re.compile(r' width="(\d+)" height="(\d+)"')
 
 
 @dataclass(frozen=True, slots=True)
+class ShownTime:
+    """The time beside a player: its clock, and in games without clocks what ``label`` says."""
+
+    text: str
+    label: str = ""
+    tick_ms: int | None = None
+    """The same in milliseconds while it runs; None if it stands."""
+    counts_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerPanel:
     """One player beside the board."""
 
     side: str
     version: BotVersion
-    clock: str
-    clock_label: str
+    time: ShownTime
     to_move: bool
-    tick_ms: int | None
-    """The time left on a running clock; None if it is stopped."""
     rating: float | None
     """The published rating, where it is shown."""
     report: str = ""
@@ -203,31 +212,44 @@ def player_panels(
     ratings: Mapping[tuple[str, int], float] | None = None,
     reports: Mapping[Side, str] | None = None,
 ) -> dict[Side, PlayerPanel]:
-    """Both players with these clocks. With ``live`` the clock of the side to move runs on from its values.
+    """Both players with these clocks. With ``live`` the time of the side to move runs on from its values.
 
     ``ratings`` to show are by ladder and version.
     """
     control = parse_time_control(game.tournament.time_control)
-    label = "clock" if control.base_ms is not None else "time of the last move"
     panels = {}
     for side, version in ((Side.WHITE, game.white), (Side.BLACK, game.black)):
-        left = _left_ms(live, side, control) if live is not None and side is to_move else None
         panels[side] = PlayerPanel(
             side=side.name.lower(),
             version=version,
-            clock=clocks[side] if left is None else format_clock(left),
-            clock_label=f"{side.name.title()}'s {label}",
+            time=_shown_time(control, clocks[side], live, side, to_move),
             to_move=side is to_move,
-            tick_ms=left,
             rating=(ratings or {}).get((game.ladder_id, version.pk)),
             report=(reports or {}).get(side, ""),
         )
     return panels
 
 
-def _left_ms(live: LiveGame, side: Side, control: TimeControl) -> int | None:
-    """The time left to the side to move: the worker's last value minus the time since; None if untimed."""
-    left = live.white_ms if side is Side.WHITE else live.black_ms
-    if left is None or control.base_ms is None:
+def _shown_time(
+    control: TimeControl, clock: str, live: LiveGame | None, side: Side, to_move: Side | None
+) -> ShownTime:
+    left_ms = _left_ms(live, side) if live is not None and side is to_move else None
+    if control.base_ms is not None:
+        if left_ms is None:
+            return ShownTime(clock)
+        left_ms = max(0, left_ms)
+        return ShownTime(format_clock(left_ms), tick_ms=left_ms)
+    if left_ms is not None:
+        thought_ms = max(0, (control.move_ms or UNTIMED_SECONDS * 1000) - left_ms)
+        return ShownTime(format_clock(thought_ms), "thinking for", thought_ms, counts_up=True)
+    if live is not None and control.move_ms is not None:
+        return ShownTime(f"{format_seconds(control.move_ms)} s", "per move")
+    return ShownTime(clock, "last move")
+
+
+def _left_ms(live: LiveGame, side: Side) -> int | None:
+    """The worker's last value minus the time since; None if the time does not run yet."""
+    left_ms = live.white_ms if side is Side.WHITE else live.black_ms
+    if left_ms is None:
         return None
-    return max(0, left - (timezone.now() - live.updated_at) // datetime.timedelta(milliseconds=1))
+    return left_ms - (timezone.now() - live.updated_at) // datetime.timedelta(milliseconds=1)

@@ -80,7 +80,8 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     live, event = getattr(game, "live", None), game.tournament
     known_event = request.GET.get("seen", "").partition(".")[2] if is_part(request) else ""
     event_seen = _event_seen(event, known_event)
-    seen = f"{game.state}-{game.attempt}-{len(live.moves) if live else game.plies}.{event_seen}"
+    plies = f"{len(live.moves)}{'-begun' if live.is_begun else ''}" if live else game.plies
+    seen = f"{game.state}-{game.attempt}-{plies}.{event_seen}"
     topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
     part = LivePart(request, seen, topics, PAUSE_S, AGAIN_S, {"game": game.pk})
     if part.is_shown:

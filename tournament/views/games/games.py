@@ -63,7 +63,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     game = find_followed(request, pk) if is_part(request) else find_game_for(request, pk)
     replay, live, recorded = load_replay(game)
     attempt = str(game.attempt or "")[:8]
-    seen = f"{game.state}-{attempt}-{replay.plies}"
+    begun = "-begun" if live is not None and live.is_begun else ""
+    seen = f"{game.state}-{attempt}-{replay.plies}{begun}"
     is_running = _is_running(game)
     topics = (game_topic(pk),) if is_running else ()
     parameters = {"since": replay.plies, "flip": int(is_flipped(request))}

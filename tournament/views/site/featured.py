@@ -30,7 +30,7 @@ class FeaturedGame:
     game: Game
     plies: int
     key: str
-    """Changes with every move, and when the game is begun again."""
+    """Changes with every move, when the engines are ready, and when the game is begun again."""
     board: SafeString
     is_wide: bool
     top: PlayerPanel
@@ -109,7 +109,7 @@ def ratings_of(games: Iterable[Game]) -> dict[tuple[str, int], float]:
 def _featured(game: Game, live: LiveGame | None, ratings: Mapping[tuple[str, int], float]) -> FeaturedGame:
     """The board is drawn once for each move: the cache has one entry a game, because it holds 300."""
     plies = len(live.moves) if live else game.plies
-    key = f"{game.pk}-{game.attempt or ''}-{plies}"
+    key = f"{game.pk}-{game.attempt or ''}-{plies}{'-begun' if live and live.is_begun else ''}"
     known, drawn = cache.get(f"featured-{game.pk}", ("", None))
     if known != key:
         drawn = _draw(game, live)

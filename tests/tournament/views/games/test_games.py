@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Fault, MoveNote, Record, RecordMove, RecordOutcome, Termination, read_records
@@ -29,7 +31,7 @@ from tests.support.filled_site import (
     set_done,
 )
 from tests.support.parts import PART, followed_address
-from tournament.models import Game, GameRecord, LiveGame
+from tournament.models import Game, GameRecord, LiveGame, Tournament
 from tournament.views.games.replay import Replay, build_replay, format_clock, format_seconds
 
 
@@ -405,3 +407,49 @@ def test_two_games_are_seen_by_those_who_may_see_both(site: Site, as_user: LogIn
         for user, status in ((None, 404), (site.rival, 404), (site.owner, 200)):
             assert as_user(user).get(f"/games/{one}/beside/{other}/").status_code == status
     assert as_user(None).get(f"/games/{site.played.pk}/beside/999999/").status_code == 404
+
+
+def clocks_of(client: Client, game: Game) -> list[str]:
+    """The times beside the board, Black's first, with what they are; a running one has its milliseconds."""
+    found = re.findall(
+        r'<span class="clock">(.*?)</span></span>', page_of(client, f"/games/{game.pk}/"), re.DOTALL
+    )
+    return [
+        " ".join(re.sub('<span class="unseen">|</?span|</?small>|>', " ", text).split()) for text in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("control", "standing", "running"),
+    [
+        ("60+0.5", ["clock 1:00", "clock 1:00"], ['clock data-tick="28500" 0:28', "clock 1:00"]),
+        (
+            "40/move",
+            ["per move 40 s", "per move 40 s"],
+            ['thinking for data-tick="11500" data-up 0:11.5', "per move 40 s"],
+        ),
+        (
+            "nodes=500",
+            ["last move –", "last move 0.50 s"],
+            ['thinking for data-tick="91500" data-up 1:31', "last move 0.50 s"],
+        ),
+    ],
+)
+def test_what_runs_in_a_live_game_is_shown_and_nothing_runs_while_engines_get_ready(
+    site: Site,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    control: str,
+    standing: list[str],
+    running: list[str],
+) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    Tournament.objects.filter(pk=site.live.tournament_id).update(time_control=control)
+    live = LiveGame.objects.filter(game=site.live)
+    live.update(moves=live.get().moves[:3], updated_at=now - timedelta(seconds=1.5))
+    page = page_of(client, f"/games/{site.live.pk}/")
+    assert clocks_of(client, site.live) == standing
+    live.update(black_ms=30_000)
+    assert clocks_of(client, site.live) == running
+    page_of(client, followed_address(page), **PART)  # the page is told that the clock runs
