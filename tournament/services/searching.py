@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, Sum
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils.crypto import salted_hmac
 
 from engines.rules.base import Position
 from tournament import access
 from tournament.http.addresses import counted_address
-from tournament.models import BotSearch, BotVersion, Game, PersonGame, User, Worker
+from tournament.models import BotSearch, BotVersion, Game, LadderRating, PersonGame, User, Worker
 from tournament.queues import push_turns
 from tournament.services.accounts.tokens import TooMuch, spend
 from tournament.services.fair_share import is_exhausted
@@ -50,11 +51,12 @@ def everybody_may_ask(path: str = "") -> Q:
 
 
 def answering(ladder: str, user: access.Visitor) -> list[BotVersion]:
-    """The versions on a ladder that the visitor may ask, bots by name."""
-    asked = everybody_may_ask("bot__")
-    if user.is_authenticated:
-        asked |= Q(bot__owner=user)
-    return list(BotVersion.objects.entering([ladder]).filter(asked))
+    """The versions on a ladder that the visitor may ask, the strongest first and the visitor's own last."""
+    own = Q(bot__owner__isnull=False, bot__owner=user.pk)
+    rating = LadderRating.objects.filter(ladder=ladder, version=OuterRef("pk")).values("conservative")
+    versions = BotVersion.objects.entering([ladder]).filter(everybody_may_ask("bot__") | own)
+    is_own, strength = ExpressionWrapper(own, BooleanField()), Coalesce(Subquery(rating), 0.0)
+    return list(versions.order_by(is_own, strength.desc(), "bot__name_key", "-number"))
 
 
 def request_search(

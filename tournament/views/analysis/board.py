@@ -28,7 +28,8 @@ from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
 from tournament.models.analyses import MAX_TITLE
 from tournament.sentences import as_sentence
-from tournament.services.searching import SECONDS, answering
+from tournament.services.searching import SECONDS
+from tournament.views.analysis.choosing import offered_bots
 from tournament.views.analysis.trees import (
     MOST_MOVES,
     BadLine,
@@ -137,7 +138,7 @@ def show_page(
         "most_title": MAX_TITLE,
         "is_own": saved is not None and saved.owner == request.user,
         "board": draw_line(line, flip=flip, targets=False),
-        "bots": answering(shown.game.code, request.user),
+        "bots": offered_bots(request, shown.game.code),
         "seconds": SECONDS,
         "values": _values(line, flip=flip),
         **more,

@@ -22,7 +22,8 @@ from tournament.services import playing
 from tournament.services.results.records import person_record
 from tournament.services.searching import SearchRefused, answering
 from tournament.views.analysis.board import draw_line, find_ladder
-from tournament.views.analysis.searches import PAUSE_S, chosen_time, chosen_version
+from tournament.views.analysis.choosing import chosen_time, chosen_version, offered_bots
+from tournament.views.analysis.searches import PAUSE_S
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.logged_in import login_required
@@ -52,7 +53,7 @@ def play_new(request: AuthenticatedRequest, code: str) -> HttpResponse:
     mine: QuerySet[PersonGame] = request.user.person_games.filter(ladder=code).select_related("version__bot")
     context = {
         "game": game,
-        "bots": answering(code, request.user),
+        "bots": offered_bots(request, code),
         "times": [(ms, f"{ms / 1000:g} s a move") for ms in playing.TIMES_MS],
         "colours": COLOURS.items(),
         "games": mine.order_by("-started_at")[:20],

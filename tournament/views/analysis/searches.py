@@ -25,16 +25,16 @@ from engines.records import MoveNote, MoveTree, format_score, parse_note
 from engines.rules.base import Position, Side
 from engines.rules.registry import find_game
 from tournament.access import Visitor
-from tournament.models import BotSearch, BotVersion, Game
+from tournament.models import BotSearch, Game
 from tournament.queues import search_topic
 from tournament.services.searching import (
     SECONDS,
     SearchRefused,
-    answering,
     everybody_may_ask,
     request_search,
 )
 from tournament.views.analysis.board import draw_line, find_ladder, show_page
+from tournament.views.analysis.choosing import chosen_time, chosen_version, offered_bots
 from tournament.views.analysis.losses import Judged, find_losses
 from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree, show_tree
 from tournament.views.games.board import find_game_for, load_replay
@@ -42,7 +42,6 @@ from tournament.views.games.chart import draw_heights
 from tournament.views.games.downloads import TEXT_TYPE
 from tournament.views.games.replay import Replay
 from tournament.views.logged_in import takes_form_of_anybody
-from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import takes_get_and_post
 
@@ -123,23 +122,6 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
     return redirect(search)
 
 
-def chosen_version(request: HttpRequest, code: str) -> BotVersion:
-    """The bot of a form; raises ``SearchRefused``."""
-    chosen = request.POST.get("bot", "")
-    found = [one for one in answering(code, request.user) if str(one.pk) == chosen]
-    if not found:
-        raise SearchRefused("Choose a bot that answers on this ladder.")
-    return found[0]
-
-
-def chosen_time(request: HttpRequest, name: str, times: Sequence[int], otherwise: str) -> int:
-    """The time of a form, one of ``times``; raises ``SearchRefused`` with ``otherwise``."""
-    text = request.POST.get(name, "")
-    if not is_whole(text, LAST_ID) or int(text) not in times:
-        raise SearchRefused(otherwise)
-    return int(text)
-
-
 @require_safe
 @vary_on_headers(PART)
 def search(request: HttpRequest, pk: str) -> HttpResponse:
@@ -182,19 +164,19 @@ def game_analysis(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         return _request_analysis(request, game, replay)
     if shown is None or part is None:
-        return render(request, "game_analysis.html", _analysis_context(game, None, {}, replay, request.user))
+        return render(request, "game_analysis.html", _analysis_context(request, game, None, {}, replay))
     line = Line(replay.rules, tuple(move.token for move in replay.moves), replay.positions)
     judged = {
         one.ply: Judged(one.ply, one.side, one.note.score, "" if one.resigns else one.move)
         for one in evaluations(shown, line)
         if one.move and one.note.score is not None
     }
-    context = _analysis_context(game, shown, judged, replay, request.user)
+    context = _analysis_context(request, game, shown, judged, replay)
     return part.render("pieces/game_analysis.html" if is_part(request) else "game_analysis.html", context)
 
 
 def _analysis_context(
-    game: Game, shown: BotSearch | None, judged: Mapping[int, Judged], replay: Replay, user: Visitor
+    request: HttpRequest, game: Game, shown: BotSearch | None, judged: Mapping[int, Judged], replay: Replay
 ) -> dict[str, object]:
     return {
         "game": game,
@@ -202,7 +184,7 @@ def _analysis_context(
         "done": len(shown.plies) - len(shown.missing) if shown else 0,
         "chart": draw_heights([(ply, one.height) for ply, one in sorted(judged.items())], replay.plies),
         "losses": find_losses(judged, tuple(move.token for move in replay.moves), replay.opening_plies),
-        "bots": answering(game.ladder_id, user),
+        "bots": offered_bots(request, game.ladder_id),
         "times": TIMES_MS,
     }
 
