@@ -286,6 +286,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "tournament.views.site.health.staff_banner",
                 "tournament.views.site.site.source_code",
+                "tournament.views.analysis.play.open_count",
             ],
             "builtins": [
                 "tournament.views.links",

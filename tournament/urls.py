@@ -138,6 +138,7 @@ urlpatterns = [
     path("explore/<slug:code>/book.txt", explorer.explorer_book, name="explorer-book"),
     path("analyse/<slug:code>/save/", analysis_saved.analysis_save, name="analysis-save"),
     path("analyse/<slug:code>/search/", searches.search_request, name="search-request"),
+    path("play/", play.play_home, name="play-home"),
     path("play/<slug:code>/", play.play_new, name="play"),
     path("play/game/<uuid:pk>/", play.person_game, name="person-game"),
     path("play/game/<uuid:pk>.pgn", play.person_game_record, name="person-game-record"),

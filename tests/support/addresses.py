@@ -95,6 +95,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "task": ("/rules/dogon-kulei/tasks/1/", PUBLIC),
     "search-request": ("POST /analyse/dogon-kulei/search/", (400, 400, 400, 400)),
     "search": ("/searches/{search}/", PUBLIC),
+    "play-home": ("/play/", PUBLIC),
     "play": ("/play/dogon-kulei/", LOG_IN),
     "person-game": ("/play/game/{person_game}/", PUBLIC),
     "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),

@@ -145,5 +145,10 @@ class PersonGame(models.Model):
         return reverse("person-game", args=[self.pk])
 
     @property
+    def plies(self) -> int:
+        """The number of moves that have been played."""
+        return len(self.moves.split())
+
+    @property
     def person_side(self) -> Side:
         return Side.WHITE if self.is_white else Side.BLACK

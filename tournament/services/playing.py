@@ -8,11 +8,13 @@ from __future__ import annotations
 import datetime
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
 from engines.protocol import RESIGN
 from engines.rules.base import IllegalMove, Outcome, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
+from tournament.access import Visitor
 from tournament.models import BotSearch, BotVersion, PersonGame, User
 from tournament.queues import announce, search_topic
 from tournament.services.locks import lock_row
@@ -34,6 +36,22 @@ MOST_KEPT = 1_000
 """Games of a person; each new one deletes the oldest that is over."""
 
 
+class TooManyOpen(SearchRefused):
+    """The person has as many open games as are permitted."""
+
+
+def open_games(person: Visitor) -> QuerySet[PersonGame]:
+    """The person's games that are not over, the newest first; none without an account."""
+    return PersonGame.objects.filter(person=person.pk, ended_at__isnull=True).order_by("-started_at")
+
+
+def list_open(person: Visitor) -> list[PersonGame]:
+    """The same with their bots; of each ``is_awaited`` says whether the bot's move is awaited."""
+    awaited = BotSearch.objects.filter(person_game=OuterRef("pk"), ended_at__isnull=True)
+    games = open_games(person).annotate(is_awaited=Exists(awaited))
+    return list(games.select_related("version__bot", "ladder"))
+
+
 def history_of(game: PersonGame) -> History:
     history = History(find_game(game.ladder_id))
     for token in game.moves.split():
@@ -44,13 +62,13 @@ def history_of(game: PersonGame) -> History:
 def start(
     person: User, version: BotVersion, ladder: str, *, is_white: bool, ms: int, now: datetime.datetime
 ) -> PersonGame:
-    """Begin a game; raises ``SearchRefused``."""
+    """Begin a game; raises ``SearchRefused``, of which ``TooManyOpen`` is one kind."""
     check_asked(version, ladder, person)
     check_user(person, now)
     with transaction.atomic():
         lock_row(User.objects.all(), person.pk)
-        if person.person_games.filter(ended_at__isnull=True).count() >= MOST_OPEN:
-            raise SearchRefused(f"You have {MOST_OPEN} games that are not over: end one first.")
+        if open_games(person).count() >= MOST_OPEN:
+            raise TooManyOpen(f"You have {MOST_OPEN} games that are not over: end one first.")
         game = PersonGame.objects.create(
             ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now
         )
@@ -101,13 +119,13 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
     """Play the bot's move if its search has found one; end the game if it has none. May be repeated."""
     if game.ended_at:
         return game
-    ply = len(game.moves.split())
+    ply = game.plies
     search = game.searches.filter(plies=[ply], ended_at__isnull=False).first()
     if search is None:
         return game
     with transaction.atomic():
         game = _locked(game)
-        if game.ended_at or len(game.moves.split()) != ply:
+        if game.ended_at or game.plies != ply:
             return game
         history, token = history_of(game), search.found.get(str(ply), [""])[0]
         if search.is_fault:

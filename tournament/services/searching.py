@@ -117,7 +117,7 @@ def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:
         asker=f"game {game.pk}",
         person_game=game,
         moves=game.moves,
-        plies=[len(game.moves.split())],
+        plies=[game.plies],
         ms=game.ms,
         asked_at=now,
     )

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from engines.records import Record, find_disagreements, read_records
 from engines.rules.base import IllegalMove
+from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_user, make_version, open_door
 from tournament.models import Bot, BotVersion, PersonGame, User
 from tournament.services import playing, searching
-from tournament.services.playing import history_of, open_search, play, resign, start, take_over
+from tournament.services.playing import TooManyOpen, history_of, open_search, play, resign, start, take_over
 from tournament.services.searching import SearchRefused
 from workers.jobs import Evaluation, SearchNews, Work
 
@@ -157,8 +158,38 @@ def test_names_are_shown_as_they_are_spelled(version: BotVersion) -> None:
 def test_open_games_are_limited(version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(playing, "MOST_OPEN", 1)
     begun(version, person)
-    with pytest.raises(SearchRefused, match="not over"):
+    with pytest.raises(TooManyOpen, match="not over"):
         begun(version, person)
+    client = Client()
+    client.force_login(person)
+    form = {"bot": version.pk, "ms": "500", "colour": "black"}
+    page = client.post(f"/play/{LADDER}/", form).content.decode()
+    assert 'end one first. <a href="/play/#open-games">See your open games</a>' in page
+    assert PersonGame.objects.count() == 1
+
+
+def test_all_open_games_are_listed_and_counted(version: BotVersion, person: User, answer: Answer) -> None:
+    client = Client()
+    client.force_login(person)
+    assert "Your open games" not in client.get("/play/").content.decode()
+    games = [begun(version, person, is_white=at % 2 == 0) for at in range(playing.MOST_OPEN)]
+    over = resign(games.pop(), timezone.now())
+    answer(games[1])
+    for address in ("/", "/play/", "/account/"):
+        response = client.get(address)
+        page = response.content.decode()
+        assert all(f'href="/play/game/{game.pk}/"' in page for game in games), address
+        assert str(over.pk) not in page
+        assert (page.count("your move"), page.count("the bot thinks")) == (6, 3)
+        assert response.context["open_games"]() == len(games)
+    assert "Your open games" not in Client().get("/").content.decode()
+
+
+def test_the_page_to_play_has_a_form_for_each_ladder_with_bots(version: BotVersion) -> None:
+    page = Client().get("/play/").content.decode()
+    assert page.count('aria-label="Play ') == page.count("Oracle") == 1
+    assert f'action="/play/{LADDER}/"' in page
+    assert page.count("No bot answers here") == len(GAMES) - 1
 
 
 def test_games_in_a_short_time_are_limited(version: BotVersion, person: User) -> None:

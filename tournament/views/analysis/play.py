@@ -6,7 +6,9 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -14,7 +16,7 @@ from engines import svg
 from engines.records import format_record
 from engines.rules.base import IllegalMove, Reason
 from engines.rules.history import History
-from engines.rules.registry import ENDINGS
+from engines.rules.registry import ENDINGS, GAMES
 from tournament.models import PersonGame
 from tournament.queues import search_topic
 from tournament.sentences import as_sentence
@@ -26,12 +28,40 @@ from tournament.views.analysis.choosing import chosen_time, chosen_version, offe
 from tournament.views.analysis.searches import PAUSE_S
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
+from tournament.views.ladders.drawings import draw_picture
 from tournament.views.logged_in import login_required
 from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, takes_get_and_post
 
 COLOURS = {"white": "White", "black": "Black"}
+CHOICES = {
+    "times": [(ms, f"{ms / 1000:g} s a move") for ms in playing.TIMES_MS],
+    "colours": COLOURS.items(),
+}
+"""Of the form that begins a game."""
+
+
+def open_count(request: HttpRequest) -> dict[str, object]:
+    """A context processor: ``open_games`` is the number of the visitor's games that are not over."""
+
+    def count() -> int:
+        user = getattr(request, "user", None)  # an early error has none
+        return playing.open_games(user).count() if user is not None and user.is_authenticated else 0
+
+    return {"open_games": count}
+
+
+@require_safe
+def play_home(request: HttpRequest) -> HttpResponse:
+    """The visitor's open games, and a form for each ladder that begins one."""
+    ladders = [(game, draw_picture(code), offered_bots(request, code)) for code, game in GAMES.items()]
+    context = {
+        "mine": playing.list_open(request.user),
+        "ladders": ladders,
+        **CHOICES,
+    }
+    return render(request, "play.html", context)
 
 
 @takes_get_and_post
@@ -48,14 +78,16 @@ def play_new(request: AuthenticatedRequest, code: str) -> HttpResponse:
                 raise SearchRefused("Choose a colour.")
             is_white, now = colour == "white", timezone.now()
             return redirect(playing.start(request.user, chosen, code, is_white=is_white, ms=ms, now=now))
+        except playing.TooManyOpen as refused:
+            text = '{} <a href="{}#open-games">See your open games</a>'
+            messages.error(request, format_html(text, refused, reverse("play-home")))
         except SearchRefused as refused:
             messages.error(request, str(refused))
     mine: QuerySet[PersonGame] = request.user.person_games.filter(ladder=code).select_related("version__bot")
     context = {
         "game": game,
         "bots": offered_bots(request, code),
-        "times": [(ms, f"{ms / 1000:g} s a move") for ms in playing.TIMES_MS],
-        "colours": COLOURS.items(),
+        **CHOICES,
         "games": mine.order_by("-started_at")[:20],
     }
     return render(request, "play_new.html", context)
@@ -79,7 +111,7 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     game = playing.take_over(game, now)
     search = playing.open_search(game)
     topics = () if game.ended_at else (search_topic(game.pk), *([search_topic(search.pk)] if search else []))
-    part = LivePart(request, f"{len(game.moves.split())}-{game.end}", topics, PAUSE_S)
+    part = LivePart(request, f"{game.plies}-{game.end}", topics, PAUSE_S)
     if part.is_shown:
         return part.unchanged()
     template = "pieces/person_game.html" if is_part(request) else "person_game.html"

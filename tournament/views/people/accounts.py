@@ -19,6 +19,7 @@ from tournament.models import Act, Bot, Notice, Tournament, User
 from tournament.services.accounts.follows import followed
 from tournament.services.closing import close_account
 from tournament.services.fair_share import hours_a_day, used_today
+from tournament.services.playing import list_open
 from tournament.views.bots.bots import with_newest
 from tournament.views.feeds import feed_link
 from tournament.views.logged_in import login_required, takes_form
@@ -45,6 +46,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "groups": _grouped(notices),
         "followed": [feed_link(subject) for subject in followed(request.user)],
         "periods": User.DigestPeriod.choices if settings.EMAIL_HOST else [],
+        "mine": list_open(request.user),
         "bots": bots,
         "page": listed_page(request, own, PAGE_SIZE),
         "tournament_hours": _slot_hours(request.user, is_validation=False),
