@@ -104,6 +104,7 @@ urlpatterns = [
     path("tournaments/<slug:slug>/announce/", organizing.tournament_announce, name="tournament-announce"),
     path("tournaments/<slug:slug>/pause/", organizing.tournament_pause, name="tournament-pause"),
     path("tournaments/<slug:slug>/resume/", organizing.tournament_resume, name="tournament-resume"),
+    path("tournaments/<slug:slug>/continue/", organizing.tournament_continue, name="tournament-continue"),
     path("tournaments/<slug:slug>/cancel/", organizing.tournament_cancel, name="tournament-cancel"),
     path("tournaments/<slug:slug>/extend/", organizing.tournament_extend, name="tournament-extend"),
     path("tournaments/<slug:slug>/priority/", organizing.tournament_priority, name="tournament-priority"),

@@ -76,7 +76,8 @@ def test_an_owner_stops_a_validation(site: Site, page: Page) -> None:
     add_version(site.owner, "Stone Age", state=BotVersion.State.WAITING)
     log_in(page, "olga")
     page.goto("/bots/stone-age/2/")
-    page.get_by_role("button", name="Stop the validation").click()
+    page.get_by_text("Stop the validation").click()
+    page.get_by_role("button", name="Yes, stop it").click()
     expect(page.get_by_text("The validation is stopped, and the version refused.")).to_be_visible()
 
 

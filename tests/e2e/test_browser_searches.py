@@ -249,8 +249,8 @@ def test_onlookers_follow_a_game_and_its_player_may_stop_it(
     mine.locator("#token").fill(play_first(history))
     mine.get_by_role("button", name="Play", exact=True).click()
     expect(state).to_contain_text("thinks")
-    mine.once("dialog", lambda dialog: dialog.accept())
-    mine.get_by_role("button", name="Stop the game").click()
+    mine.get_by_text("Stop the game").click()
+    mine.get_by_role("button", name="Yes, stop it").click()
     expect(state).to_contain_text("The game is void")
     expect(page.locator("#state")).to_contain_text("The game is void")
 

@@ -171,3 +171,20 @@ def test_back_does_not_offer_to_start_a_started_tournament(bots: Bots, site: Sit
     expect(page).to_have_url(re.compile("/tournaments/once/"))
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.get_by_role("button", name="Start")).to_have_count(0)
+
+
+def test_an_organizer_without_scripts_is_asked_before_a_tournament_is_cancelled_and_continues_it(
+    site: Site, unscripted: Page
+) -> None:
+    page = unscripted
+    log_in(page, "olga")
+    page.goto("/tournaments/spring/")
+    cancel = page.get_by_role("button", name="Yes, cancel it")
+    expect(cancel).to_be_hidden()
+    page.get_by_text("Cancel the tournament").click()
+    expect(page.get_by_text("For 24 hours you can continue it.")).to_be_visible()
+    cancel.click()
+    expect(page.locator("#live .tag.cancelled")).to_be_visible()
+    page.get_by_role("button", name="Continue it").click()
+    expect(page.locator(".message")).to_have_text("The tournament continues.")
+    expect(page.locator("#live .tag.running")).to_be_visible()

@@ -49,6 +49,7 @@ def test_an_owner_starts_a_test_from_the_page_of_a_bot_and_stops_it(site: Site, 
     expect(page.locator("h1")).to_have_text("Stone Age v2 against v1")
     expect(page.locator(".ends")).to_contain_text("accepts H1: 15 Elo")
     page.click("text=Stop the test")
+    page.click("text=Yes, stop it")
     expect(page.locator(".message")).to_have_text("The test is stopped. The recorded games are kept.")
     expect(page.locator("#live")).to_contain_text("Stopped without a verdict: its owner stopped it.")
     expect(page.locator("text=Stop the test")).to_have_count(0)

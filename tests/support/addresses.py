@@ -80,6 +80,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-pause": ("POST /tournaments/{running}/pause/", (302, 404, 302, 302)),
     "tournament-resume": ("POST /tournaments/{running}/resume/", (302, 404, 302, 302)),
     "tournament-cancel": ("POST /tournaments/{running}/cancel/", (302, 404, 302, 302)),
+    "tournament-continue": ("POST /tournaments/{running}/continue/", (302, 404, 302, 302)),
     "tournament-extend": ("POST /tournaments/{running}/extend/", (302, 404, 302, 302)),
     "tournament-priority": ("POST /tournaments/{running}/priority/", (302, 404, 404, 302)),
     "tournament-enter": ("POST /tournaments/{running}/enter/", (302, 302, 302, 302)),

@@ -227,9 +227,7 @@ opponent.addEventListener("change", () => {
 form.addEventListener("submit", (event) => {
   const { submitter } = event;
   if (submitter && "page" in submitter.dataset) { // answered with a page
-    const question = submitter.dataset.confirm;
-    if (question && !confirm(question)) event.preventDefault();
-    else isLeaving = true;
+    isLeaving = true;
     return;
   }
   event.preventDefault();

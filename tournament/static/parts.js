@@ -31,7 +31,9 @@ function show(old, fresh) {
   const cells = new Map([...before].map(([key, row]) => [key, texts(row)]));
   const boards = named(old, "game");
   const scrolled = [...old.querySelectorAll(".tablebox")].map((box) => box.scrollLeft);
+  const opened = [...old.querySelectorAll("details[id][open]")];
   const part = replace(old, fresh);
+  for (const { id } of opened) document.getElementById(id)?.setAttribute("open", "");
   part.querySelectorAll(".tablebox").forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
   if (!focused?.isConnected) again(part, focused)?.focus({ preventScroll: true });
   if (!still.matches) animate(part, places, cells, boards);
@@ -74,6 +76,8 @@ function replaceAround(kept, twin, old, fresh) {
 function again(part, focused) {
   if (!focused) return null;
   if (focused.id) return document.getElementById(focused.id);
+  const asks = focused.closest("details[id]");
+  if (asks) return document.getElementById(asks.id)?.querySelector(focused.localName);
   return [...part.querySelectorAll("a[href]")].find((link) => link.href === focused.href);
 }
 

@@ -67,9 +67,8 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   const body = new FormData(event.target, event.submitter);
   const token = body.get("token")?.trim();
-  if (event.submitter?.dataset.confirm) {
-    if (confirm(event.submitter.dataset.confirm)) send(body);
-  } else if (part.dataset.moves.split(" ").includes(token)) {
+  if (event.submitter?.name === "action") send(body);
+  else if (part.dataset.moves.split(" ").includes(token)) {
     isTyped = true;
     send(body);
   } else if (token) say(`“${token}” is not a legal move here.`, true);

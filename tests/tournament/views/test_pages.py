@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ from django.db import transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+import tournament
 from engines.records import Record, read_records
 from engines.rules.registry import GAMES
 from tests.support.addresses import all_addresses
@@ -401,3 +403,17 @@ def html_of(client: Client, address: str) -> str:
     response = client.get(address)
     is_page = response.status_code == 200 and response["Content-Type"].startswith("text/html")
     return response.content.decode() if is_page else ""
+
+
+ASK_BY_THEMSELVES = {"account_close.html", "annulments.html", "mfa/totp/deactivate_form.html"}
+"""Pages that only ask, before their button acts."""
+
+
+def test_every_button_that_destroys_something_asks_first() -> None:
+    templates = Path(tournament.__file__).parent / "templates"
+    for file in templates.rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        for button in re.finditer(r'<button[^>]*class="[^"]*danger', text):
+            before = text[: button.start()]
+            is_asked = before.count("<details") > before.count("</details>")
+            assert is_asked or str(file.relative_to(templates)) in ASK_BY_THEMSELVES, f"{file}: {button[0]}"

@@ -107,6 +107,11 @@ def tell_cancelled(tournament: Tournament, reason: str, *, was_draft: bool) -> N
         notify_about(tournament, {tournament.owner: text}, is_warning=True)
 
 
+def tell_continued(tournament: Tournament) -> None:
+    """A cancelled tournament is played on."""
+    _publish(tournament, "cancelled", "Continued", "It had been cancelled.")
+
+
 def _is_published(tournament: Tournament) -> bool:
     return tournament.format.has_news
 

@@ -18,7 +18,7 @@ from engines.rules.registry import GAMES
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.formats.validation import Validation
-from tournament.models import Attempt, Bot, BotVersion, Entry, Ladder, Tournament, User
+from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import check_challenger, close_entries, leave_out_withdrawn
@@ -36,7 +36,13 @@ from tournament.services.schedule.pairings import (
     queue_cycles,
     store_pairings,
 )
-from tournament.services.schedule.publishing import tell_announced, tell_begun, tell_cancelled, tell_changed
+from tournament.services.schedule.publishing import (
+    tell_announced,
+    tell_begun,
+    tell_cancelled,
+    tell_changed,
+    tell_continued,
+)
 from tournament.services.schedule.rounds import advance, seed_players
 from tournament.services.schedule.slugs import draft_slug, name_slug, publish_slug
 from tournament.services.schedule.terms import (
@@ -63,10 +69,12 @@ __all__ = [
     "announce",
     "cancel",
     "change",
+    "continue_cancelled",
     "create",
     "create_round_robin",
     "create_validation",
     "extend",
+    "may_continue",
     "pause",
     "remove",
     "resume",
@@ -81,6 +89,8 @@ MATCH_TIME_CONTROL, MATCH_PAIRS, MATCH_OPENING_PLIES = "1+0.05", 2, 4
 """Of a short match: a minute or two."""
 GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
 """A draft with more games gets them at its start."""
+CONTINUES = datetime.timedelta(days=1)
+"""After it was cancelled."""
 State = Tournament.State
 
 
@@ -415,6 +425,44 @@ def cancel(tournament: Tournament, reason: str = "") -> None:
         cancel_open_games(tournament, now)
     tell_cancelled(tournament, reason, was_draft=was_draft)
     tournament.refresh_from_db()
+
+
+def may_continue(tournament: Tournament, now: datetime.datetime) -> bool:
+    """Whether it was cancelled after its start, less than ``CONTINUES`` ago."""
+    ended = tournament.finished_at
+    is_stopped = tournament.state == State.CANCELLED and tournament.started_at is not None
+    is_event = tournament.format.has_places
+    return is_event and is_stopped and ended is not None and now < ended + CONTINUES
+
+
+def continue_cancelled(tournament: Tournament) -> None:
+    """Play the games that were cancelled with it; raises ``TournamentError``, see ``may_continue``.
+
+    Versions that were withdrawn since lose theirs without playing.
+    """
+    _continue_cancelled(tournament)
+    make_games(tournament)
+    tournament.refresh_from_db()
+
+
+@transaction.atomic
+def _continue_cancelled(tournament: Tournament) -> None:
+    lock_account(tournament.owner_id)
+    locked = _locked(tournament, [State.CANCELLED], "only a cancelled tournament can be continued")
+    if not may_continue(locked, timezone.now()):
+        hours = CONTINUES.days * 24
+        raise TournamentError(
+            f"state: a tournament can be continued for {hours} hours after it was cancelled, if it had begun"
+        )
+    check_running(locked)
+    versions = entered_versions(locked)
+    check_stored(locked, versions)
+    locked.games.filter(state=Game.State.CANCELLED).update(state=Game.State.WAITING)
+    locked.games_to_make = locked.games_total - locked.games.count()
+    locked.state, locked.state_reason, locked.finished_at = State.RUNNING, "", None
+    locked.save(update_fields=["games_to_make", "state", "state_reason", "finished_at"])
+    note_withdrawn([version.pk for version in versions])
+    tell_continued(locked)
 
 
 def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:

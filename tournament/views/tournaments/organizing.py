@@ -172,6 +172,12 @@ def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 @takes_form
+def tournament_continue(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Play on what was cancelled."""
+    return _run_own(request, slug, services.continue_cancelled, "The tournament continues.", "continued it")
+
+
+@takes_form
 def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Add pairs of games, or rounds to a Swiss."""
     form = ControlForm(request.POST)

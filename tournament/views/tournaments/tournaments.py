@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -23,6 +24,7 @@ from tournament.models import Bot, BotVersion, Correction, Game, Tournament
 from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
 from tournament.queues import tournament_topic
 from tournament.sentences import isolated
+from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
@@ -201,6 +203,8 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         "pauses": tournament.state == State.RUNNING,
         "resumes": tournament.state == State.PAUSED,
         "cancels": not (tournament.is_over or tournament.format.is_endless),
+        "cancel_says": _cancel_says(tournament),
+        "continues": services.may_continue(tournament, timezone.now()),
         "extends": began and tournament.format.extends,
         "prioritizes": access.may_set_priority(user) and not tournament.is_over,
         "control_form": ControlForm(
@@ -215,6 +219,18 @@ def _controls(request: HttpRequest, tournament: Tournament, entered: list[Bot]) 
         cost: Cost = cost_of(tournament, [entry.version for entry in tournament.entries.all()])
         controls["estimate"] = cost
     return controls
+
+
+def _cancel_says(tournament: Tournament) -> str:
+    """What follows if it is cancelled now."""
+    if tournament.state == State.DRAFT:
+        return "The draft can then not be started any more. Nobody else has seen it."
+    if tournament.state == State.ANNOUNCED:
+        return "Everybody sees that it is cancelled. It cannot be started any more."
+    return (
+        "No more games are played, and those under way are stopped. Recorded games are kept. For "
+        f"{services.CONTINUES.days * 24} hours you can continue it."
+    )
 
 
 @require_safe

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.schedule import (
@@ -20,18 +22,22 @@ from tests.support.schedule import (
     make_version,
     make_worker,
     open_door,
+    play_all,
     play_short,
     post,
     record_short,
     start_validation,
 )
-from tournament.models import Attempt, Game, LiveGame, Tournament
+from tournament.models import Attempt, Game, LiveGame, RatingEvent, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
+from tournament.services.results.withdrawal import withdraw
+from tournament.services.schedule import pairings, tournaments
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
+    continue_cancelled,
     create_validation,
     extend,
     pause,
@@ -39,6 +45,7 @@ from tournament.services.schedule.tournaments import (
     set_priority,
     start,
 )
+from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -239,3 +246,77 @@ def test_a_tournament_that_fails_is_logged_and_the_others_take_their_steps(
     assert called == [event.pk for event in events]
     assert f"tournament {events[1].pk} cannot continue" in caplog.text
     assert "ZeroDivisionError" in caplog.text
+
+
+def play_to_its_end(tournament: Tournament, deal: Deal) -> None:
+    """Random games, which are all rated, until nothing is left to play."""
+    while jobs := deal():
+        keeper.record_all([report for job in jobs for report in play_all(job)])
+        tend()
+    tournament.refresh_from_db()
+
+
+@pytest.mark.parametrize("kind", ["round-robin", "swiss", "knock-out"])
+def test_a_cancelled_tournament_is_continued_and_plays_each_game_once(kind: str, deal: Deal) -> None:
+    tournament = make_event(kind, bots=4, pairs=2)
+    first, *others = deal()
+    keeper.record_all(list(play_all(first)))
+    before = list(RatingEvent.objects.order_by("pk").values())
+    cancel(tournament)
+    assert record_short(others, all_drawn) == [
+        keeper.IgnoredReport("late") for job in others for _ in job.games
+    ]
+    assert deal() == []
+    continue_cancelled(tournament)
+    assert (tournament.state, tournament.finished_at) == (State.RUNNING, None)
+    play_to_its_end(tournament, deal)
+    assert tournament.state == State.FINISHED
+    states = tournament.games.values_list("state", flat=True)
+    assert list(states) == [Game.State.DONE] * tournament.games_total
+    assert tournament.games_done == tournament.games_total
+    after = list(RatingEvent.objects.order_by("pk").values())
+    assert after[: len(before)] == before
+    assert len(after) == 2 * tournament.games_total
+
+
+def test_a_continued_tournament_makes_the_games_that_had_not_been_made(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairings, "PAIRINGS_AT_ONCE", 2)
+    monkeypatch.setattr(tournaments, "GAMES_AT_ONCE", 4)
+    tournament = make_tournament(pairs=5)
+    assert tournament.games_to_make == 6
+    cancel(tournament)
+    assert tournament.games_to_make == 0
+    continue_cancelled(tournament)
+    while tend():
+        pass
+    play_to_its_end(tournament, deal)
+    assert (tournament.state, tournament.games.count(), tournament.games_done) == (State.FINISHED, 10, 10)
+
+
+def test_a_version_that_was_withdrawn_meanwhile_loses_the_games_of_a_continued_tournament(deal: Deal) -> None:
+    tournament = make_tournament(bots=3)
+    cancel(tournament)
+    withdraw(tournament.entries.get(number=1).version, "its owner withdrew it", "Withdrawn.")
+    end_games_of_withdrawn()
+    continue_cancelled(tournament)
+    tend()
+    assert tournament.games.filter(state=Game.State.HALTED).count() == 4
+    play_to_its_end(tournament, deal)
+    assert tournament.state == State.FINISHED
+
+
+def test_a_tournament_is_continued_only_within_a_day_and_if_it_had_begun() -> None:
+    draft = make_tournament(running=False, name="Draft")
+    cancel(draft)
+    old = make_tournament(name="Old")
+    cancel(old)
+    Tournament.objects.filter(pk=old.pk).update(finished_at=timezone.now() - timedelta(hours=25))
+    for one in (draft, old):
+        with pytest.raises(TournamentError, match="can be continued for 24 hours after it was cancelled"):
+            continue_cancelled(one)
+        one.refresh_from_db()
+        assert one.state == State.CANCELLED
+    with pytest.raises(TournamentError, match="only a cancelled tournament can be continued"):
+        continue_cancelled(make_tournament(name="Running"))

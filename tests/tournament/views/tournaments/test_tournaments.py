@@ -426,3 +426,24 @@ def test_a_small_swiss_shows_all_rounds_and_a_large_one_the_latest(
     assert re.findall("<h3>(.*)</h3>", client.get("/tournaments/open/?round=1").content.decode()) == [
         "Round 1"
     ]
+
+
+def test_cancelling_is_explained_and_can_be_undone_for_a_day(site: Site, as_user: LogIn) -> None:
+    owner, page = as_user(site.owner), "/tournaments/spring/"
+    asked = owner.get(page).content.decode()
+    assert "For 24 hours you can continue it." in asked
+    assert "{#" not in asked
+    assert "Continue it" not in asked
+    owner.post(f"{page}cancel/")
+    assert "Continue it" in owner.get(page).content.decode()
+    assert "Continue it" not in Client().get(page).content.decode()
+    assert as_user(site.rival).post(f"{page}continue/").status_code == 404
+    done = owner.post(f"{page}continue/", follow=True).content.decode()
+    assert "The tournament continues." in done
+    assert "1 of 2 games" in done
+    Tournament.objects.filter(slug="spring").update(
+        state="cancelled", finished_at=timezone.now() - datetime.timedelta(days=2)
+    )
+    assert "Continue it" not in owner.get(page).content.decode()
+    late = owner.post(f"{page}continue/", follow=True).content.decode()
+    assert "A tournament can be continued for 24 hours after it was cancelled" in late
