@@ -78,6 +78,26 @@ def playing_version(bot: Bot, ladders: Sequence[str], moment: datetime.datetime)
     return max(there, key=lambda version: version.number, default=None)
 
 
+def successors(versions: Sequence[BotVersion]) -> tuple[list[BotVersion], list[BotVersion]]:
+    """The versions that play in the places of these in a new tournament, and those without a successor.
+
+    Of each bot its newest active version; an older valid one only beside that.
+    """
+    active: dict[int, BotVersion] = {}
+    for one in BotVersion.objects.entering().filter(bot__in={version.bot_id for version in versions}):
+        active.setdefault(one.bot_id, one)
+    found, gone = dict[BotVersion, None](), list[BotVersion]()
+    for version in versions:
+        newest = active.get(version.bot_id)
+        if newest is None:
+            gone.append(version)
+        elif newest not in versions and newest not in found:
+            found[newest] = None
+        elif version.state == BotVersion.State.VALID:
+            found[version] = None
+    return list(found), gone
+
+
 def leave_out_withdrawn(tournament: Tournament) -> list[str]:
     """Delete the entries of versions that are no longer valid; returns their names.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from django.contrib import messages
@@ -19,6 +19,7 @@ from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
+from tournament.services.schedule.entries import successors
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.terms import stored_terms
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
@@ -34,9 +35,28 @@ from tournament.views.tournaments.tournaments import find_tournament
 @login_required
 @vary_on_headers(PART)
 def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
-    """Create a draft; a script gets the estimate for the tournament in the form."""
-    form = TournamentForm(request.POST if request.method == "POST" else None)
-    return _handle(request, form, lambda: services.create(request.user, _terms(form)))
+    """Create a draft; a script gets the estimate for the tournament in the form.
+
+    With ``?like=`` and a slug the form is filled as that tournament was, with other openings and no times.
+    """
+    data = request.POST if request.method == "POST" else None
+    if "like" not in request.GET:
+        form = TournamentForm(data)
+        return _handle(request, form, lambda: services.create(request.user, _terms(form)))
+    liked = find_tournament(request, request.GET["like"])
+    if not liked.format.choice:
+        raise Http404(f"a {liked.format.label} is not made with this form")
+    versions, gone = successors(entered_versions(liked))
+    terms = replace(stored_terms(liked, versions), starts_at=None, entry_until=None)
+    form = TournamentForm(data, terms)
+    form.initial["seed"] = None
+    if liked.format.has_challenger and entered_versions(liked)[0] in gone:
+        form.initial["challenger"] = None
+
+    def store() -> Tournament:
+        return services.create(request.user, replace(_terms(form), ply_limit=liked.ply_limit))
+
+    return _handle(request, form, store, gone=gone)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,8 +100,12 @@ def _handle(
     form: TournamentForm,
     store: Callable[[], Tournament],
     tournament: Tournament | None = None,
+    gone: Sequence[BotVersion] = (),
 ) -> HttpResponse:
-    """Store what is in a valid form and redirect to the tournament; otherwise show the form again."""
+    """Store what is in a valid form and redirect to the tournament; otherwise show the form again.
+
+    The form says of the bots of the versions in ``gone`` that they cannot be chosen.
+    """
     if is_part(request):
         return render(request, "pieces/estimate.html", {"estimate": _estimate(form)})
     if request.method == "POST" and form.is_valid():
@@ -89,7 +113,7 @@ def _handle(
             return redirect(store())
         except TournamentError as refused:
             _add_error(form, refused)
-    context = {"form": form, "estimate": _estimate(form), "tournament": tournament}
+    context = {"form": form, "estimate": _estimate(form), "tournament": tournament, "gone": gone}
     return render(request, "tournament_new.html", context)
 
 

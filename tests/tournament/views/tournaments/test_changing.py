@@ -139,3 +139,48 @@ def test_the_form_offers_no_other_challenger_while_that_of_a_gauntlet_is_withdra
     client.post(address, values | {"bots": [versions[2].pk, versions[3].pk]})
     entered = gauntlet.entries.order_by("number").values_list("version__bot__name", flat=True)
     assert list(entered) == ["Bot 1", "Bot 3", "Bot 4"]
+
+
+def test_the_form_of_a_new_tournament_copies_any_event(cup: Tournament, site: Site, as_user: LogIn) -> None:
+    start(cup)
+    client = as_user(site.owner)
+    address = f"/tournaments/new/?like={cup.slug}"
+    assert address in client.get(cup.get_absolute_url()).content.decode()
+    form = client.get(address)
+    values = values_of(form)
+    assert "seed" not in values  # the same openings would repeat games
+    answer = client.post(address, values)
+    copy = Tournament.objects.latest("pk")
+    assert (answer.status_code, copy.state, copy.owner) == (302, "draft", site.owner)
+    same = ("name", "kind", "ladders", "pairs", "rounds", "opening_plies", "time_control", "rated")
+    assert [getattr(copy, name) for name in same] == [getattr(cup, name) for name in same]
+    assert (copy.starts_at, copy.entry_until) == (None, None)
+    versions = [list(one.entries.values_list("version", flat=True)) for one in (copy, cup)]
+    assert sorted(versions[0]) == sorted(versions[1])
+
+
+def test_a_copy_has_the_active_versions_and_says_which_bots_have_none(
+    cup: Tournament, site: Site, as_user: LogIn
+) -> None:
+    first, second, third = (entry.version for entry in cup.entries.order_by("number"))
+    newer = add_version(site.owner, first.bot.name)
+    withdraw(second, "its owner withdrew it", "Withdrawn.")
+    page = as_user(site.rival).get(f"/tournaments/new/?like={cup.slug}")
+    assert page.context["form"]["bots"].value() == [newer.pk, third.pk]
+    assert f"Not chosen, because no version is active: <bdi>{second.bot.name}</bdi>." in page.content.decode()
+
+
+def test_a_copied_gauntlet_without_its_challenger_asks_for_another(site: Site, as_user: LogIn) -> None:
+    versions = [add_version(site.owner, f"Bot {number}") for number in range(1, 4)]
+    duel = make_event("gauntlet", versions=versions, name="Duel", ladders=[LADDER])
+    withdraw(versions[0], "its owner withdrew it", "Withdrawn.")
+    page = as_user(site.rival).get(f"/tournaments/new/?like={duel.slug}")
+    assert page.context["form"]["challenger"].value() is None
+
+
+def test_only_what_the_visitor_may_see_and_the_form_makes_is_copied(
+    cup: Tournament, site: Site, as_user: LogIn
+) -> None:
+    assert as_user(site.owner).get(f"/tournaments/new/?like={cup.slug}").status_code == 404  # a draft
+    for slug in ("nothing", site.validation.slug):
+        assert as_user(site.staff).get(f"/tournaments/new/?like={slug}").status_code == 404
