@@ -39,6 +39,15 @@ TOO_LARGE = "too_large"
 """The code of the error of a bundle over the limit."""
 
 
+class TextField(forms.CharField):
+    """Several lines of text. A longer text is refused with a sentence; a browser would cut it silently."""
+
+    widget = forms.Textarea
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return {}
+
+
 class UploadForm(forms.Form):
     """A bot's bundle; the upload service checks its content."""
 
@@ -48,7 +57,7 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
         error_messages={"required": "Choose a zip file.", "empty": "The file is empty."},
     )
-    notes = forms.CharField(
+    notes = TextField(
         label="Notes",
         required=False,
         max_length=MAX_NOTES,
@@ -291,7 +300,7 @@ class TournamentForm(forms.Form):
         initial=4,
         help_text="Drawn at random before the bots take over.",
     )
-    book = forms.CharField(
+    book = TextField(
         label="Book of openings",
         required=False,
         max_length=MAX_BOOK,

@@ -1,17 +1,21 @@
 """Reads records from PGN text, one at a time, so that files may have any size.
 
-Unknown headers are kept. Quotes in a header need no escape. Other comments than notes, annotation glyphs and
-variations are skipped. A game that cannot be read gives a ``RecordError`` in its place, and reading continues
-with the next game. The moves are not replayed.
+Unknown headers are kept. Quotes in a header need no escape. A game that cannot be read gives a
+``RecordError`` in its place, and reading continues with the next game. The moves are not replayed.
+
+``Reader`` takes the text apart and hands it to the ``Draft`` of the game. The drafts of ``read_records`` keep
+the main line, and skip glyphs, variations and comments other than notes; those of ``variations`` keep them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import Final, Generic, TypeVar
 
 from engines.records.headers import start_history
 from engines.records.model import (
@@ -33,10 +37,11 @@ _LOOSE_TAG = re.compile(rf'\s*\[\s*({HEADER_NAME})\s+"(.*?)"\s*\]\s*(?=\[|$)')
 """A header with quotes or a last backslash that are not escaped: all between the first and the last quote."""
 _UTF16 = re.compile(r"\\xff\\xfe|\\xfe\\xff|[^\0]?\0[^\0]")
 """How a line of UTF-16 begins that was read as UTF-8, with ``backslashreplace`` for other bytes."""
-_REMARKS = re.compile(r"(?:\s++|\{[^}]*+\}|;.*+|^%.*+|\$[0-9]*+)*+", re.MULTILINE)
-_HEADER = re.compile(rf"\[\s*{HEADER_NAME}\s")
+_BEFORE_HEADER = re.compile(
+    rf"(?:\s++|\{{[^}}]*+\}}|;.*+|^%.*+|\$[0-9]*+)*+\[\s*{HEADER_NAME}\s", re.MULTILINE
+)
 _ESCAPED = re.compile(r"\\(.)")
-PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
+_PIECE = re.compile(r"[{}()]|;.*|\$[0-9]*|[^\s{}();$]+")
 _WRITTEN = re.compile(r"(?:[0-9]+\.+\s)?[^\s{}]+(?:\s\{([^}]*)\})?(?:\s|$)")
 """A move as it is written, with its number; the group is its comment."""
 _WRITTEN_TOKEN = re.compile(r"(?:[0-9]+\.+\s)?([^\s{}]+)(?:\s\{[^}]*\})?(?:\s|$)")
@@ -44,8 +49,11 @@ _WRITTEN_TOKEN = re.compile(r"(?:[0-9]+\.+\s)?([^\s{}]+)(?:\s\{[^}]*\})?(?:\s|$)
 _TIME = re.compile(r"(?:[-+#/]\S*\s)?([0-9]+)\.([0-9]{3})s(?:\s|$)")
 _SCORE = re.compile(r"(#)?([-+][0-9]+(?:\.[0-9]{2})?)(?=[\s/]|$)")
 _FIRST = re.compile(r'^\[(Game|FEN) "([^"\\]*)"\]$', re.MULTILINE)
-NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
-SUFFIX = re.compile(r"[!?]{1,2}$")
+_NUMBER = re.compile(r"^[0-9]*\.+|^[0-9]+$")
+_SUFFIX = re.compile(r"[!?]{1,2}$")
+SUFFIXES: Final = {"!": "$1", "?": "$2", "!!": "$3", "??": "$4", "!?": "$5", "?!": "$6"}
+"""Glyphs that may stand at the end of a move, and as which they are written."""
+_CLOSING: Final = {")": "closes no variation", "}": "closes no comment"}
 RESULTS: dict[str, Result] = {result.value: result for result in Result}
 _ENDS = tuple(RESULTS)
 _WRITTEN_HEADER = r'\[([A-Za-z0-9_]+) "([^"\\\n]*(?:\\.[^"\\\n]*)*)"\]\n'
@@ -63,21 +71,12 @@ def read_records(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
 
     Line ends and a byte order mark are removed.
     """
-    reader = _Reader(name)
-    for line in lines:
-        yield from reader.take(line.rstrip("\r\n"))
-    yield from reader.end()
+    return Reader(name, _MainLine).read(line.rstrip("\r\n") for line in lines)
 
 
-def skip_remarks(text: str, at: int = 0) -> int:
-    """The place of the next move, result or header: after comments, escape lines and glyphs."""
-    remarks = _REMARKS.match(text, at)
-    return remarks.end() if remarks else at
-
-
-def begins_header(text: str, at: int = 0) -> bool:
-    """Whether a header comes next, perhaps after remarks."""
-    return _HEADER.match(text, skip_remarks(text, at)) is not None
+def begins_header(text: str) -> bool:
+    """Whether a header comes first, perhaps after comments, escape lines and glyphs."""
+    return _BEFORE_HEADER.match(text) is not None
 
 
 def read_headers(lines: Iterable[str], name: str) -> Iterator[Record | RecordError]:
@@ -85,7 +84,7 @@ def read_headers(lines: Iterable[str], name: str) -> Iterator[Record | RecordErr
 
     20 times as fast for games as ``format_record`` writes them.
     """
-    reader, game = _Reader(name), []
+    reader, game = _HeaderReader(name, _MainLine), []
     for line in lines:
         game.append(text := line.rstrip("\r\n"))
         if text.endswith(_ENDS):
@@ -150,23 +149,77 @@ def _read_start(headers: str) -> Position:
     return position
 
 
-class _Draft:
-    """A game that is being read."""
+_Game = TypeVar("_Game")
+
+
+class Draft(ABC, Generic[_Game]):
+    """A game that is being read. Lines in a file count from 1."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.headers: dict[str, str] = {}
-        self.moves: list[RecordMove] = []
         self.has_movetext = False
+        self.depth = 0
+        """The number of variations around the next move."""
         self.error: RecordError | None = None
 
-    def fail(self, why: str, line: int, ply: int = 0) -> None:
-        """Record an error, of a ply (from 1) unless that is 0; only the first error counts."""
+    @property
+    def is_empty(self) -> bool:
+        return not (self.headers or self.has_movetext or self.error)
+
+    def fail(self, why: str, line: int) -> None:
+        """Record an error; only the first one counts."""
+        self.error = self.error or RecordError(f"{self.source.at(line)}: {why}")
+
+    def fail_move(self, why: str, line: int) -> None:
+        """Record an error about the next move."""
+        self.fail(why, line)
+
+    def add_header(self, name: str, value: str, line: int) -> None:
+        if name in self.headers:
+            self.fail(f"header {name} is given twice", line)
+        self.headers[name] = value
+
+    @abstractmethod
+    def add_move(self, token: str, word: str, line: int) -> None:
+        """``word`` is the move as in the file, possibly with a number and a ``!``."""
+
+    def add_glyph(self, glyph: str) -> None:
+        """A glyph of the last move, as ``$`` and a number."""
+
+    @abstractmethod
+    def add_comment(self, text: str) -> None:
+        """A comment in braces, on one line."""
+
+    def add_line_comment(self, text: str) -> None:
+        """A comment up to the end of a line."""
+
+    def open_variation(self, line: int) -> None:
+        self.depth += 1
+
+    def close_variation(self) -> None:
+        self.depth -= 1
+
+    def end_without_result(self, line: int) -> None:
+        self.fail_move("the moves do not end with a result", line)
+
+    @abstractmethod
+    def finish(self, result: Result) -> _Game | RecordError:
+        """The game, or the first error."""
+
+
+class _MainLine(Draft[Record]):
+    """The main line of a game with its notes."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.moves: list[RecordMove] = []
+
+    def fail_move(self, why: str, line: int) -> None:
         if self.error is None:
-            position = self._position() if ply else ""
-            before = f"ply {ply}: " if ply else ""
+            position = self._position()
             after = f" (in position {position!r})" if position else ""
-            self.error = RecordError(f"{self.source.at(line)}: {before}{why}{after}")
+            self.fail(f"ply {len(self.moves) + 1}: {why}{after}", line)
 
     def _position(self) -> str:
         """The position after the moves read so far; empty if they are illegal."""
@@ -178,23 +231,17 @@ class _Draft:
             return ""
         return str(history.position)
 
-    def add_header(self, name: str, value: str, line: int) -> None:
-        if name in self.headers:
-            self.fail(f"header {name} is given twice", line)
-        self.headers[name] = value
-
     def add_move(self, token: str, word: str, line: int) -> None:
-        """``word`` is the move as in the file, possibly with a number and a ``!``."""
-        if self.error is not None:
+        if self.depth or self.error is not None:
             return
         if is_token(token):
             self.moves.append(RecordMove(token, line=line))
         else:
-            self.fail(f"{_quote(word)} is not spelled as a move", line, len(self.moves) + 1)
+            self.fail_move(misspelled(word), line)
 
     def add_comment(self, text: str) -> None:
         """Use the first comment after a move that is a note or marks a book move."""
-        if not self.moves or self.error is not None:
+        if self.depth or not self.moves or self.error is not None:
             return
         move = self.moves[-1]
         if move.book or move.note is not None:
@@ -210,23 +257,32 @@ class _Draft:
         return Record(tuple(self.headers.items()), tuple(self.moves), result, self.source)
 
 
-class _Reader:
+class Reader(Generic[_Game]):
     """The state of the parser between two lines."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, draft: Callable[[Source], Draft[_Game]]) -> None:
         self._name = name
+        self._new_draft = draft
         self._line = 0
         self._games = 0
-        self._draft: _Draft | None = None
+        self._draft: Draft[_Game] | None = None
         self._comment: list[str] | None = None
-        self._depth = 0
         self._opened = 0
         self._is_after_blank = True
         self._is_utf16 = False
         self._tag: list[str] = []
         """The lines of a header whose end comes in a later line."""
 
-    def take(self, line: str) -> Iterator[Record | RecordError]:
+    def read(self, lines: Iterable[str]) -> Iterator[_Game | RecordError]:
+        """All games of lines without line ends."""
+        yield from self.take_all(lines)
+        yield from self.end()
+
+    def begin(self) -> None:
+        """Begin the first game before its first line, so that there is one also without any text."""
+        self._current()
+
+    def take(self, line: str) -> Iterator[_Game | RecordError]:
         self._line += 1
         if self._line == 1 and _UTF16.match(line):
             self._is_utf16 = True
@@ -236,14 +292,12 @@ class _Reader:
         if not self._is_utf16 and (text := self._whole_tag(line.removeprefix("\ufeff"))) is not None:
             yield from self._take_line(text)
 
-    def _take_line(self, text: str) -> Iterator[Record | RecordError]:
+    def _take_line(self, text: str) -> Iterator[_Game | RecordError]:
         if self._is_open and self._begins_game(text):
             yield from self.end()
-        if self._is_open:
-            yield from self._read_movetext(text)
-        elif text.lstrip().startswith("["):
+        if not self._is_open and text.lstrip().startswith("["):
             yield from self._read_headers(text)
-        elif not text.startswith("%"):
+        elif self._comment is not None or not text.startswith("%"):
             yield from self._read_movetext(text)
         self._is_after_blank = not text.strip()
 
@@ -268,6 +322,126 @@ class _Reader:
             self._current().fail(f"cannot read the header {_quote(self._tag[0])}", self._opened)
             self._tag = []
 
+    def take_all(self, lines: Iterable[str]) -> Iterator[_Game | RecordError]:
+        for line in lines:
+            yield from self.take(line)
+
+    def end(self) -> Iterator[_Game | RecordError]:
+        """End the input: an unfinished game is an error."""
+        self._close_tag()
+        draft = self._draft
+        if draft is not None:
+            if self._comment is not None:
+                draft.fail(f"the comment opened in line {self._opened} is never closed", self._opened)
+            elif draft.depth:
+                draft.fail(f"the variation opened in line {self._opened} is never closed", self._opened)
+            else:
+                draft.end_without_result(self._line)
+            yield draft.finish(Result.UNDECIDED)
+        self._draft, self._comment = None, None
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether a comment or a variation continues from the previous line."""
+        return self._comment is not None or (self._draft is not None and self._draft.depth > 0)
+
+    def _begins_game(self, text: str) -> bool:
+        """Whether a header begins a game. Within a comment it means that the comment was never closed."""
+        is_first = text.startswith("[Event ") or (self._is_after_blank and text.startswith("["))
+        return is_first and _TAG.fullmatch(text) is not None
+
+    def _current(self) -> Draft[_Game]:
+        if self._draft is None:
+            self._games += 1
+            self._draft = self._new_draft(Source(self._name, self._line, self._games))
+        return self._draft
+
+    def _read_headers(self, text: str) -> Iterator[_Game | RecordError]:
+        begun = self._draft
+        is_first = self._is_after_blank and text.startswith("[Event ")
+        if begun is not None and (begun.has_movetext or (is_first and not begun.is_empty)):
+            yield from self.end()
+        draft = self._current()
+        end = 0
+        while tag := _TAG.match(text, end) or _LOOSE_TAG.match(text, end):
+            draft.add_header(tag[1], _ESCAPED.sub(r"\1", tag[2]), self._line)
+            end = tag.end()
+        rest = text[end:].strip()
+        if rest.startswith("[") and not rest.endswith("]"):
+            self._tag, self._opened = [rest], self._line
+        elif rest:
+            draft.fail(f"cannot read the header {_quote(text[end:])}", self._line)
+
+    def _read_movetext(self, text: str) -> Iterator[_Game | RecordError]:
+        at = 0
+        while True:
+            if self._comment is not None:
+                at = self._read_comment(text, at)
+            piece = _PIECE.search(text, at)
+            if piece is None or self._comment is not None:
+                return
+            at = piece.end()
+            yield from self._take_piece(piece[0])
+
+    def _read_comment(self, text: str, start: int) -> int:
+        """Read the open comment up to its end; returns the offset of the rest of the line."""
+        assert self._comment is not None
+        end = text.find("}", start)
+        self._comment.append(text[start:] if end < 0 else text[start:end])
+        if end < 0:
+            return len(text)
+        if self._draft is not None:
+            self._draft.add_comment(" ".join(" ".join(self._comment).split()))
+        self._comment = None
+        return end + 1
+
+    def _take_piece(self, word: str) -> Iterator[_Game | RecordError]:
+        draft = self._draft
+        if word == "{":
+            self._open_at_outermost()
+            self._comment = []
+        elif word == "(":
+            self._open_at_outermost()
+            draft = self._current()
+            draft.has_movetext = True
+            draft.open_variation(self._line)
+        elif word[0] == ";":
+            if draft is not None:
+                draft.add_line_comment(word[1:])
+        elif word[0] == "$":
+            if draft is not None:
+                draft.add_glyph(word)
+        elif word in RESULTS:
+            yield from self._take_result(RESULTS[word])
+        elif word == ")" and draft is not None and draft.depth:
+            draft.close_variation()
+        else:
+            self._take_word(word)
+
+    def _open_at_outermost(self) -> None:
+        if not self._is_open:
+            self._opened = self._line
+
+    def _take_result(self, result: Result) -> Iterator[_Game | RecordError]:
+        draft = self._current()
+        if not draft.depth:  # in a variation it says how the game would end
+            yield draft.finish(result)
+            self._draft = None
+
+    def _take_word(self, word: str) -> None:
+        draft = self._current()
+        draft.has_movetext = True
+        move = _NUMBER.sub("", word)
+        token = _SUFFIX.sub("", move)
+        if token:
+            draft.add_move(token, word, self._line)
+        if suffix := move[len(token) :]:
+            draft.add_glyph(SUFFIXES[suffix])
+
+
+class _HeaderReader(Reader[Record]):
+    """Reads games as they are written at once, without their moves."""
+
     def take_game(self, lines: Sequence[str]) -> Iterator[Record | RecordError]:
         """The same for several lines; a game as it is written is read at once, without its moves."""
         is_between = self._draft is None and not self._is_open and not self._is_utf16
@@ -284,106 +458,10 @@ class _Reader:
         self._is_after_blank = False
         yield Record(tuple(headers), (), RESULTS[game["result"]], source)
 
-    def take_all(self, lines: Iterable[str]) -> Iterator[Record | RecordError]:
-        for line in lines:
-            yield from self.take(line)
 
-    def end(self) -> Iterator[Record | RecordError]:
-        """End the input: an unfinished game is an error."""
-        self._close_tag()
-        draft = self._draft
-        if draft is not None:
-            if self._comment is not None:
-                draft.fail(f"the comment opened in line {self._opened} is never closed", self._opened)
-            elif self._depth:
-                draft.fail(f"the variation opened in line {self._opened} is never closed", self._opened)
-            else:
-                draft.fail("the moves do not end with a result", self._line, len(draft.moves) + 1)
-            yield draft.finish(Result.UNDECIDED)
-        self._draft, self._comment, self._depth = None, None, 0
-
-    @property
-    def _is_open(self) -> bool:
-        """Whether a comment or a variation continues from the previous line."""
-        return self._comment is not None or self._depth > 0
-
-    def _begins_game(self, text: str) -> bool:
-        """Whether a header begins a game. Within a comment it means that the comment was never closed."""
-        is_first = text.startswith("[Event ") or (self._is_after_blank and text.startswith("["))
-        return is_first and _TAG.fullmatch(text) is not None
-
-    def _current(self) -> _Draft:
-        if self._draft is None:
-            self._games += 1
-            self._draft = _Draft(Source(self._name, self._line, self._games))
-        return self._draft
-
-    def _read_headers(self, text: str) -> Iterator[Record | RecordError]:
-        begun = self._draft
-        if begun is not None and (
-            begun.has_movetext or (self._is_after_blank and text.startswith("[Event "))
-        ):
-            yield from self.end()
-        draft = self._current()
-        end = 0
-        while tag := _TAG.match(text, end) or _LOOSE_TAG.match(text, end):
-            draft.add_header(tag[1], _ESCAPED.sub(r"\1", tag[2]), self._line)
-            end = tag.end()
-        rest = text[end:].strip()
-        if rest.startswith("[") and not rest.endswith("]"):
-            self._tag, self._opened = [rest], self._line
-        elif rest:
-            draft.fail(f"cannot read the header {_quote(text[end:])}", self._line)
-
-    def _read_movetext(self, text: str) -> Iterator[Record | RecordError]:
-        at = 0
-        while True:
-            if self._comment is not None:
-                at = self._read_comment(text, at)
-            piece = PIECE.search(text, at)
-            if piece is None or self._comment is not None:
-                return
-            at = piece.end()
-            yield from self._take_piece(piece[0])
-
-    def _read_comment(self, text: str, start: int) -> int:
-        """Read the open comment up to its end; returns the offset of the rest of the line."""
-        assert self._comment is not None
-        end = text.find("}", start)
-        self._comment.append(text[start:] if end < 0 else text[start:end])
-        if end < 0:
-            return len(text)
-        if self._draft is not None and not self._depth:
-            self._draft.add_comment(" ".join(" ".join(self._comment).split()))
-        self._comment = None
-        return end + 1
-
-    def _take_piece(self, word: str) -> Iterator[Record | RecordError]:
-        if word == "{":
-            self._open_at_outermost()
-            self._comment = []
-        elif word == "(":
-            self._open_at_outermost()
-            self._depth += 1
-        elif word == ")" and self._depth:
-            self._depth -= 1
-        elif not self._depth and word[0] not in ";$":
-            yield from self._take_word(word)
-
-    def _open_at_outermost(self) -> None:
-        if not self._is_open:
-            self._opened = self._line
-
-    def _take_word(self, word: str) -> Iterator[Record | RecordError]:
-        if word in RESULTS:
-            yield self._current().finish(RESULTS[word])
-            self._draft = None
-            return
-        draft = self._current()
-        draft.has_movetext = True
-        token = SUFFIX.sub("", NUMBER.sub("", word))
-        if token:
-            draft.add_move(token, word, self._line)
+def misspelled(word: str) -> str:
+    """What is wrong with a word that is no move."""
+    return f"{_quote(word)} {_CLOSING.get(word, 'is not spelled as a move')}"
 
 
 def _quote(word: str) -> str:

@@ -1,29 +1,19 @@
 """Movetext with variations: all lines of an analysis as one tree of moves.
 
-``parse_tree`` and ``format_tree`` are a pair, and so are ``parse_analysis`` and ``format_analysis`` with
-headers; ``read_records`` reads the main line of the same text. The rules are asked by ``replay_tree`` alone.
-Nothing here recurses: variations may be nested to any depth.
+``parse_analysis`` and ``format_analysis`` are a pair; ``read_records`` reads the main line of the same text.
+The rules are asked by ``replay_tree`` alone. Nothing here recurses: variations may be nested to any depth.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from engines.records.build import UNKNOWN_DATE
 from engines.records.headers import FIRST_RULES
-from engines.records.model import ROSTER, Record, RecordError, is_token
-from engines.records.reader import (
-    NUMBER,
-    PIECE,
-    RESULTS,
-    SUFFIX,
-    begins_header,
-    read_records,
-    skip_remarks,
-)
+from engines.records.model import ROSTER, Record, RecordError, Source, is_token
+from engines.records.reader import RESULTS, Draft, Reader, misspelled
 from engines.records.writer import clean_text, fill_lines, format_headers, number_plies
 from engines.rules.base import IllegalMove, Position, Result, Side, quote
 from engines.rules.registry import Variant
@@ -33,10 +23,10 @@ MAX_TREE_COMMENT = 500
 """Characters of a comment; a longer one is cut."""
 NULL_MOVES = frozenset({"--", "Z0", "null", "0000", "@@@@"})
 """What other programs write where a side is skipped; no game here has it."""
-_BEFORE_MOVES = re.compile(
-    r"^[ \t]*(\[(?:.*\n(?![ \t]*[\[\n]))*?.*\][ \t]*$|\[.*)|\n|[^\S\n]+|\{[^}]*\}|;.*|^%.*", re.MULTILINE
-)
-"""What may stand before the first move; the group is a header, over several lines up to a blank one."""
+_TOO_MANY = f"there are too many moves: an analysis holds {MAX_TREE_MOVES}"
+_WRITTEN_ANEW = frozenset({"Game", "RulesVersion", "FEN", "SetUp"})
+"""Headers that follow from the start of a tree."""
+_UNPLAYED = dict(zip(ROSTER, ("Analysis", "?", UNKNOWN_DATE, "?", "?", "?", "*"), strict=True))
 _BRACKETS = str.maketrans("{}[]", "()()")
 
 
@@ -47,6 +37,8 @@ class TreeMove:
     token: str
     before: int
     comment: str = ""
+    glyphs: tuple[str, ...] = ()
+    """Each is ``$`` and a number."""
 
 
 class TreeStep(NamedTuple):
@@ -116,16 +108,21 @@ class MoveTree:
 
         Raises ``RecordError`` for what is no token, and if the tree has as many moves as it may.
         """
-        _check_token(token, token)
+        if not is_token(token):
+            raise RecordError(misspelled(token))
         for at in self._following()[number]:
             if self.moves[at - 1].token == token:
                 return self, at
-        _check_size(len(self.moves))
+        if len(self.moves) >= MAX_TREE_MOVES:
+            raise RecordError(_TOO_MANY)
         moves = (*self.moves, TreeMove(token, number))
         return _ordered(moves, MoveTree(moves)._following(), len(moves))
 
     def comment(self, number: int, text: str) -> MoveTree:
-        """The tree with another comment after a move; empty for none."""
+        """The tree with another comment after a move, empty for none; raises ``RecordError`` if too long."""
+        length = len(" ".join(text.split()))
+        if length > MAX_TREE_COMMENT:
+            raise RecordError(f"the comment has {length} characters: {MAX_TREE_COMMENT} are allowed")
         changed = replace(self.moves[number - 1], comment=clean_comment(text))
         return MoveTree((*self.moves[: number - 1], changed, *self.moves[number:]))
 
@@ -181,9 +178,9 @@ def clean_comment(text: str) -> str:
     return clean_text(text, MAX_TREE_COMMENT).translate(_BRACKETS)
 
 
-def format_tree(tree: MoveTree, second_moves_first: bool = False) -> str:
-    """The movetext of a tree in lines, numbered as in a record, with the result ``*``."""
-    return fill_lines(" ".join([*_words(tree, tree.steps(second_moves_first)), Result.UNDECIDED.value]))
+def format_tree(tree: MoveTree, second_moves_first: bool = False, result: Result = Result.UNDECIDED) -> str:
+    """The movetext of a tree in lines, numbered as in a record."""
+    return fill_lines(" ".join([*_words(tree, tree.steps(second_moves_first)), result.value]))
 
 
 def compact_tree(tree: MoveTree) -> str:
@@ -199,167 +196,196 @@ def _words(tree: MoveTree, steps: Iterable[TreeStep]) -> list[str]:
             words[-1] += ")" * closed
         move, depth = tree.moves[step.number - 1], step.depth
         words.append(f"{'(' * step.begins}{step.label}{move.token}")
+        words += move.glyphs
         words += [f"{{{move.comment}}}"] if move.comment else []
     return [*words[:-1], words[-1] + ")" * depth] if words else []
 
 
-def format_analysis(tree: MoveTree, game: Variant, start: Position, title: str = "") -> str:
-    """A tree as a record that nobody played, with what is needed to replay it."""
-    is_initial = start == game.position.initial()
-    headers = [
-        *zip(ROSTER, (clean_text(title) or "Analysis", "?", UNKNOWN_DATE, "?", "?", "?", "*"), strict=True),
-        ("Game", game.code),
-        *([] if game.rules_version == FIRST_RULES else [("RulesVersion", str(game.rules_version))]),
-        *([] if is_initial else [("FEN", str(start)), ("SetUp", "1")]),
-    ]
-    return f"{format_headers(headers)}\n{format_tree(tree, start.side is not game.first)}"
+def format_analysis(
+    tree: MoveTree,
+    game: Variant,
+    start: Position,
+    title: str = "",
+    played: Sequence[tuple[str, str]] = (),
+) -> str:
+    """A tree as a record with what is needed to replay it.
+
+    ``played`` are the headers of the game that the tree came from (``played_headers``). The title replaces
+    the event.
+    """
+    headers = _UNPLAYED | dict(played)
+    headers["Event"] = clean_text(title) or headers["Event"]
+    headers["Game"] = game.code
+    if "PlyCount" in headers:
+        headers["PlyCount"] = str(len(tree.main_line()))
+    if game.rules_version != FIRST_RULES:
+        headers["RulesVersion"] = str(game.rules_version)
+    if start != game.position.initial():
+        headers |= {"FEN": str(start), "SetUp": "1"}
+    moves = format_tree(tree, start.side is not game.first, RESULTS[headers["Result"]])
+    return f"{format_headers(headers.items())}\n{moves}"
+
+
+def played_headers(record: Record) -> tuple[tuple[str, str], ...]:
+    """The headers of a record that say something about a game; none if there is only a title."""
+    found = {name: clean_text(value) for name, value in record.headers if name not in _WRITTEN_ANEW}
+    found["Result"] = found["Result"] if found.get("Result") in RESULTS else record.result.value
+    found = {name: value for name, value in found.items() if value != _UNPLAYED.get(name)}
+    return () if found.keys() <= {"Event"} else tuple(found.items())
 
 
 def parse_analysis(text: str) -> tuple[Record, MoveTree]:
-    """A record without its moves, whose headers may be missing, and the tree; raises ``RecordError``."""
-    text = "\n".join(text.removeprefix("\ufeff").splitlines())
-    headers: list[str] = []
-    at = end = 0
-    while piece := _BEFORE_MOVES.match(text, at):
-        at = piece.end()
-        if piece[1]:  # comments before the last header belong to no move
-            headers += ["\n" * text.count("\n", end, piece.start(1)), piece[1]]
-            end = at
-    record = next(read_records([*"".join(headers).split("\n"), Result.UNDECIDED.value], "record"))
-    if isinstance(record, RecordError):
-        raise record
-    return record, parse_tree("\n" * text.count("\n", 0, end) + text[end:])
+    """A record without its moves, whose headers may be missing, and the tree.
 
-
-def parse_tree(text: str) -> MoveTree:
-    """The tree of a movetext, with or without numbers and a result.
-
-    Glyphs and ``;`` comments are skipped; a comment before the first move of a line belongs to that move;
-    variations that begin alike are joined; the rest of one from a null move on is left out, and so are games
-    after the first (``losses``). Raises ``RecordError``, which names the line.
+    A comment before the first move of a line belongs to that move; variations that begin alike are joined.
+    ``losses`` tell what is left out: the rest of a variation from a null move on, games after the first, and
+    comments that belong to no move. Raises ``RecordError``, which names the line.
     """
-    parser, at = _Parser(), 0
-    while piece := PIECE.search(text, at):
-        word, start, at = piece[0], piece.start(), piece.end()
-        try:
-            if word == "{":
-                end = text.find("}", at)
-                if end < 0:
-                    raise RecordError("the comment is never closed")
-                parser.take_comment(text[at:end])
-                at = end + 1
-            elif word[0] == "%" and text[start - 1 : start] in ("", "\n"):
-                at = len(text) if (end := text.find("\n", start)) < 0 else end
-            elif word in RESULTS and not parser.is_in_variation:
-                parser.has_other_games = begins_header(text, at)
-                rest = text[skip_remarks(text, at) :].split(maxsplit=1)
-                if rest and not parser.has_other_games:
-                    raise RecordError(f"{quote(rest[0])} follows the result: only one game can be read")
-                break
-            else:
-                parser.take_word(word)
-        except RecordError as error:
-            line = text.count("\n", 0, start) + 1
-            raise RecordError(f"line {line}: {error}") from None
-    if parser.is_in_variation:
-        raise RecordError("the last variation is never closed")
-    return parser.finish()
+    reader = Reader("record", _TreeDraft)
+    reader.begin()
+    games = []
+    for game in reader.read(text.splitlines()):
+        if isinstance(game, RecordError):
+            raise game
+        games.append(game)
+    (record, tree), *others = games
+    return record, replace(tree, losses=(*tree.losses, "Only the first game was read.")) if others else tree
 
 
-class _Parser:
-    """The tree that is being read, and the place of the next move in it."""
+@dataclass(slots=True)
+class _Node:
+    """A move that is being read; the first one is the start."""
 
-    def __init__(self) -> None:
-        self._tokens: list[tuple[str, int]] = []
+    token: str = ""
+    before: int = 0
+    comments: list[str] = field(default_factory=list)
+    glyphs: list[str] = field(default_factory=list)
+
+
+class _TreeDraft(Draft[tuple[Record, MoveTree]]):
+    """The tree that is being read, and the place of the next move in it.
+
+    Of a game after the first one nothing is kept; moves without headers after the first game are an error.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._nodes = [_Node()]
         self._numbers: dict[tuple[str, int], int] = {}
-        self._comments: dict[int, list[str]] = {}
         self._at = 0
         self._has_move = False
         """Whether this line has a move yet."""
-        self._before: list[str] = []
-        """Comments before the first move of this line."""
+        self._ahead = _Node()
+        """The comments and glyphs before the first move of this line."""
         self._outer: list[int] = []
-        self.has_other_games = False
-        self._left_out = 0
+        self._left_out = self._comments_left_out = 0
         self._out_of: int | None = None
         """The number of variations around the one whose rest is left out."""
 
+    def fail(self, why: str, line: int) -> None:
+        if not self._is_other_game:
+            self.error = self.error or RecordError(f"line {line}: {why}")
+
     @property
-    def is_in_variation(self) -> bool:
-        return bool(self._outer)
+    def _is_other_game(self) -> bool:
+        return self.source.number > 2 or (self.source.number > 1 and bool(self.headers))
 
-    def take_comment(self, text: str) -> None:
-        if self._out_of is not None:
+    def _refuse_more(self, word: str, line: int) -> None:
+        if self.source.number > 1:
+            self.fail(f"{quote(word)} follows the result: only one game can be read", line)
+
+    def add_header(self, name: str, value: str, line: int) -> None:
+        super().add_header(name, value, line)
+        self._forget_ahead()
+
+    def add_move(self, token: str, word: str, line: int) -> None:
+        self._refuse_more(word, line)
+        if self.error is not None or self._is_other_game or self._out_of is not None:
             return
-        place = self._comments.setdefault(self._at, []) if self._has_move else self._before
-        place.append(text)
+        if token in NULL_MOVES and self._outer:
+            self._left_out += 1
+            self._out_of = len(self._outer) - 1
+        elif not is_token(token):
+            self.fail(misspelled(word), line)
+        else:
+            self._play(token, line)
 
-    def take_word(self, word: str) -> None:
-        if word == "(":
-            self._open()
-        elif word == ")":
-            if not self._outer:
-                raise RecordError("')' closes no variation")
-            self._at, self._has_move, self._before = self._outer.pop(), True, []
-            if self._out_of == len(self._outer):
-                self._out_of = None
-        elif word in "{}":
-            raise RecordError(f"{word!r} closes no comment")
-        elif word[0] not in ";$" and word not in RESULTS:
-            token = SUFFIX.sub("", NUMBER.sub("", word))
-            if self._out_of is not None:
-                return
-            if token in NULL_MOVES and self._outer:
-                self._left_out += 1
-                self._out_of = len(self._outer) - 1
-            elif token:
-                self._play(token, word)
-
-    def _open(self) -> None:
-        if not self._has_move and self._out_of is None:
-            raise RecordError("'(' opens a variation before a move that it could replace")
-        self._outer.append(self._at)
-        if self._out_of is None:
-            self._at, self._has_move = self._tokens[self._at - 1][1], False
-
-    def _play(self, token: str, word: str) -> None:
-        _check_token(token, word)
+    def _play(self, token: str, line: int) -> None:
         move = (token, self._at)
         if move not in self._numbers:
-            _check_size(len(self._tokens))
-            self._tokens.append(move)
-            self._numbers[move] = len(self._tokens)
+            if len(self._numbers) >= MAX_TREE_MOVES:
+                self.fail(_TOO_MANY, line)
+                return
+            self._numbers[move] = len(self._nodes)
+            self._nodes.append(_Node(*move))
         self._at, self._has_move = self._numbers[move], True
-        if self._before:
-            self._comments.setdefault(self._at, []).extend(self._before)
-            self._before = []
+        node = self._nodes[self._at]
+        node.comments += self._ahead.comments
+        node.glyphs += self._ahead.glyphs
+        self._ahead = _Node()
 
-    def finish(self) -> MoveTree:
-        comments = {number: " ".join(" ".join(texts).split()) for number, texts in self._comments.items()}
+    @property
+    def _remarked(self) -> _Node:
+        return self._nodes[self._at] if self._has_move else self._ahead
+
+    def add_glyph(self, glyph: str) -> None:
+        if self._out_of is None and glyph[1:].strip("0"):  # $0 says nothing
+            self._remarked.glyphs.append(glyph)
+
+    def add_comment(self, text: str) -> None:
+        if self._out_of is None and text.strip():
+            self._remarked.comments.append(text)
+
+    def add_line_comment(self, text: str) -> None:
+        self.add_comment(text)
+
+    def open_variation(self, line: int) -> None:
+        self._refuse_more("(", line)
+        super().open_variation(line)
+        self._outer.append(self._at)
+        if self._out_of is None:
+            if not self._has_move:
+                self.fail("'(' opens a variation before a move that it could replace", line)
+            self._at, self._has_move = self._nodes[self._at].before, False
+
+    def close_variation(self) -> None:
+        super().close_variation()
+        self._forget_ahead()
+        self._at, self._has_move = self._outer.pop(), True
+        if self._out_of == len(self._outer):
+            self._out_of = None
+
+    def _forget_ahead(self) -> None:
+        self._comments_left_out += len(self._ahead.comments)
+        self._ahead = _Node()
+
+    def end_without_result(self, line: int) -> None:
+        """Does nothing: the text may be moves alone."""
+
+    def finish(self, result: Result) -> tuple[Record, MoveTree] | RecordError:
+        if not self.has_movetext:
+            self._refuse_more(result.value, self.source.line)
+        self._forget_ahead()
+        record = Record(tuple(self.headers.items()), (), result, self.source)
+        return self.error or (record, self._tree())
+
+    def _tree(self) -> MoveTree:
+        comments = [" ".join(" ".join(node.comments).split()) for node in self._nodes]
         moves = tuple(
-            TreeMove(token, before, clean_comment(comments.get(number, "")))
-            for number, (token, before) in enumerate(self._tokens, 1)
+            TreeMove(node.token, node.before, clean_comment(comment), tuple(dict.fromkeys(node.glyphs)))
+            for node, comment in zip(self._nodes[1:], comments[1:], strict=True)
         )
         tree = _ordered(moves, MoveTree(moves)._following(), 0)[0]
-        cut = sum(len(text) > MAX_TREE_COMMENT for text in comments.values())
-        losses = []
+        return replace(tree, losses=tuple(self._losses(comments)))
+
+    def _losses(self, comments: Iterable[str]) -> Iterator[str]:
+        cut = sum(len(text) > MAX_TREE_COMMENT for text in comments)
         if self._left_out:
-            losses.append(f"Variations with a null move, from that move on: {self._left_out} left out.")
-        if self.has_other_games:
-            losses.append("Only the first game was read.")
+            yield f"Variations with a null move, from that move on: {self._left_out} left out."
+        if self._comments_left_out:
+            yield f"Comments that belong to no move: {self._comments_left_out} left out."
         if cut:
-            losses.append(f"Comments of more than {MAX_TREE_COMMENT} characters: {cut} cut.")
-        return replace(tree, losses=tuple(losses))
-
-
-def _check_token(token: str, word: str) -> None:
-    if not is_token(token):
-        raise RecordError(f"{quote(word)} is not spelled as a move")
-
-
-def _check_size(moves: int) -> None:
-    if moves >= MAX_TREE_MOVES:
-        raise RecordError(f"there are too many moves: an analysis holds {MAX_TREE_MOVES}")
+            yield f"Comments of more than {MAX_TREE_COMMENT} characters: {cut} cut."
 
 
 def replay_tree(tree: MoveTree, start: Position, first: Side) -> list[Position]:

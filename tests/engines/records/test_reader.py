@@ -171,8 +171,8 @@ def test_a_game_is_handed_out_before_the_next_is_read() -> None:
     [
         ("1. c1+ f2, d1+ *", "games.pgn:4: game 1: ply 2: 'f2,' is not spelled as a move"),
         ("1. c1+\nf2-\n0-0 *", "games.pgn:6: game 1: ply 3: '0-0' is not spelled as a move"),
-        ("c1+ } *", "games.pgn:4: game 1: ply 2: '}' is not spelled as a move"),
-        ("c1+ ) *", "games.pgn:4: game 1: ply 2: ')' is not spelled as a move"),
+        ("c1+ } *", "games.pgn:4: game 1: ply 2: '}' closes no comment"),
+        ("c1+ ) *", "games.pgn:4: game 1: ply 2: ')' closes no variation"),
         ("c1+ -- *", "games.pgn:4: game 1: ply 2: '--' is not spelled as a move"),
         ("c1+ \ufffd\ufffd *", "games.pgn:4: game 1: ply 2: '\ufffd\ufffd' is not spelled as a move"),
         ("c1+ f2-", "games.pgn:4: game 1: ply 3: the moves do not end with a result"),

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.records import (
-    MAX_TREE_COMMENT,
     MAX_TREE_MOVES,
     MoveTree,
     Record,
     RecordError,
     TreeMove,
+    clean_text,
     compact_tree,
     format_analysis,
-    format_tree,
     parse_analysis,
-    parse_tree,
+    played_headers,
     read_records,
     replay_tree,
 )
+from engines.records.variations import format_tree
 from engines.rules.base import Position
 from engines.rules.registry import GAMES
 
@@ -40,6 +41,10 @@ MOVES = (
 )
 
 
+def parse_tree(text: str) -> MoveTree:
+    return parse_analysis(text)[1]
+
+
 def test_variations_and_comments_are_read_into_a_tree_and_written_again() -> None:
     tree = parse_tree(TEXT)
     assert tree == MoveTree(MOVES)
@@ -55,7 +60,12 @@ def test_variations_and_comments_are_read_into_a_tree_and_written_again() -> Non
     [
         ("", ""),
         ("*", ""),
-        ("1.c1+! $12 c2-?? ; a remark (\n 2. f1- 1-0", "c1+ c2- f1-"),
+        ("1.c1+! $12 c2-?? ; a remark (\n 2. f1- 1-0", "c1+ $1 $12 c2- $4 {a remark (} f1-"),
+        (
+            "c1+ ! {x} $2 $1 $0 $ (d1+!? e1+ ?!) ( $3 b1+) b1+!!",
+            "c1+ $1 $2 {x} (d1+ $5 e1+ $6) (b1+ $3) b1+ $3",
+        ),
+        ("c1+ (d1+\n% ) c9\ne1+) c2-", "c1+ (d1+ e1+) c2-"),
         ("{first} c1+ {second} {third} ({before} c2+ *)", "c1+ {first second third} (c2+ {before})"),
         ("c1+ c2- () (c2- f1-)", "c1+ c2- f1-"),
         ("c1+ c2- (c2+ d1+) (c2+ e1+)", "c1+ c2- (c2+ d1+ (e1+))"),
@@ -70,8 +80,8 @@ def test_the_reader_is_tolerant(text: str, compact: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("c1+\nc2- (c2+", "the last variation is never closed"),
-        ("c1+\nc2- {never", "line 2: the comment is never closed"),
+        ("c1+\nc2- (c2+", "line 2: the variation opened in line 2 is never closed"),
+        ("c1+\nc2- {never", "line 2: the comment opened in line 2 is never closed"),
         ("c1+ )", "line 1: ')' closes no variation"),
         ("c1+ }", "line 1: '}' closes no comment"),
         ("(c1+)", "line 1: '(' opens a variation before a move"),
@@ -80,6 +90,9 @@ def test_the_reader_is_tolerant(text: str, compact: str) -> None:
         ("c1+ c2- <b>", "line 1: '<b>' is not spelled as a move"),
         ("c1+ " + "x" * 999, "is not spelled as a move"),
         ("c1+ 1-0 c2-", "line 1: 'c2-' follows the result: only one game can be read"),
+        ("c1+ 1-0\n(c2-)", "line 2: '(' follows the result: only one game can be read"),
+        ("c1+ 1-0\n*", "line 2: '*' follows the result: only one game can be read"),
+        ("c1+\n[x] c2-", "line 2: cannot read the header '[x] c2-'"),
         ("c1+ " * (MAX_TREE_MOVES + 1), "there are too many moves"),
     ],
 )
@@ -98,9 +111,10 @@ def test_deep_variations_and_huge_numbers_are_read() -> None:
 
 
 def test_a_comment_is_one_line_of_limited_length() -> None:
-    comment = MoveTree().play(0, "c1+")[0].comment(1, "a\x00 }\n" + "b" * 999).moves[0].comment
-    assert comment.startswith("a\ufffd ) bbb")
-    assert len(comment) == MAX_TREE_COMMENT
+    tree = MoveTree().play(0, "c1+")[0]
+    assert tree.comment(1, "a\x00 }\n" + "b" * 495).moves[0].comment == "a\ufffd ) " + "b" * 495
+    with pytest.raises(RecordError, match="the comment has 501 characters: 500 are allowed"):
+        tree.comment(1, "b" * 501)
 
 
 def test_a_move_is_played_once_and_another_one_begins_a_variation() -> None:
@@ -155,6 +169,34 @@ def test_a_record_names_its_game_and_start() -> None:
     assert compact_tree(tree) == "c2- f1- (b1+)"
 
 
+PLAYED = (("White", 'Stone "Age" \\'), ("Black", "Greedy"), ("Result", "0-1"), ("PlyCount", "2"), ("X", "y"))
+
+
+def test_a_record_tells_who_played_the_game_and_how_it_ended() -> None:
+    text = format_analysis(parse_tree("c1+ (d1+)"), KULEI, KULEI.position.initial(), "", PLAYED)
+    assert text.endswith('[PlyCount "1"]\n[X "y"]\n\n1. c1+ (1. d1+) 0-1\n')
+    headers, tree = parse_analysis(text)
+    assert played_headers(headers) == (*PLAYED[:3], ("PlyCount", "1"), ("X", "y"))
+    assert format_analysis(tree, KULEI, KULEI.position.initial(), "", played_headers(headers)) == text
+    assert '[Event "Mine"]' in format_analysis(tree, KULEI, KULEI.position.initial(), "Mine", PLAYED)
+
+
+@pytest.mark.parametrize(
+    ("text", "played"),
+    [
+        (format_analysis(MoveTree(MOVES), KULEI, KULEI.position.initial(), "A title"), ()),
+        ("c1+ *", ()),
+        ("c1+ 1-0", (("Result", "1-0"),)),
+        ('[Result "won"]\n[FEN "?"]\n\nc1+ 1/2-1/2', (("Result", "1/2-1/2"),)),
+        ('[White "?"]\n[Black "Greedy"]\n[Result "0-1"]\n\n*', (("Black", "Greedy"), ("Result", "0-1"))),
+    ],
+)
+def test_what_is_unknown_of_a_game_is_not_among_its_headers(
+    text: str, played: tuple[tuple[str, str], ...]
+) -> None:
+    assert played_headers(parse_analysis(text)[0]) == played
+
+
 def test_headers_may_be_indented() -> None:
     headers, tree = parse_analysis('[Event "x"]\n  [Site "y"]\n\t[Game "dogon-kulei"]\n\n1. c1+ *')
     assert (headers.header("Site"), headers.header("Game")) == ("y", "dogon-kulei")
@@ -185,34 +227,45 @@ def test_a_variation_with_a_null_move_is_left_out_from_there_and_a_cut_comment_i
         parse_tree("c1+ -- c2-")
 
 
-def test_of_several_games_the_first_is_read() -> None:
-    text = '[Game "dogon-kulei"]\n\nc1+ c2- *\n\n{a comment}\n[Game "dogon-kulei"]\n\nd1+ *\n'
-    _, tree = parse_analysis(text)
+@pytest.mark.parametrize("other", ["d1+ *\n", "c9 {never closed", "zz <b> ) (", "*\n\n[Event]\n\n*"])
+@pytest.mark.parametrize("end", ["", " *"])
+def test_of_several_games_the_first_is_read(other: str, end: str) -> None:
+    text = f'[Game "dogon-kulei"]\n\nc1+ c2-{end}\n\n{{a comment}}\n[Game "dogon-kulei"]\n\n{other}'
+    tree = parse_tree(text if end else text.replace("{a comment}\n", ""))
     assert (compact_tree(tree), tree.losses) == ("c1+ c2-", ("Only the first game was read.",))
     with pytest.raises(RecordError, match="follows the result"):
         parse_analysis("c1+ * d1+")
 
 
+def test_comments_that_belong_to_no_move_are_told() -> None:
+    for text in ("{only a comment}", "c1+ c2- ({nothing} $1) f1-", '{before}\n[Game "dualma"]\n\n*'):
+        assert parse_tree(text).losses == ("Comments that belong to no move: 1 left out.",)
+
+
 def test_errors_count_lines_from_the_first_header() -> None:
     with pytest.raises(RecordError, match=r"^line 3: '<b>' is not"):
         parse_analysis('[Game "dogon-kulei"]\n\n<b> *')
-    with pytest.raises(RecordError, match="record:1: game 1: cannot read the header"):
+    with pytest.raises(RecordError, match="line 1: cannot read the header"):
         parse_analysis("[Game]\n\nc1+ *")
 
 
 COMMENTS = st.one_of(st.just(""), st.text(max_size=90), st.just('[Event "x"]'))
+GLYPHS = st.lists(st.integers(1, 255).map("${}".format), max_size=3, unique=True).map(tuple)
+HEADER_TEXTS = st.text(max_size=30).map(clean_text)
 
 
 @st.composite
 def trees(draw: st.DrawFn, start: Position) -> MoveTree:
-    """Random legal moves, each after a random one of those before, with comments."""
+    """Random legal moves, each after a random one of those before, with comments and glyphs."""
     tree = MoveTree()
-    for choice in draw(st.lists(st.tuples(st.integers(0), st.integers(0), COMMENTS), max_size=25)):
+    for choice in draw(st.lists(st.tuples(st.integers(0), st.integers(0), COMMENTS, GLYPHS), max_size=25)):
         number = choice[0] % (len(tree.moves) + 1)
         position = replay_tree(tree, start, KULEI.first)[number]
         if count := position.count_moves():
             tree, number = tree.play(number, position.move_at(choice[1] % count))
             tree = tree.comment(number, choice[2])
+            move = replace(tree.moves[number - 1], glyphs=choice[3])
+            tree = replace(tree, moves=(*tree.moves[: number - 1], move, *tree.moves[number:]))
     return tree
 
 
@@ -222,8 +275,11 @@ def test_a_tree_of_legal_moves_is_the_same_after_writing_and_reading(code: str, 
     game = GAMES[code]
     start = game.position.initial()
     tree = data.draw(trees(start))
-    text = format_analysis(tree, game, start)
-    assert parse_analysis(text)[1] == tree
+    played = tuple(data.draw(st.dictionaries(st.sampled_from(["White", "Black", "X"]), HEADER_TEXTS)).items())
+    text = format_analysis(tree, game, start, "", played)
+    headers, read = parse_analysis(text)
+    assert read == tree
+    assert format_analysis(read, game, start, "", played_headers(headers)) == text
     assert parse_tree(compact_tree(tree)) == tree
     record, *rest = read_records(text.splitlines(), "analysis.pgn")
     assert isinstance(record, Record)

@@ -21,12 +21,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.records import MAX_TREE_COMMENT, MoveTree
+from engines.records import MoveTree
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
 from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
-from tournament.models.analyses import MAX_TITLE
 from tournament.sentences import as_sentence
 from tournament.services.searching import SECONDS
 from tournament.views.analysis.choosing import offered_bots
@@ -99,7 +98,7 @@ def _answer_form(
 ) -> HttpResponse | None:
     """None if the tree is too long for an address, so that its page is the answer."""
     if request.POST.get("action") == "download":
-        record = shown.record(saved.title if saved else "")
+        record = shown.record(request.POST.get("title", saved.title if saved else ""))
         return attached(record, f"analysis-{shown.game.code}.pgn", PGN_TYPE)
     if saved and shown.game.code != saved.ladder_id:  # a record of another ladder is imported
         saved = None
@@ -134,8 +133,7 @@ def show_page(
         "trouble": trouble,
         "random": values.get("random", ""),
         "flip": flip,
-        "title": values.get("title", saved.title if saved else ""),
-        "most_title": MAX_TITLE,
+        "title": values.get("title", saved.title if saved else shown.event),
         "is_own": saved is not None and saved.owner == request.user,
         "board": draw_line(line, flip=flip, targets=False),
         "bots": offered_bots(request, shown.game.code),
@@ -163,7 +161,6 @@ def _tree_context(request: HttpRequest, shown: ShownTree, saved: Analysis | None
         "revision": revision,
         "address": address,
         "record": record,
-        "most_comment": MAX_TREE_COMMENT,
     }
 
 

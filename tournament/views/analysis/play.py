@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.records import format_record
+from engines.records import format_record, played_headers
 from engines.rules.base import IllegalMove, Reason
 from engines.rules.history import History
 from engines.rules.registry import ENDINGS, GAMES
@@ -142,6 +142,7 @@ def _context(game: PersonGame, history: History, *, is_own: bool) -> dict[str, o
     line = Line.of(history.game, history.start, history.moves)
     is_turn = is_own and not game.ended_at and line.position.side is game.person_side
     flip = not game.is_white
+    played = played_headers(person_record(game)) if game.ended_at else ()
     return {
         "played": game,
         "game": history.game,
@@ -153,7 +154,7 @@ def _context(game: PersonGame, history: History, *, is_own: bool) -> dict[str, o
         "tokens": history.moves,
         "spoken": svg.summarize(line.position, history.moves[-1] if history.moves else ""),
         "state": _state(game, is_own=is_own, is_turn=is_turn),
-        "query": analysis_query("", history.moves, line.positions, len(history.moves)),
+        "query": analysis_query("", history.moves, line.positions, len(history.moves), played=played),
         "other_colour": "black" if game.is_white else "white",
     }
 

@@ -49,7 +49,9 @@ def analysis_save(request: AuthenticatedRequest, code: str) -> HttpResponse:
 
 def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | None) -> Analysis:
     """Raises ``BadLine`` beyond a limit, and if the analysis was changed since the page was shown."""
-    title = clean_text(values.get("title", ""), MAX_TITLE)
+    title = clean_text(values.get("title", ""))
+    if len(title) > MAX_TITLE:
+        raise BadLine(f"The title has {len(title)} characters; {MAX_TITLE} are allowed.")
     text = shown.record(title)
     if len(text) > MOST_TEXT:
         raise BadLine(f"The analysis has {len(text):,} characters; {MOST_TEXT:,} can be saved.")

@@ -6,7 +6,7 @@ A tree with an illegal move is refused with a sentence that names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -14,19 +14,26 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from engines.records import (
-    BOOK,
+    MoveNote,
     MoveTree,
+    Record,
     RecordError,
     TreeMove,
     check_rules_version,
+    clean_text,
     compact_tree,
     format_analysis,
+    format_headers,
+    format_note,
     parse_analysis,
     parse_note,
+    played_headers,
     replay_tree,
 )
+from engines.records.reader import SUFFIXES
 from engines.rules.base import Position, RulesError
 from engines.rules.registry import Variant, find_game
+from tournament.models.analyses import MAX_TITLE
 from tournament.sentences import as_sentence
 from tournament.views.paging import is_whole
 
@@ -36,6 +43,7 @@ MOST_ADDRESS = 4000
 """Characters of a query: proxies take 8,000 bytes of an address."""
 MOST_TEXT = 100_000
 """Characters of a text that is sent, imported or saved."""
+_MARKS = {glyph: mark for mark, glyph in SUFFIXES.items()}
 _POSITION = re.compile(r"\s*[^\s\[({;]*/")
 """How a position string begins, and neither a record nor its moves."""
 
@@ -72,6 +80,11 @@ class ListedMove(NamedTuple):
     label: str
     move: TreeMove
 
+    @property
+    def marks(self) -> str:
+        """Its glyphs, as ``!?``; those without such a spelling as ``$14``."""
+        return " ".join(_MARKS.get(glyph, glyph) for glyph in self.move.glyphs)
+
 
 class Segment(NamedTuple):
     """Moves without a variation between them; ``begins`` says whether they begin one."""
@@ -90,6 +103,26 @@ class ShownTree:
     tree: MoveTree
     positions: tuple[Position, ...]
     at: int
+    played: tuple[tuple[str, str], ...] = ()
+    """The headers of the game that the tree came from."""
+
+    @property
+    def headers(self) -> str:
+        """``played`` as it stands in an address."""
+        return format_headers(self.played)
+
+    @property
+    def event(self) -> str:
+        """The event of that game, for a title; empty if it is not known."""
+        return clean_text(dict(self.played).get("Event", ""), MAX_TITLE)
+
+    @property
+    def players(self) -> str:
+        """Who played the game that the tree came from, and its result; empty if nobody is known."""
+        told = dict(self.played)
+        if not told.keys() & {"White", "Black"}:
+            return ""
+        return f"{told.get('White', '?')} – {told.get('Black', '?')} {told.get('Result', '')}".rstrip()
 
     @property
     def line(self) -> Line:
@@ -121,10 +154,16 @@ class ShownTree:
         return found
 
     def record(self, title: str = "") -> str:
-        return format_analysis(self.tree, self.game, self.positions[0], title)
+        return format_analysis(self.tree, self.game, self.positions[0], title, self.played)
 
 
-def show_tree(game: Variant, start: str, tree: MoveTree, at: int | None = None) -> ShownTree:
+def show_tree(
+    game: Variant,
+    start: str,
+    tree: MoveTree,
+    at: int | None = None,
+    played: tuple[tuple[str, str], ...] = (),
+) -> ShownTree:
     """The tree at a move, None for the end of the main line; raises ``BadLine``."""
     if max(tree.plies()) > MOST_MOVES:
         raise BadLine(f"A line has more than {MOST_MOVES:,} moves, which is the most.")
@@ -134,19 +173,20 @@ def show_tree(game: Variant, start: str, tree: MoveTree, at: int | None = None) 
     except (RulesError, RecordError) as error:
         raise BadLine(as_sentence(str(error))) from None
     last = (tree.main_line() or [0])[-1]
-    return ShownTree(game, start, tree, positions, last if at is None else at)
+    return ShownTree(game, start, tree, positions, last if at is None else at, played)
 
 
 def read_tree(values: QueryDict, game: Variant, record: str = "") -> ShownTree:
     """The tree of an address or a form; without moves that of ``record``. Raises ``BadLine``."""
     if record and "moves" not in values:
-        headers, tree = _parse(record)
-        start = headers.get("FEN", "")
+        read, tree = _parse(record)
+        start = read.header("FEN")
     else:
-        _, tree = _parse(values.get("moves", ""))
+        read, tree = _parse("\n".join(filter(None, map(values.get, ("headers", "moves")))))
         start = values.get("position", "")
     at = values.get("at", "")
-    return show_tree(game, start, tree, int(at) if is_whole(at, len(tree.moves)) else None)
+    number = int(at) if is_whole(at, len(tree.moves)) else None
+    return show_tree(game, start, tree, number, played_headers(read))
 
 
 def read_import(text: str, shown: ShownTree) -> ShownTree:
@@ -159,17 +199,18 @@ def read_import(text: str, shown: ShownTree) -> ShownTree:
     if _POSITION.match(text):
         start, _, moves = text.strip().partition(" moves ")
         return show_tree(shown.game, start, _parse(moves)[1])
-    headers, tree = _parse(text)
-    if not headers:
-        return show_tree(shown.game, shown.start, tree)
+    record, tree = _parse(text)
+    tree, played = _with_short_notes(tree), played_headers(record)
+    if not record.headers:
+        return show_tree(shown.game, shown.start, tree, played=played)
     try:
-        game = find_game(headers.get("Game", shown.game.code))
+        game = find_game(record.header("Game", shown.game.code))
     except RulesError as error:
         raise BadLine(as_sentence(str(error))) from None
-    return show_tree(game, headers.get("FEN", ""), tree)
+    return show_tree(game, record.header("FEN"), tree, played=played)
 
 
-def _parse(text: str) -> tuple[Mapping[str, str], MoveTree]:
+def _parse(text: str) -> tuple[Record, MoveTree]:
     if len(text) > MOST_TEXT:
         raise BadLine(f"The text has {len(text):,} characters; {MOST_TEXT:,} are allowed.")
     try:
@@ -177,24 +218,29 @@ def _parse(text: str) -> tuple[Mapping[str, str], MoveTree]:
         check_rules_version(record)
     except (RecordError, RulesError) as error:
         raise BadLine(as_sentence(str(error))) from None
-    return dict(record.headers), _without_notes(tree)
+    return record, tree
 
 
-def _without_notes(tree: MoveTree) -> MoveTree:
-    """Without what engines reported with their moves, which would fill an address soon."""
-    moves = tuple(replace(move, comment="") if _is_note(move.comment) else move for move in tree.moves)
-    return replace(tree, moves=moves)
+def _with_short_notes(tree: MoveTree) -> MoveTree:
+    """With the score and the depth alone of what engines reported: more would fill an address soon."""
+    moves = tuple(replace(move, comment=_short_note(move.comment)) for move in tree.moves)
+    losses = () if moves == tree.moves else ("Of the notes of engines, only scores and depths were read.",)
+    return replace(tree, moves=moves, losses=(*tree.losses, *losses))
 
 
-def _is_note(comment: str) -> bool:
-    return comment == BOOK or parse_note(comment) is not None
+def _short_note(comment: str) -> str:
+    note = parse_note(comment)
+    return comment if note is None else format_note(MoveNote(score=note.score, depth=note.depth))
 
 
 def set_comment(shown: ShownTree, values: QueryDict) -> ShownTree:
-    """The tree with the comment of a form, which belongs to the move that is shown."""
+    """The tree with the comment of a form, which belongs to the move that is shown; raises ``BadLine``."""
     if not shown.at or "comment" not in values:
         return shown
-    return replace(shown, tree=shown.tree.comment(shown.at, values.get("comment", "")))
+    try:
+        return replace(shown, tree=shown.tree.comment(shown.at, values.get("comment", "")))
+    except RecordError as error:
+        raise BadLine(as_sentence(str(error))) from None
 
 
 def change_tree(shown: ShownTree, values: QueryDict) -> ShownTree:
@@ -215,18 +261,34 @@ def change_tree(shown: ShownTree, values: QueryDict) -> ShownTree:
             tree, at = tree.play(at, token.strip())
     except RecordError as error:
         raise BadLine(as_sentence(str(error))) from None
-    return show_tree(shown.game, shown.start, tree, at)
+    return show_tree(shown.game, shown.start, tree, at, shown.played)
 
 
 def tree_query(shown: ShownTree, **more: str | int) -> str | None:
     """The query of the tree, without the move that is shown; None if it is too long for an address."""
-    values = {"position": shown.start, "moves": shown.moves, **more}
+    values = {"position": shown.start, "headers": shown.headers, "moves": shown.moves, **more}
     query = urlencode({name: value for name, value in values.items() if value or name in more})
     return query if len(query) <= MOST_ADDRESS else None
 
 
-def analysis_query(start: str, tokens: Sequence[str], positions: Sequence[Position], ply: int) -> str:
-    """The query for a line at a ply; for the position alone if the line is too long for an address."""
-    moves = {"moves": " ".join(tokens), "at": ply} if tokens else {}
-    query = urlencode(({"position": start} if start else {}) | moves)
-    return query if len(query) <= MOST_ADDRESS else urlencode({"position": str(positions[ply])})
+def analysis_query(
+    start: str,
+    tokens: Sequence[str],
+    positions: Sequence[Position],
+    ply: int,
+    *,
+    notes: Sequence[str] = (),
+    played: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The query for a line at a ply, with a note after each move and the headers of its game.
+
+    If that is too long for an address, without the notes, or for the position alone.
+    """
+    noted = [f"{token} {{{note}}}" if note else token for token, note in zip(tokens, notes, strict=False)]
+    for moves in (noted or tokens, tokens):
+        values = {"position": start, "headers": format_headers(played), "moves": " ".join(moves)}
+        at = {"at": ply} if tokens else {}
+        query = urlencode({name: value for name, value in values.items() if value} | at)
+        if len(query) <= MOST_ADDRESS:
+            return query
+    return urlencode({"position": str(positions[ply])})

@@ -20,7 +20,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.rules.base import Side
+from engines.records import BOOK
+from engines.rules.base import Result, Side
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament import access
 from tournament.models import BotVersion, Game, GameRecord, LiveGame
@@ -163,7 +164,9 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
         "position": str(shown.after),
-        "to_analysis": _analysis_address("analysis", replay, ply, len(replay.moves)),
+        "to_analysis": _analysis_address(
+            "analysis", replay, ply, len(replay.moves), game if game.result is not None else None
+        ),
         "to_explorer": _analysis_address("explorer", replay, ply, ply),
         "spoken": f"{_place(replay, ply, step)}. {svg.summarize(shown.after, shown.token)}{end}",
         "board": draw_board(shown, flip=flip, players=False),
@@ -173,12 +176,33 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     }
 
 
-def _analysis_address(page: str, replay: Replay, ply: int, plies: int) -> str:
-    """The page of this name with the first ``plies`` of the game; the game itself is not named there."""
+def _analysis_address(page: str, replay: Replay, ply: int, plies: int, game: Game | None = None) -> str:
+    """The page of this name with the first ``plies``; with ``game`` also its players, result and scores."""
     first, initial = replay.positions[0], replay.rules.position.initial()
-    tokens = [move.token for move in replay.moves[:plies]]
-    query = analysis_query("" if first == initial else str(first), tokens, replay.positions, ply)
+    moves = replay.moves[:plies]
+    query = analysis_query(
+        "" if first == initial else str(first),
+        [move.token for move in moves],
+        replay.positions,
+        ply,
+        notes=[BOOK if move.book else move.assessment for move in moves] if game else (),
+        played=_played(game) if game else (),
+    )
     return f"{reverse(page, args=[replay.rules.code])}?{query}"
+
+
+def _played(game: Game) -> list[tuple[str, str]]:
+    """What the analysis of a game keeps of the headers of its record."""
+    white, black = game.white, game.black
+    return [
+        ("Event", game.tournament.name),
+        ("White", white.bot.name),
+        ("Black", black.bot.name),
+        ("Result", game.result or Result.UNDECIDED),
+        ("WhiteVersion", str(white.number)),
+        ("BlackVersion", str(black.number)),
+        ("GameId", game.key),
+    ]
 
 
 def _place(replay: Replay, ply: int, step: int) -> str:

@@ -49,12 +49,33 @@ def test_only_the_owner_has_buttons_to_overwrite_and_delete(
 
 
 def test_the_owner_overwrites_and_renames(analysis: Analysis, olga: Client) -> None:
-    form = {"moves": "c1+", "at": "1", "comment": "best", "title": "x\x00" * 99, "revision": "1"}
+    form = {"moves": "c1+", "at": "1", "comment": "best", "title": "x\x00" * 40, "revision": "1"}
     assert olga.post(SAVE, {**form, "over": analysis.key}).status_code == 302
     changed = Analysis.objects.get()
     assert changed.text.endswith("1. c1+ {best} *\n")
     assert (changed.revision, len(changed.title)) == (2, MAX_TITLE)
     assert changed.updated_at > analysis.updated_at
+
+
+def test_a_title_that_is_too_long_is_refused_and_stays_in_its_field(analysis: Analysis, olga: Client) -> None:
+    form = {"moves": "c1+", "title": "x" * (MAX_TITLE + 1), "over": analysis.key, "revision": "1"}
+    page = olga.post(SAVE, form).content.decode()
+    assert "The title has 81 characters; 80 are allowed." in page
+    assert f'value="{form["title"]}"' in page
+    assert Analysis.objects.get().title == "Replies"
+
+
+def test_the_game_that_an_analysis_came_from_is_saved(analysis: Analysis, olga: Client) -> None:
+    headers = '[Event "Spring"]\r\n[White "Greedy"]\r\n[Result "0-1"]\r\n'
+    form = {"moves": "c1+ $1", "headers": headers, "over": analysis.key, "revision": "1", "title": "Mine"}
+    assert olga.post(SAVE, form).status_code == 302
+    text = Analysis.objects.get().text
+    assert '[Event "Mine"]' in text
+    assert '[White "Greedy"]' in text
+    assert text.endswith("1. c1+ $1 0-1\n")
+    page = olga.get(analysis.get_absolute_url())
+    assert page.context["address"] == ""
+    assert "Greedy – ? 0-1" in page.content.decode()
 
 
 def test_what_another_page_saved_is_not_overwritten(analysis: Analysis, olga: Client) -> None:

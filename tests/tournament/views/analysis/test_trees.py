@@ -7,8 +7,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
-from engines.records import Record, compact_tree, parse_analysis, read_records
+from engines.records import Record, clean_text, read_records
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LogIn, Site
 from tournament.views.analysis.trees import MOST_ADDRESS, MOST_TEXT, analysis_query
@@ -89,10 +90,10 @@ def test_comments_and_moves_are_escaped(client: Client) -> None:
     ("form", "said"),
     [
         ({"moves": "(" * 10_000}, "Line 1: '(' opens a variation before a move that it could replace."),
-        ({"moves": "c1+ " + "(c2- " * 10_000}, "The last variation is never closed."),
+        ({"moves": "c1+ " + "(c2- " * 10_000}, "Line 1: the variation opened in line 1 is never closed."),
         ({"moves": "x" * (MOST_TEXT + 1)}, "The text has 100,001 characters; 100,000 are allowed."),
         ({"moves": "c1+ c2- (zz)"}, "1... zz in a variation: illegal move 'zz' in position"),
-        ({"moves": "c1+ {never"}, "Line 1: the comment is never closed."),
+        ({"moves": "c1+ {never"}, "Line 1: the comment opened in line 1 is never closed."),
         ({"moves": "c1+ <b>"}, "Line 1: '<b>' is not spelled as a move."),
         ({"moves": "\x00"}, "is not spelled as a move"),
         ({"moves": "c1+", "play": "zz"}, "1... zz: illegal move 'zz' in position"),
@@ -162,21 +163,81 @@ def test_a_game_opens_on_the_board_at_the_ply_that_is_shown(client: Client, site
     board = client.get(address.replace("&amp;", "&"))
     assert board.context["shown"].at == 3
     record = client.get(f"/games/{site.played.pk}.pgn").content.decode()
-    main_line = compact_tree(parse_analysis(re.sub(r"\{[^}]*\}", "", record))[1])
-    assert board.context["shown"].moves == main_line
+    assert "nodes" not in board.context["shown"].moves
+    played = dict(board.context["shown"].played)
+    white, black = site.played.white.bot.name, clean_text(site.played.black.bot.name)
+    assert (played["White"], played["Black"], played["Result"]) == (white, black, site.played.result)
+    assert (played["Event"], played["GameId"]) == (site.played.tournament.name, site.played.key)
+    imported = asked(client, action="import", record=record)
+    assert board.context["shown"].moves == imported["moves"]
+    players = escape(f"{white} – {black} {site.played.result}")
+    assert f"<bdi>{players}</bdi>" in board.content.decode()
 
 
-def test_the_link_of_a_very_long_game_has_the_position_alone() -> None:
+def test_the_link_of_a_long_game_has_no_notes_and_of_a_very_long_one_the_position_alone() -> None:
     positions = [GAMES["dogon-kulei"].position.initial()] * (MOST_ADDRESS + 1)
+    notes, played = ["+0.35/12"] * 300, (("White", "Greedy"),)
+    noted = parse_qs(analysis_query("", ["c1+"] * 9, positions, 7, notes=notes[:9], played=played))
+    assert noted == {
+        "headers": ['[White "Greedy"]\n'], "moves": [" ".join(["c1+ {+0.35/12}"] * 9)], "at": ["7"],
+    }  # fmt: skip
+    long = parse_qs(analysis_query("", ["c1+"] * 300, positions, 7, notes=notes, played=played))
+    assert long == {"headers": ['[White "Greedy"]\n'], "moves": [" ".join(["c1+"] * 300)], "at": ["7"]}
     query = analysis_query("", ["c1+"] * MOST_ADDRESS, positions, 7)
     assert query == urlencode({"position": str(positions[7])})
     assert analysis_query("", [], positions[:1], 0) == ""
 
 
-def test_notes_of_engines_are_not_imported(client: Client) -> None:
-    text = "1. c1+ {book} c2- {+0.35/12 0.500s 1234n} 2. f1- {a good move} *"
-    answer = client.post("/analyse/dogon-kulei/", {"action": "import", "record": text})
-    assert "moves=c1%2B+c2-+f1-+%7Ba+good+move%7D" in answer["Location"]
+def test_of_the_notes_of_engines_scores_and_depths_are_imported_and_the_rest_is_told(client: Client) -> None:
+    text = "1. c1+ {book} c2- {+0.35/12 0.500s 1234n pv f1-} 2. f1- {0.100s} 2... b2+ {a good move} *"
+    moves = "c1+ {book} c2- {+0.35/12} f1- b2+ {a good move}"
+    form = {"action": "import", "record": text}
+    assert asked(client, **form)["moves"] == moves
+    assert "only scores and depths" in client.post(PAGE, form, follow=True).content.decode()
+    again = client.post(PAGE, {"action": "import", "record": moves}, follow=True)
+    assert "only scores and depths" not in again.content.decode()
+
+
+def test_glyphs_are_imported_shown_and_downloaded(client: Client) -> None:
+    found = asked(client, action="import", record="c1+!? $14 {why} c2- (c2+??) *")
+    assert found["moves"] == "c1+ $5 $14 {why} c2- (c2+ $4)"
+    page = client.get(f"{PAGE}?{urlencode(found)}").content.decode()
+    assert ">c1+</button>!? $14 <bdi>why</bdi>" in page
+    assert ">c2+</button>??<" in page
+    text = client.post(PAGE, {**found, "action": "download"}).content.decode()
+    assert text.endswith("\n1. c1+ $5 $14 {why} 1... c2- (1... c2+ $4) *\n")
+    assert asked(client, action="import", record=text)["moves"] == found["moves"]
+
+
+def test_the_record_of_a_game_is_downloaded_with_its_headers_after_changes(
+    client: Client, site: Site
+) -> None:
+    record = client.get(f"/games/{site.played.pk}.pgn").content.decode()
+    found = asked(client, action="import", record=record)
+    changed = asked(client, **{**found, "at": "1", "play": "c2+"})
+    assert changed["headers"] == found["headers"]
+    text = client.post(PAGE, {**found, "action": "download"}).content.decode()
+    (downloaded,), (original,) = (list(read_records(one.splitlines(), "x")) for one in (text, record))
+    assert isinstance(downloaded, Record)
+    assert isinstance(original, Record)
+    assert downloaded.headers == tuple((name, clean_text(value)) for name, value in original.headers)
+    assert downloaded.result == original.result
+    assert [(move.token, move.book) for move in downloaded.moves] == [
+        (move.token, move.book) for move in original.moves
+    ]
+    assert [move.note and move.note.score for move in downloaded.moves] == [
+        move.note and move.note.score for move in original.moves
+    ]
+    assert asked(client, action="import", record=text) == found
+
+
+def test_a_comment_that_is_too_long_is_refused_and_stays_in_its_field(client: Client) -> None:
+    form = {"moves": TREE, "at": "1", "comment": "x" * 501}
+    assert message(client, **form) == "The comment has 501 characters: 500 are allowed."
+    page = client.post(PAGE, form).content.decode()
+    assert f">{'x' * 501}</textarea>" in page
+    assert "maxlength" not in page
+    assert asked(client, **{**form, "comment": "x" * 500})["moves"].count("x") == 500
 
 
 def test_a_line_of_a_book_is_imported(client: Client) -> None:
