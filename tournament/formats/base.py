@@ -200,6 +200,10 @@ class TournamentFormat:
         """The number of meetings of two players on a ladder, in a cycle or in all rounds."""
         return players * (players - 1) // 2
 
+    def count_rounds(self, players: int, rounds: int) -> int:
+        """The rounds on a ladder, if they are drawn one after another; ``rounds`` is the tournament's."""
+        return rounds
+
     def table(self, players: int) -> list[list[Pair]]:
         """The rounds of one cycle, if it has cycles; players count from 1."""
         raise NotImplementedError

@@ -55,6 +55,9 @@ class KnockOut(TournamentFormat):
         """The matches."""
         return max(0, players - 1)
 
+    def count_rounds(self, players: int, rounds: int) -> int:
+        return max(0, players - 1).bit_length()
+
     def absences(
         self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
     ) -> Absences:

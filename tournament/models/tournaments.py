@@ -160,6 +160,20 @@ class Tournament(models.Model):
     def games_a_meeting(self) -> int:
         return GAMES_A_PAIR * self.pairs
 
+    @property
+    def games_expected(self) -> int:
+        """All its games, those of rounds that are not drawn yet included; of a knock-out the fewest."""
+        if not self.format.is_staged or self.state in {self.State.FINISHED, self.State.HALTED}:
+            return self.games_total
+        meetings = sum(self.format.meetings(len(players), self.rounds) for players in self.seeds.values())
+        return max(self.games_total, self.games_a_meeting * meetings)
+
+    @property
+    def games_counted(self) -> str:
+        """How many of its games are over, for example ``8 of at least 14``."""
+        least = "at least " if self.format.games_vary and not self.is_over else ""
+        return f"{self.games_done} of {least}{self.games_expected}"
+
     def takes_entries(self, now: datetime.datetime | None = None) -> bool:
         """Whether owners may enter and withdraw their bots at this time."""
         waits = self.state == self.State.ANNOUNCED and not self.entry_closed

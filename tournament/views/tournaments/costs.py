@@ -53,15 +53,34 @@ def cost_of(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) ->
     return Cost(sum(games.values()), seconds, slots_expected(), of.format.games_vary)
 
 
-def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) -> str:
-    """How long the tournament took, or how much of it is left; empty if there is nothing to say."""
+def describe_progress(tournament: Tournament) -> str:
+    """How long the tournament took, or which round is played and how much is left; may be empty."""
     if tournament.format.is_endless:
         return "Paused: no games are started." if tournament.state == State.PAUSED else ""
     if tournament.is_over:
         return _describe_end(tournament)
     if tournament.state not in {State.RUNNING, State.PAUSED}:
         return "" if tournament.games_total else "The games are made at the start."
-    games = _games_left(tournament, versions)
+    return f"{_describe_round(tournament)} {_describe_rest(tournament)}".strip()
+
+
+def _describe_round(tournament: Tournament) -> str:
+    """The round that is played, of all; empty unless they are drawn one after another."""
+    if not tournament.format.is_staged:
+        return ""
+    latest = [
+        tournament.pairings.filter(ladder=code).order_by("-round").values_list("round", flat=True).first()
+        for code in tournament.ladders
+    ]
+    counts = [
+        tournament.format.count_rounds(len(ids), tournament.rounds) for ids in tournament.seeds.values()
+    ]
+    played = max((number for number in latest if number), default=0)
+    return f"Round {played} of {max(counts)}." if played and counts else ""
+
+
+def _describe_rest(tournament: Tournament) -> str:
+    games = tournament.games_expected - tournament.games_done
     if not games:
         return ""
     if tournament.state == State.PAUSED:
@@ -76,20 +95,12 @@ def describe_progress(tournament: Tournament, versions: Sequence[BotVersion]) ->
 
 def _describe_end(tournament: Tournament) -> str:
     if tournament.state == State.CANCELLED:
-        games = tournament.games_total - tournament.games_done
+        games = tournament.games_expected - tournament.games_done
         return f"Cancelled with {games} game{pluralize(games)} not played." if games else "Cancelled."
     if not (tournament.games_done and tournament.started_at and tournament.finished_at):
         return "No games were played." if not tournament.games_done else ""
     took = (tournament.finished_at - tournament.started_at).total_seconds()
     return f"Played in {_about(took).removeprefix('about ')}."
-
-
-def _games_left(tournament: Tournament, versions: Sequence[BotVersion]) -> int:
-    """The games to play, those of rounds that are not drawn yet included; of a knock-out the fewest."""
-    total = tournament.games_total
-    if tournament.format.is_staged:
-        total = max(total, sum(count_games(tournament, versions).values()))
-    return total - tournament.games_done
 
 
 def _about(seconds: float) -> str:

@@ -114,7 +114,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context = {
         "tournament": tournament,
-        "progress": describe_progress(tournament, versions),
+        "progress": describe_progress(tournament),
         "winners": list(_winners(tournament, tables)),
         "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,

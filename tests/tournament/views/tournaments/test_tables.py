@@ -138,8 +138,38 @@ def test_the_time_left_of_a_staged_tournament_includes_the_rounds_to_come(
     swiss, cup = event("swiss", bots), event("knock-out", bots)
     Tournament.objects.filter(pk=cup.pk).update(priority=1)
     seconds = [client.get(one.get_absolute_url()).context["progress"] for one in (swiss, cup)]
-    assert seconds[0].startswith("About")
-    assert seconds[1].startswith("At least")
+    assert seconds[0].startswith("Round 1 of 3. About")
+    assert seconds[1].startswith("Round 1 of 2. At least")
+    assert "No worker" not in "".join(seconds)
+
+
+def test_a_staged_tournament_counts_the_games_of_all_its_rounds(
+    bots: list[BotVersion], client: Client
+) -> None:
+    swiss, cup = event("swiss", bots), event("knock-out", bots)
+    assert (swiss.games_total, cup.games_total) == (4, 4)  # only the first round is drawn
+    for one, shown in ((swiss, "0 of 12"), (cup, "0 of at least 6")):
+        page = page_of(client, one)
+        assert f"{shown} games</span>" in page
+        assert f'max="{shown.split()[-1]}"' in page
+        assert f"{shown}<" in client.get("/tournaments/").content.decode()
+    decide_games(swiss)
+    assert "12 of 12 games</span>" in page_of(client, swiss)
+    cancel(cup)
+    assert progress(client, cup) == "Cancelled with 6 games not played."
+
+
+def test_the_round_of_a_staged_tournament_is_the_one_drawn_last(
+    bots: list[BotVersion], client: Client
+) -> None:
+    cup, shown = event("swiss", bots), set[tuple[int, str]]()
+
+    def drawn(game: Game) -> Result:
+        shown.add((game.pairing.round, progress(client, cup).partition(".")[0]))
+        return Result.DRAW
+
+    decide_games(cup, drawn)
+    assert shown == {(number, f"Round {number} of 3") for number in (1, 2, 3)}
 
 
 def test_a_tournament_that_is_not_played_says_so_instead_of_a_time(
