@@ -41,7 +41,7 @@ class Worker(models.Model):
     class State(models.TextChoices):
         UP = "up", "up"
         STOPPED = "stopped", "stopped"
-        """It was stopped and reported it."""
+        """It was stopped and reported it, or its token was revoked."""
         LOST = "lost", "lost"
         """No heartbeat came for a while."""
 

@@ -11,7 +11,7 @@ import re
 from functools import partial
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from engines.release import RELEASE
 from engines.visible import visible
@@ -118,23 +118,27 @@ def take_back(worker: Worker, now: datetime.datetime) -> int:
 def sweep_workers(now: datetime.datetime) -> int:
     """Mark workers without a recent heartbeat as lost, later delete them; returns how many were newly lost.
 
-    None is lost before workers have been able to reach the site for that long.
+    None is lost before workers have been able to reach the site for that long. One whose token is revoked, or
+    whose user's account is not active, may not come back: it counts as stopped, and nobody looks for it.
     """
     gone = Worker.objects.exclude(state=Worker.State.UP).filter(quarantined_at__isnull=True)
     gone.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
     silent = now - LOST_AFTER
     if not Door.objects.filter(open_since__lte=silent, seen_at__gte=silent).exists():
         return 0
-    return _lose(Worker.objects.up().filter(seen_at__lt=silent))
+    refused = Q(token__revoked_at__isnull=False) | Q(token__user__is_active=False)
+    revoked = Worker.objects.exclude(state=Worker.State.STOPPED).filter(refused, seen_at__lt=silent)
+    _end(revoked, Worker.State.STOPPED)
+    return _end(Worker.objects.up().filter(seen_at__lt=silent), Worker.State.LOST)
 
 
 def presume_lost() -> None:
     """Mark all workers as lost until their next heartbeat; for the start of a site."""
-    _lose(Worker.objects.up())
+    _end(Worker.objects.up(), Worker.State.LOST)
 
 
-def _lose(workers: QuerySet[Worker]) -> int:
-    return workers.update(state=Worker.State.LOST, busy=0, held=0, games_an_hour=0)
+def _end(workers: QuerySet[Worker], state: Worker.State) -> int:
+    return workers.update(state=state, busy=0, held=0, games_an_hour=0)
 
 
 def why_foreign(protocol: int) -> str:

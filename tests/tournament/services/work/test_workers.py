@@ -27,7 +27,7 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
-from tournament.models import Attempt, BotVersion, Door, Exam, Game, Notice, Token, Worker
+from tournament.models import Attempt, BotVersion, Door, Exam, Game, Notice, Token, User, Worker
 from tournament.services.accounts.tokens import find_token
 from tournament.services.calendar import sweep
 from tournament.services.results import keeper
@@ -150,6 +150,25 @@ def test_a_silent_worker_is_lost_and_found_again(hear: Hear) -> None:
     worker = Worker.objects.get()
     assert (worker.condition, worker.busy) == ("lost", 0)
     assert hear(beat()).condition == "idle"
+
+
+@pytest.mark.parametrize("state", ["up", "lost"])
+def test_a_silent_worker_that_may_not_come_back_is_stopped_and_not_lost(hear: Hear, state: str) -> None:
+    """Its token is revoked, or its user's account was deactivated."""
+    rows = {name: hear(beat(name)) for name in ("revoked@east", "closed@east", "silent@east")}
+    tokens = [
+        Token.objects.create(user=make_user(name), name="t", digest=name, scopes=["work"])
+        for name in ("ada", "bob")
+    ]
+    Token.objects.filter(pk=tokens[0].pk).update(revoked_at=timezone.now())
+    User.objects.filter(username="bob").update(is_active=False)
+    for row, token in zip((rows["revoked@east"], rows["closed@east"]), tokens, strict=True):
+        Worker.objects.filter(pk=row.pk).update(token=token)
+    Worker.objects.update(seen_at=timezone.now() - timedelta(minutes=1), state=state)
+    open_door()
+    workers.sweep_workers(timezone.now())
+    conditions = {worker.name: worker.condition for worker in Worker.objects.all()}
+    assert conditions == {"revoked@east": "stopped", "closed@east": "stopped", "silent@east": "lost"}
 
 
 def test_workers_long_gone_are_forgotten_unless_they_are_quarantined(hear: Hear) -> None:
