@@ -19,7 +19,7 @@ from tournament.embedded.console import Console
 from tournament.embedded.instance import running_instance
 from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
-from tournament.embedded.up import describe_disk, watch
+from tournament.embedded.up import describe_disk, describe_workers, watch
 
 if TYPE_CHECKING:
     from tournament.models import LadderRating
@@ -31,9 +31,16 @@ def demo(options: Options, console: Console) -> int:
     """Play the demonstration and print its ratings; returns the exit code. Raises ``StartError``."""
     with running_instance(options, console, _prepare) as instance:
         console.say(f"The sample bots play on {len(GAMES)} ladders, watched at {instance.address.url}")
-        watch(instance, console, describe_disk, is_done=_is_done)
+        watch(
+            instance,
+            console,
+            lambda: [*describe_disk(), *describe_workers()],
+            is_done=lambda: bool(instance.supervisor.hopeless) or _is_done(),
+        )
         if instance.supervisor.stopping:
             raise StartError("stopped before all games were played; the next `./arena demo` continues")
+        if why := instance.supervisor.hopeless:
+            raise StartError(f"the demonstration cannot go on: {why}")
         conclude(console, options.data / "records")
     console.say("Everything has stopped.")
     return 0

@@ -24,7 +24,7 @@ def up(options: Options, console: Console) -> int:
     with running_instance(options, console, prepare) as instance:
         console.say(f"Duarena is at {instance.address.url}   (Ctrl-C stops it)")
         console.say(f"Logs are in {options.data / 'logs'}; for an administrator: {options.admin_command}")
-        watch(instance, console, lambda: [*describe_uploads(), *describe_disk()])
+        watch(instance, console, lambda: [*describe_uploads(), *describe_disk(), *describe_workers()])
         console.say(f"Stopping; games being played are played again by the next `{options.restart_command}`.")
     console.say("Everything has stopped.")
     return 0
@@ -75,6 +75,20 @@ def describe_disk() -> list[str]:
     from tournament.services.disk import full_disk
 
     return [as_sentence(why.partition(",")[0])] if (why := full_disk()) else []
+
+
+def describe_workers() -> list[str]:
+    """A sentence for each worker that is up and gets no work on all or some of its slots, with the reason."""
+    from tournament.models import Worker
+
+    lines = []
+    for worker in Worker.objects.up():
+        if worker.why:
+            lines.append(f"{worker} is {worker.condition} and gets no work: {worker.why}")
+        elif worker.held:
+            slots = "no slot" if worker.condition == "held" else "not every slot"
+            lines.append(f"{worker} plays on {slots}, its self-test fails: {worker.trouble or 'see its log'}")
+    return [as_sentence(line) for line in lines]
 
 
 def watch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import re
 import socket
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # a worker does not set up Django
     os.environ.update({name: value for name, value in settings.items() if value is not None})
     try:
+        _check_semaphores()
         _check_site()
         _check_redis(os.environ.get("REDIS_URL", ""))
     except ValueError as error:
@@ -81,6 +83,17 @@ def explain_refusal(refusal: str, level: Level) -> str:
     if level is Level.B:
         lines.append(f"{SETTING}=B on this host lets it run them at level B, at your own risk.")
     return "\n".join(lines)
+
+
+def _check_semaphores() -> None:
+    """Raises ``ValueError`` where no semaphore can be made, which the C library does in ``/dev/shm``."""
+    try:
+        multiprocessing.Lock()
+    except OSError as error:
+        raise ValueError(
+            f"a worker needs /dev/shm, which cannot be used here ({error.strerror}): mount a tmpfs there that"
+            " its user can write"
+        ) from None
 
 
 def _check_site() -> None:

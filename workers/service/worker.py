@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from celery.signals import worker_ready
+from celery.worker import state
 
 from engines.release import RELEASE
 from workers.bundles.bundle_site import SiteAway, TokenRevoked, WorkerOutdated
@@ -166,7 +167,7 @@ class StatusLine:
 
 
 def run(slots: int) -> int:
-    """Run the worker of this process until it is stopped; returns its exit status."""
+    """Run the worker of this process until it is stopped; returns its exit status, 1 if it did not start."""
     configure()
     verdict, _ = probe_sandbox()
     door = open_door()
@@ -195,6 +196,8 @@ def run(slots: int) -> int:
 
     _run_celery(slots)
     ended.set()
+    if heart.ident is None and state.should_stop is None:
+        return 1  # Celery has logged the reason, and returns as from a stop
     if heart.is_alive():
         heart.join(LAST_HEARTBEAT_SECONDS)
     if not registration.status and not heart.is_alive():

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
+from tests.support.schedule import make_worker
 from tournament.embedded import up
 from tournament.embedded.console import Console
+from tournament.embedded.up import describe_workers
 from tournament.services import disk
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +51,28 @@ def test_a_database_that_is_away_does_not_end_the_site(monkeypatch: pytest.Monke
     lines = printed(monkeypatch, ["One."], OperationalError("server closed the connection"), ["One."])
     idle = "No tournament is running."
     assert lines == ["One.", idle, "The database does not answer.", idle]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            {"held": 2, "trouble": "the canary crashed"},
+            "plays on no slot, its self-test fails: the canary crashed.",
+        ),
+        ({"held": 1}, "plays on not every slot, its self-test fails: see its log."),
+        (
+            {"quarantined_at": timezone.now(), "quarantine_reason": "it voids all games"},
+            "is quarantined and gets no work: it voids all games.",
+        ),
+        ({"barred": "it has another version"}, "is barred and gets no work: it has another version."),
+        ({"state": "lost", "held": 2}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_worker_that_gets_no_work_is_a_notice_with_the_reason(fields: dict[str, Any], said: str) -> None:
+    make_worker(**fields)
+    assert describe_workers() == ([f"players@east {said}"] if said else [])
 
 
 def test_a_full_disk_is_a_notice_without_a_number_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import bad_engines
+from tests.support.needs import need
 from workers.commands.start import explain_refusal
 from workers.sandbox.levels import Level
 
@@ -42,6 +43,14 @@ def import_all(*left_out: str) -> str:
 def test_the_package_needs_no_site() -> None:
     done = run_python(import_all(), "django", "tournament")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_worker_without_a_writable_dev_shm_says_so() -> None:
+    hidden = ("--dev-bind", "/", "/", "--ro-bind", "/dev/shm", "/dev/shm", "--")
+    command = (need("bwrap"), *hidden, sys.executable, "-m", "workers", "start")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "a worker needs /dev/shm, which cannot be used here (Read-only file system): mount" in done.stderr
 
 
 def test_only_the_tasks_need_anything_installed() -> None:

@@ -24,6 +24,8 @@ PATIENCE_S = 10.0
 """How long a service may take to stop before it is killed; a worker gives its games back in it."""
 BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Waits before a service that died is restarted; the last one repeats."""
+MOST_FAILURES = 4
+"""A service that died so often in a row will not start by itself."""
 SETTLED_S = 60.0
 """A service that ran this long starts with the first wait again."""
 PAUSE_S = 0.05
@@ -63,6 +65,15 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     def guards(self) -> dict[str, int]:
         """The guard's process id for each service's name: the ancestor of all its processes."""
         return {kept.process.service.name: kept.process.guard_pid for kept in self._kept}
+
+    @property
+    def hopeless(self) -> str:
+        """A clause about a service that has died again and again soon after its start; else empty."""
+        for kept in self._kept:
+            if kept.failures >= MOST_FAILURES:
+                name = kept.process.service.name
+                return f"{name} died {kept.failures} times in a row; {_describe_log(kept.process)}"
+        return ""
 
     def start(self, service: Service) -> None:
         """Start a service and wait until it is ready. Raises ``StartError``, also after a signal to stop."""

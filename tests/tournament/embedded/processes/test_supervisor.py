@@ -103,6 +103,17 @@ def test_a_service_that_ends_while_it_starts_is_reported_with_the_end_of_its_log
         supervisor.start(service)
 
 
+def test_a_service_that_dies_again_and_again_is_hopeless_and_named_with_its_last_words(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.BACKOFF_S", (0.0,))
+    supervisor.start(Service("players", (sys.executable, "-c", "exit('no /dev/shm')")))
+    assert supervisor.hopeless == ""
+    eventually(lambda: tended(supervisor) and bool(supervisor.hopeless))
+    assert supervisor.hopeless.startswith("players died 4 times in a row; its log ")
+    assert supervisor.hopeless.endswith("ends: no /dev/shm")
+
+
 def test_a_service_that_does_not_stop_in_time_is_killed(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
