@@ -311,6 +311,14 @@ SQLITE_OPTIONS = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
     " PRAGMA wal_autocheckpoint=4000; PRAGMA cache_size=-16384;",
 }
+POSTGRESQL_OPTIONS = {
+    # A server that is cut off is noticed within a minute; the system's limits are minutes and hours.
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 _DATABASE_URL = text(
     "DATABASE_URL",
     f"sqlite:///{DATA / 'db.sqlite3'}",
@@ -328,6 +336,8 @@ if _trouble := other_database(DATA, DATABASES["default"]["ENGINE"]):
     raise ImproperlyConfigured(_trouble)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+else:
+    DATABASES["default"]["OPTIONS"] = POSTGRESQL_OPTIONS | DATABASES["default"].get("OPTIONS", {})
 
 AUTH_USER_MODEL = "tournament.User"
 AUTH_PASSWORD_VALIDATORS = [

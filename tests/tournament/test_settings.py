@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[2]
 SHOW = """
 import json
 from tournament import settings as s
-print(json.dumps([s.SECRET_KEY, s.DEBUG, s.TRUST_UPLOADS, s.DATABASES["default"]["ENGINE"], s.ALLOWED_HOSTS]))
+print(json.dumps([s.SECRET_KEY, s.DEBUG, s.TRUST_UPLOADS, s.DATABASES["default"]["ENGINE"], s.ALLOWED_HOSTS,
+    s.DATABASES["default"]["OPTIONS"]]))
 """
 HOST_NAMES = "a list of host names with commas between them, without http:// and paths"
 NO_ADDRESS = (
@@ -64,7 +65,7 @@ def test_settings_come_from_the_environment(tmp_path: Path) -> None:
         DUARENA_HOSTS=" , a.example, b.example ,",
         DATABASE_URL="postgres://u:p@host/db",
     )
-    assert values == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
+    assert values[:-1] == ["given", False, True, "django.db.backends.postgresql", ["a.example", "b.example"]]
     assert not (tmp_path / "secret_key").exists()
 
 
@@ -153,6 +154,16 @@ def test_an_empty_variable_has_its_default_and_a_removed_one_is_named(tmp_path: 
 
 
 @pytest.mark.django_db
+def test_a_database_server_that_is_cut_off_is_noticed_and_the_address_may_say_when(tmp_path: Path) -> None:
+    address = "postgres://u:p@host/db"
+    options, others = (
+        shown(tmp_path, DATABASE_URL=url)[-1] for url in (address, f"{address}?connect_timeout=3")
+    )
+    assert (options["connect_timeout"], options["tcp_user_timeout"]) == (10, 60_000)
+    assert others == options | {"connect_timeout": others["connect_timeout"]}
+    assert int(others["connect_timeout"]) == 3
+
+
 def test_pages_may_load_only_files_of_the_site(client: Client) -> None:
     headers = client.get("/admin/login/").headers
     policy = headers["Content-Security-Policy"]
