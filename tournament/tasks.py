@@ -23,6 +23,7 @@ from tournament.celery import app
 from tournament.models import EventCount
 from tournament.services import calendar
 from tournament.services.accounts.digest_mail import send_digests
+from tournament.services.accounts.mails import send_waiting
 from tournament.services.event_counts import count_event, store_counts
 from tournament.services.keeper_lock import KeeperLock
 from tournament.services.pruning import prune
@@ -106,6 +107,7 @@ DUTIES = (
     Duty("pages", 3, lambda: refresh_tables(timezone.now())),
     Duty("recompute", 5, _recomputer.start_if_due),
     Duty("estimates", 10, lambda: refresh_estimates(timezone.now())),
+    Duty("mails", 60, lambda: send_waiting(timezone.now())),
     Duty("digests", 10, lambda: send_digests(timezone.now())),
     Duty("prune", 30, lambda: prune(timezone.now())),
 )

@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.needs import need
 from tests.support.sites import SiteData
+from tests.tournament.conftest import FakeRedis
 from tests.tournament.services.backups.test_backups import FILL
 from tournament import tasks
 from tournament.embedded.plan import ROOT
@@ -56,7 +58,7 @@ def fill_disk():
                 pass
 
 def wait(seconds):
-    said.append((Client().get("/healthz").status_code, Game.objects.filter(state="done").count()))
+    said.append((Client().get("/healthz?live").status_code, Game.objects.filter(state="done").count()))
     connection.close()
     if len(said) == 2:
         ballast.unlink()
@@ -67,15 +69,15 @@ before = Game.objects.filter(state="done").count()
 reports = list(play_short(job))
 post(job.job, reports=tuple(reports))
 fill_disk()
-health = Client().get("/healthz")
-print(health.status_code, health.content.decode().strip())
+health = Client().get("/healthz?live")
+print(health.status_code, health.content.decode().splitlines()[0])
 tasks.store_patiently(lambda: tasks.record_inbox(60))
 keys = [report.key for report in reports]
 print(len(said) >= 2, {status for status, _ in said} == {503}, {done for _, done in said} == {before})
 print(Game.objects.filter(state="done").count() - before == len(keys),
       GameRecord.objects.filter(game__key__in=keys).count() == len(keys),
       Attempt.objects.filter(game__key__in=keys, end="recorded").count() == len(keys))
-print(Client().get("/healthz").status_code)
+print(Client().get("/healthz?live").status_code)
 """
 BACKUPS = """
 import django, os, subprocess, sys
@@ -189,22 +191,34 @@ def test_a_read_only_data_folder_is_no_trouble_in_a_container_whose_volumes_can_
     assert disk.full_disk().startswith("the disk of the folder of bundles is read-only")
 
 
+def health(query: str = "") -> tuple[int, str]:
+    answer = Client().get(f"/healthz{query}")
+    return answer.status_code, answer.content.decode()
+
+
 @pytest.mark.django_db
-def test_the_health_check_names_a_record_keeper_that_hangs_and_a_database_that_is_away(
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_health_check_names_each_part_and_a_restart_is_asked_for_only_where_it_helps(
+    monkeypatch: pytest.MonkeyPatch, turns: FakeRedis
 ) -> None:
-    assert Client().get("/healthz").content == b"ok\n"
+    well, live = "disk: ok\ndatabase: ok\nredis: ok\nkeeper: ok\n", "disk: ok\ndatabase: ok\n"
+    assert health() == (503, well.replace("keeper: ok", "keeper: it has not started yet"))
     calendar.sweep()
+    assert health() == (200, well)
     Keeper.objects.update(seen_at="2026-01-01T00:00Z")
-    answer = Client().get("/healthz")
-    assert (answer.status_code, answer.content[:29]) == (200, b"ok\nkeeper: it has not worked ")
+    status, text = health()
+    assert (status, "\nkeeper: it has not worked for " in text) == (503, True)
+    assert health("?live") == (200, live)
+    Keeper.objects.update(seen_at=timezone.now())
+    turns.is_away = True
+    assert health() == (503, well.replace("redis: ok", "redis: it does not answer"))
+    assert health("?live") == (200, live)
 
     def away(*_: object) -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
     monkeypatch.setattr("tournament.monitoring.conditions.Keeper.objects.first", away)
-    answer = Client().get("/healthz")
-    assert (answer.status_code, answer.content) == (503, b"database: it does not answer\n")
+    assert health("?live") == (503, live.replace("database: ok", "database: it does not answer"))
+    assert "database: it does not answer\n" in health()[1]
 
 
 @pytest.mark.django_db(transaction=True)

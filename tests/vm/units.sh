@@ -30,7 +30,7 @@ cp docs/systemd/duarena* /etc/systemd/system/ && systemctl daemon-reload
 check 'the units of the site start' systemctl enable --now duarena.target
 systemctl enable --now duarena-players duarena-validators
 check 'the units of the site answer' wait_for 300 "$python" -c \
-    'import urllib.request; urllib.request.urlopen("http://127.0.0.1:8000/healthz")'
+    'import urllib.request; urllib.request.urlopen("http://127.0.0.1:8000/healthz?live")'
 check 'a player of the units has level A' wait_for 300 sh -c 'journalctl --unit=duarena-players | grep -q "level A"'
 check 'the units play and record a game' wait_for 600 finished
 systemctl --no-pager --plain list-units 'duarena*'

@@ -106,7 +106,7 @@ def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
 def is_up(address: Address) -> bool:
     """Whether the site answers, also if it names a trouble such as a full disk."""
     try:
-        with urllib.request.urlopen(f"{address.url}/healthz", timeout=HEALTH_TIMEOUT_S):
+        with urllib.request.urlopen(f"{address.url}/healthz?live", timeout=HEALTH_TIMEOUT_S):
             return True
     except urllib.error.HTTPError as error:
         return error.code == HTTPStatus.SERVICE_UNAVAILABLE

@@ -26,6 +26,7 @@ from tournament.http.limits import (
     BYTES_A_SECOND,
     CHUNK_BYTES,
     GRACE_S,
+    HEALTH_S,
     LARGE_BYTES,
     MEMORY_BYTES,
     TOO_LARGE,
@@ -36,9 +37,11 @@ from tournament.http.limits import (
     largest_body,
 )
 from tournament.http.streams import Streams, is_stream
-from tournament.http.threads import Threads, kind_of
+from tournament.http.threads import HEALTH_PATH, Threads, kind_of
+from tournament.models import EventCount
 from tournament.monitoring.logs import HEADER, log_request
 from tournament.security import Utf8Request
+from tournament.services.event_counts import count_now
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -112,12 +115,12 @@ class Application(ASGIHandler):
             stack.callback(body.file.close)
             try:
                 await body.receive(receive, lambda: stack.enter_context(self._uploads.counted(address)))
-                response = await self._threads.call(kind_of(scope), address, self._respond, scope, body)
+                response = await self._answer(scope, address, body)
             except RequestAborted:
                 return
             except RefusedRequest as refused:
                 response = refused.response
-                log_request(scope, response, time.monotonic())
+                _note(scope, response, time.monotonic())
         if isinstance(response, StreamingHttpResponse):
             parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
             response.streaming_content = self._read(iter(parts), receive)
@@ -126,6 +129,15 @@ class Application(ASGIHandler):
         finally:
             if response.streaming:
                 response.close()
+
+    async def _answer(self, scope: dict[str, Any], address: str, body: Body) -> HttpResponseBase:
+        kind = kind_of(scope)
+        try:
+            async with asyncio.timeout(HEALTH_S if kind == "health" else None):
+                return await self._threads.call(kind, address, self._respond, scope, body)
+        except TimeoutError:
+            text = f"database: it has not answered for {HEALTH_S:g} s, or Redis or a disk has not"
+            raise RefusedRequest(503, text) from None
 
     async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> bool:
         """Answer with events, or with a refusal; False if there are none at this address."""
@@ -136,7 +148,7 @@ class Application(ASGIHandler):
         except RefusedRequest as refused:
             response = refused.response
             await self.send_response(response, send)
-        log_request(scope, response, begun)
+        _note(scope, response, begun)
         return True
 
     async def _ask(self, scope: Mapping[str, Any], address: str) -> HttpResponseBase:
@@ -147,7 +159,7 @@ class Application(ASGIHandler):
         """The response; runs in a thread, which has ended the request by then, but for an open file."""
         begun = time.monotonic()
         response = self._make(scope, body)
-        log_request(scope, response, begun, response.get(HEADER, ""))
+        _note(scope, response, begun, response.get(HEADER, ""))
         if not response.streaming:
             response.close()
         return response
@@ -181,3 +193,10 @@ class Application(ASGIHandler):
                 yield part
         finally:
             gone.cancel()
+
+
+def _note(scope: Scope, response: HttpResponseBase, begun: float, request: str = "") -> None:
+    """Log a request, and count an error of the site, but not of the health check, which is repeated."""
+    log_request(scope, response, begun, request)
+    if response.status_code >= 500 and scope["path"] != HEALTH_PATH:
+        count_now(EventCount.Kind.ANSWER, str(response.status_code))

@@ -45,6 +45,8 @@ GRACE_S = 20.0
 BYTES_A_SECOND = 4096
 UNREAD_S = 60
 """The system closes a connection whose client has taken nothing of a response for so long."""
+HEALTH_S = 4.0
+"""The longest time for the health check; a server that is stopped or cut off keeps its thread for minutes."""
 IDLE_S = 15
 """How long a connection is kept between two requests."""
 STOP_S = 5

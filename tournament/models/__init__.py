@@ -21,7 +21,7 @@ from tournament.models.ladders import (
     RatingEvent,
 )
 from tournament.models.matchmaking import Matchmaking, Turn
-from tournament.models.people import Act, Allowance, Notice, Token, User
+from tournament.models.people import Act, Allowance, Notice, Token, User, WaitingMail
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
@@ -76,6 +76,7 @@ __all__ = [
     "Turn",
     "User",
     "VersionTest",
+    "WaitingMail",
     "Worker",
     "WorkerName",
 ]

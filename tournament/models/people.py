@@ -126,6 +126,25 @@ class Act(models.Model):
         return f"{self.actor_name} {self.deed}: {self.subject}"
 
 
+class WaitingMail(models.Model):
+    """A mail that the mail server has not taken yet; the row is deleted when it is sent or given up."""
+
+    to = models.EmailField(max_length=254)
+    subject = models.CharField(max_length=998)
+    text = models.TextField()
+    headers = models.JSONField(default=dict)
+    """Further headers, by name."""
+    at = models.DateTimeField()
+    """When it was to be sent."""
+    tried_at = models.DateTimeField()
+    """When it was last tried, or put behind others that wait."""
+    trouble = models.CharField(max_length=300)
+    """What the mail server or the connection to it said."""
+
+    def __str__(self) -> str:
+        return f"mail to {self.to}"
+
+
 class Allowance(models.Model):
     """How many requests a user's programs may still make; refills with time."""
 

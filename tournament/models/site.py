@@ -74,6 +74,8 @@ class EventCount(models.Model):
         """An attempt that ended without a result, by its end."""
         ERROR = "error", "error"
         """A task of the record keeper that failed, by its name."""
+        ANSWER = "answer", "answer"
+        """A request that the site answered with an error of its own, by its status."""
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     label = models.CharField(max_length=60)

@@ -9,10 +9,11 @@ import datetime
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django.conf import settings
 from django.template.defaultfilters import filesizeformat, pluralize
 
 from tournament import queues
-from tournament.models import Attempt, Keeper, Worker
+from tournament.models import Attempt, Keeper, WaitingMail, Worker
 from tournament.monitoring.values import free_space, halted_games, oldest_report, waits_since
 from tournament.services.accounts.acts import last_backup
 from tournament.services.disk import full_disk
@@ -57,23 +58,24 @@ def conditions(now: datetime.datetime) -> list[Condition]:
         Condition("Queue", *_queue(now)),
         Condition("Halted games", *_halted()),
         Condition("Backup", *_backup(now)),
+        Condition("Mail", *_mail()),
     ]
 
 
 def keeper_silence(now: datetime.datetime) -> str:
-    """Why the record keeper is not well: it is silent for a minute; empty if it is not, or never started."""
+    """Why the record keeper is not well: it is silent for a minute, or never started; empty if it is well."""
     keeper = Keeper.objects.first()
-    silent = None if keeper is None else now - keeper.seen_at
-    return f"it has not worked for {silent.total_seconds():.0f} s" if silent and silent > SILENT else ""
+    if keeper is None:
+        return "it has not started yet"
+    silent = now - keeper.seen_at
+    return f"it has not worked for {silent.total_seconds():.0f} s" if silent > SILENT else ""
 
 
 def _keeper(now: datetime.datetime) -> _State:
-    if not Keeper.objects.exists():
-        return False, "it has not started yet"
     reports, oldest = count_reports(), oldest_report()
     waiting = f"{reports} report{pluralize(reports)} waiting"
     if silence := keeper_silence(now):
-        return False, f"{silence}: {waiting}"
+        return False, f"{silence}: {waiting}" if reports else silence
     late = now - oldest if oldest else datetime.timedelta(0)
     if late > SILENT:
         return False, f"it is {late.total_seconds():.0f} s behind the workers: {waiting}"
@@ -141,3 +143,18 @@ def _backup(now: datetime.datetime) -> _State:
     days = (now - at).days
     text = f"the last one was written {f'{days} day{pluralize(days)} ago' if days else 'within a day'}"
     return now - at <= OLDEST_BACKUP, text
+
+
+def _mail() -> _State:
+    """Whether the mail server took every mail; the record keeper repeats those that wait every minute."""
+    last = WaitingMail.objects.order_by("tried_at").last()
+    if last is None:
+        return (
+            True,
+            "no mail waits" if settings.EMAIL_HOST else "there is no mail server; site.log has the mails",
+        )
+    count = WaitingMail.objects.count()
+    return (
+        False,
+        f"{count} mail{pluralize(count)} wait{pluralize(count, 's,')} for the mail server: {last.trouble}",
+    )

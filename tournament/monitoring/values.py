@@ -30,8 +30,10 @@ from tournament.models import (
     Keeper,
     Ladder,
     OwnerShare,
+    WaitingMail,
     Worker,
 )
+from tournament.services.accounts.acts import last_backup
 from workers.jobs import BOTH_UNABLE
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
@@ -47,6 +49,12 @@ EVENTS = (
         "Games sent to workers that came back without result",
     ),
     (EventCount.Kind.ERROR, "duarena_keeper_errors", "task", "Tasks that failed in the record keeper"),
+    (
+        EventCount.Kind.ANSWER,
+        "duarena_server_errors",
+        "status",
+        "Requests answered with an error of the site",
+    ),
 )
 """What is counted for ever, with the names of its metric and label."""
 
@@ -64,6 +72,10 @@ class SiteValues(Collector):
         yield from _workers()
         yield from _keeper(now)
         yield from _broker()
+        if (backup := last_backup()) is not None:
+            yield _age("duarena_backup_age", "Seconds since the last backup was written", now, backup)
+        mails = WaitingMail.objects.count()
+        yield _gauge("duarena_mails_waiting", "Mails that the mail server has not taken", [((), mails)])
         yield _gauge(
             "duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder"
         )

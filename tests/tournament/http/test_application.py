@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path, re_path, reverse
 from pytest_django import Settings
 
-from tests.support.exchanges import Exchange, get, in_loop, run, until
+from tests.support.exchanges import LIMIT_S, Exchange, get, in_loop, run, until
 from tournament.http import application as module
 from tournament.http.addresses import counted_address, plain_address
 from tournament.http.application import Application
@@ -47,7 +47,16 @@ def download(request: HttpRequest) -> HttpResponseBase:
     return FileResponse(file)
 
 
-urlpatterns = [path("download/", download), re_path("^(?:slow|log-in|games)/", slow), re_path("", show)]
+def healthz(request: HttpRequest) -> HttpResponse:
+    return slow(request) if "slow" in request.GET else show(request)
+
+
+urlpatterns = [
+    path("healthz", healthz),
+    path("download/", download),
+    re_path("^(?:slow|log-in|games)/", slow),
+    re_path("", show),
+]
 
 
 @pytest.fixture
@@ -157,6 +166,22 @@ async def test_no_more_requests_than_threads_are_answered_at_a_time(application:
     may_end.set()
     await asyncio.gather(*tasks)
     assert len(begun) == 20
+
+
+@in_loop
+async def test_the_health_check_answers_although_the_database_does_not(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "HEALTH_S", 0.05)
+    for _ in range(2):  # the second one finds its thread occupied
+        check = get("/healthz?slow")
+        await asyncio.wait_for(check.begin(application), LIMIT_S)
+        assert (check.status, check.sent[:27]) == (503, b"database: it has not answer")
+    may_end.set()
+    monkeypatch.setattr(module, "HEALTH_S", LIMIT_S)
+    check = get("/healthz")
+    await check.begin(application)
+    assert check.status == 200
 
 
 def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 import redis
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -18,12 +19,15 @@ from engines import __version__
 from engines.records import Fault, Termination
 from engines.rules.base import Result
 from tests.support.brokers import running_redis
+from tests.support.exchanges import get
 from tests.support.schedule import forfeit, make_tournament, make_user, play_all, post
 from tests.tournament.conftest import FakeRedis
 from tournament import queues, tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
+from tournament.http.application import _note
 from tournament.models import (
+    Act,
     Attempt,
     EventCount,
     Game,
@@ -33,6 +37,7 @@ from tournament.models import (
     Worker,
 )
 from tournament.services import event_counts
+from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.results import keeper
 from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
@@ -41,7 +46,7 @@ from workers.service import turns as redis_turns
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 TOKEN = "a token of tests"
-QUERIES = 20
+QUERIES = 23
 look_at_broker = queues.look_at_broker
 
 
@@ -121,6 +126,23 @@ def test_what_was_counted_is_stored_once(
     event_counts.store_counts()
     event_counts.store_counts()
     assert read()["duarena_keeper_errors_total", "tournament.sweep"] == 2
+
+
+def test_answers_that_are_errors_of_the_site_are_counted_by_status_without_the_health_check() -> None:
+    for path, status in (("/a/", 500), ("/b/", 503), ("/c/", 503), ("/d/", 404), ("/healthz", 503)):
+        _note(get(path).scope, HttpResponse(status=status), 0.0)
+    event_counts.store_counts()
+    values = read()
+    assert values["duarena_server_errors_total", "500"] == 1
+    assert values["duarena_server_errors_total", "503"] == 2
+    assert ("duarena_server_errors_total", "404") not in values
+
+
+def test_the_age_of_the_last_backup_is_known_once_there_is_one() -> None:
+    assert ("duarena_backup_age_seconds",) not in read()
+    record_act(None, "wrote a backup", "file a.zip", command=BACKUP)
+    Act.objects.update(at=timezone.now() - datetime.timedelta(hours=5))
+    assert read()["duarena_backup_age_seconds",] == pytest.approx(5 * 3600, abs=30)
 
 
 def test_a_duty_that_fails_is_counted(
@@ -235,6 +257,7 @@ def test_every_metric_is_in_the_documents() -> None:
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)", answer.content.decode(), re.MULTILINE))
     exported = {name for name, kind in kinds.items() if not name.endswith("_created")}
     assert described == exported | {
+        "duarena_backup_age_seconds",
         "duarena_keeper_silence_seconds",
         "duarena_redis_memory_bytes",
     }

@@ -20,9 +20,10 @@ from tests.support.schedule import make_tournament
 from tournament import queues
 from tournament.embedded.plan import ROOT
 from tournament.models import EventCount, Keeper
-from tournament.monitoring.conditions import LEAST_FREE_BYTES, LONGEST_WAIT, SILENT
+from tournament.monitoring.conditions import LEAST_FREE_BYTES, LONGEST_WAIT, OLDEST_BACKUP, SILENT
 from tournament.queues import BrokerState
 from tournament.services import event_counts
+from tournament.services.accounts.acts import BACKUP, record_act
 
 DOCS = ROOT / "docs"
 ALERTS = DOCS / "prometheus" / "alerts.yml"
@@ -39,6 +40,8 @@ WELL = (
     'duarena_attempts{state="playing"} 4x60',
     'duarena_games_recorded_total{ladder="duploline"} 0+9x60',
     'duarena_disk_free_bytes{folder="data"} 3000000000x60',
+    "duarena_backup_age_seconds 500000x60",
+    'duarena_server_errors_total{status="503"} 0+1x60',
 )
 """The series of a site on which all is well, a value a minute for an hour."""
 TROUBLES = {
@@ -59,6 +62,11 @@ TROUBLES = {
     ),
     "SlotsHeld": ("", 'duarena_slots{takes="games",state="held"} 1x60'),
     "UploadsWait": ("", 'duarena_uploads{state="waiting"} 1x60'),
+    "BackupOld": ("duarena_backup_age_seconds", "duarena_backup_age_seconds 700000x60"),
+    "NoBackup": ("duarena_backup_age_seconds", ""),
+    "ServerErrors": ("", 'duarena_server_errors_total{status="500"} 0+1x60'),
+    "ManyRefused": ("duarena_server_errors_total", 'duarena_server_errors_total{status="503"} 0+20x60'),
+    "MailWaits": ("", "duarena_mails_waiting 1x60"),
     "DiskFull": ("", 'duarena_disk_free_bytes{folder="records"} 1000000000x60'),
 }
 """By alert: the metric of ``WELL`` that is missing, and a series that is there besides; both may be empty."""
@@ -107,6 +115,7 @@ def exposed(
     deal()
     now = timezone.now()
     Keeper.objects.update_or_create(pk=1, defaults={"seen_at": now})
+    record_act(None, "wrote a backup", "file a.zip", command=BACKUP)
     with django_capture_on_commit_callbacks(execute=True):
         for kind in EventCount.Kind:
             event_counts.count_event(kind, "something")
@@ -186,5 +195,6 @@ def test_the_limits_are_those_of_the_page_of_staff() -> None:
     )
     wait, silence = (limit.total_seconds() for limit in (LONGEST_WAIT, SILENT))
     assert f"> {wait:.0f} unless" in expressions()["NothingTaken"]
+    assert expressions()["BackupOld"].endswith(f"> {OLDEST_BACKUP.total_seconds():.0f}")
     for name in ("KeeperSilent", "KeeperLate"):
         assert expressions()[name].endswith(f"> {silence:.0f}")

@@ -1,7 +1,7 @@
 """Digests by mail: daily or weekly, to users who chose so and whose address is confirmed.
 
-A user whose digest is due is marked before the mail is sent, in a statement of its own: whatever is killed or
-runs twice, there is at most one mail a period. The home page shows what was in a mail that failed.
+A user whose digest is due is marked before the mail is made, in a statement of its own: whatever is killed or
+runs twice, there is at most one digest a period. The home page shows what was in a mail that failed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core import signing
+from django.core.mail import EmailMessage
 from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from tournament.models import User
 from tournament.services.accounts.digests import make_digest
-from tournament.services.accounts.notices import send
+from tournament.services.accounts.mails import Fate, send
 from tournament.services.accounts.visits import LONGEST
 
 PERIODS: Mapping[str, datetime.timedelta] = {
@@ -77,4 +78,5 @@ def _send(user: User, now: datetime.datetime) -> bool:
     text = render_to_string("account/messages/digest.txt", context)
     # RFC 8058: the mail program ends the digests with one press.
     headers = {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    return send(f"Duarena: your {user.get_digest_display()} digest", text, address.email, headers)
+    subject = f"Duarena: your {user.get_digest_display()} digest"
+    return send(EmailMessage(subject, text, None, [address.email], headers=headers)) is Fate.SENT

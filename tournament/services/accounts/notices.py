@@ -7,10 +7,8 @@ A user has one unread notice a subject, a version for example: a new one replace
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
-from smtplib import SMTPException
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -21,8 +19,7 @@ from django.urls import reverse
 
 from tournament.models import BotVersion, Game, Notice, Tournament, User, Worker
 from tournament.sentences import isolate
-
-log = logging.getLogger("tournament.notices")
+from tournament.services.accounts.mails import send
 
 
 def notify(version: BotVersion, text: str, *, is_warning: bool = True) -> None:
@@ -82,14 +79,5 @@ def _post(notices: Sequence[Notice], title: str, path: str) -> None:
         texts = {notice.user_id: notice.text for notice in notices}
         for user, address in confirmed.values_list("user_id", "email"):
             message = f"{texts[user]}\n\n{settings.SITE}{path}\n"
-            transaction.on_commit(partial(send, title, message, address))
-
-
-def send(subject: str, message: str, to: str, headers: Mapping[str, str] | None = None) -> bool:
-    """Send a mail; a failure is only logged, because a page shows the same. Waits up to the time-out."""
-    try:
-        EmailMessage(subject, message, None, [to], headers=dict(headers or {})).send()
-    except (OSError, SMTPException) as error:
-        log.warning("no mail to %s: %s", to, error)
-        return False
-    return True
+            mail = EmailMessage(title, message, None, [address])
+            transaction.on_commit(partial(send, mail))

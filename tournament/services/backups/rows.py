@@ -40,13 +40,14 @@ def snapshot() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
-DERIVED = "tournament_explorer"
-"""The names of tables that the site makes from the others begin so."""
+LEFT_OUT = ("tournament_explorer", "tournament_waitingmail")
+"""How the names of tables begin that are not in a backup: the site makes the explorer's from others, and the
+site of a backup must not send the mails once more."""
 
 
 def tables() -> list[str]:
     """Those of a backup."""
-    return [name for name in _all_tables() if not name.startswith(DERIVED)]
+    return [name for name in _all_tables() if not name.startswith(LEFT_OUT)]
 
 
 def _all_tables() -> list[str]:

@@ -16,6 +16,7 @@ from django.db import DatabaseError, close_old_connections, transaction
 from django.utils import timezone
 
 from tournament.models import Attempt, BotSearch, Door, Exam, Keeper, Worker
+from tournament.services.event_counts import store_counts
 from tournament.services.locks import in_order
 from tournament.services.work.attempts import give_back, halt_after_failures
 from tournament.services.work.judging import SILENT, judge_all
@@ -100,13 +101,14 @@ def door_is_open(now: datetime) -> None:
 
 
 def start_door_clock() -> threading.Event:
-    """Call ``door_is_open`` in a thread until the process ends, or the returned event is set."""
+    """In a thread, call ``door_is_open`` and store counts until the process ends or the event is set."""
     stopped = threading.Event()
 
     def run() -> None:
         while not stopped.is_set():
             try:
                 door_is_open(timezone.now())
+                store_counts()
             except DatabaseError as error:
                 log.warning("the database cannot be used: %s", error)
             close_old_connections()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import unicodedata
 from functools import cache
-from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -13,6 +12,7 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.sites.shortcuts import get_current_site
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -22,6 +22,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from tournament.http.addresses import plain_address
 from tournament.models import User
 from tournament.models.names import closed_name, look_key, look_keys
+from tournament.services.accounts import mails
 from tournament.services.accounts.devices import known_device, remember_device
 
 MAX_USERNAME = 40
@@ -92,7 +93,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail, unless many have gone to the mailbox; a failure is only logged. May take a time-out.
+        """Send a mail, unless many have gone to the mailbox. The next page says if it is late or refused.
 
         ``name+anything@host`` is the mailbox of ``name@host``. allauth limits the links for a new password by
         itself, and strangers cannot use them up with other mails.
@@ -103,10 +104,12 @@ class AccountAdapter(DefaultAccountAdapter):
         if not (is_reset or ratelimit.consume(self.request, app=_APP, action="mail", key=mailbox)):
             log.warning("no mail to %s: several were sent", email)
             return
-        try:
-            super().send_mail(template_prefix, email, context)
-        except (OSError, SMTPException) as error:
-            log.warning("no mail to %s: %s", email, error)
+        site = {"email": email, "request": self.request, "current_site": get_current_site(self.request)}
+        fate = mails.send(self.render_mail(template_prefix, email, {**site, **context}))
+        if fate.is_late:
+            messages.warning(self.request, mails.LATE)
+        elif fate is mails.Fate.REFUSED and not is_reset:  # whether an address is known is not told
+            messages.warning(self.request, f"The mail server refuses mails to {email}.")
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """With the configured address of the site: the host name of a request may be a stranger's."""

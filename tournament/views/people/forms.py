@@ -9,8 +9,11 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp import forms as totp_forms
 from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib import messages
+from django.http import HttpRequest
 
 from tournament.models import User
+from tournament.services.accounts.mails import LATE, would_send
 from tournament.services.accounts.tokens import revoke_all
 
 
@@ -35,6 +38,12 @@ class ResetRequestForm(account_forms.ResetPasswordForm):
         owners = set(confirmed.values_list("user_id", flat=True))
         self.users: list[User] = [user for user in self.users if user.pk in owners]
         return email
+
+    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+        """Send the link; a visitor without a user reads the same about the mail server."""
+        if not self.users and not would_send():
+            messages.warning(request, LATE)
+        return str(super().save(request, **kwargs))
 
 
 class ResetForm(account_forms.ResetPasswordKeyForm):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from tournament import queues
 from tournament.access import may_run_site
 from tournament.monitoring.conditions import conditions, keeper_silence
 from tournament.monitoring.values import halted_games
@@ -25,18 +26,23 @@ MOST_AT_ONCE = 500
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Status 200 if pages can be shown and games recorded here, else 503; a line for each trouble.
+    """A line for each part of the site, with "ok" or what is wrong; status 503 if something is, else 200.
 
-    A silent record keeper is named with status 200, because another process of the site would be as ill.
+    With ``?live`` only for what this process needs to show pages, which restarting it, or sending requests to
+    another one, may mend: that would wake neither the record keeper nor Redis.
+
+    ``Application`` answers in its place if it takes too long.
     """
-    troubles = [f"disk: {why}" for why in [full_disk()] if why]
+    parts = {"disk": full_disk()}
     try:
-        warnings = [f"keeper: {why}" for why in [keeper_silence(timezone.now())] if why]
+        silence, parts["database"] = keeper_silence(timezone.now()), ""
     except Error:
-        warnings = []
-        troubles.append("database: it does not answer")
-    text = "\n".join([*troubles, *warnings] if troubles else ["ok", *warnings])
-    return HttpResponse(f"{text}\n", content_type="text/plain", status=503 if troubles else 200)
+        silence, parts["database"] = "unknown, as the database does not answer", "it does not answer"
+    if "live" not in request.GET:
+        trouble = queues.look_at_broker([]).trouble
+        parts |= {"redis": trouble and f"it {trouble}", "keeper": silence}
+    text = "".join(f"{part}: {why or 'ok'}\n" for part, why in parts.items())
+    return HttpResponse(text, content_type="text/plain", status=503 if any(parts.values()) else 200)
 
 
 @never_cache

@@ -8,6 +8,7 @@ import re
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
+from django.core.mail import EmailMessage
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -17,7 +18,7 @@ from tournament.models import Game, User
 from tournament.services.accounts import digest_mail
 from tournament.services.accounts.digest_mail import choose_digest, send_digests, stop_token
 from tournament.services.accounts.digests import make_digest
-from tournament.services.accounts.notices import send
+from tournament.services.accounts.mails import Fate, send
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now() + datetime.timedelta(hours=1)
@@ -82,8 +83,8 @@ def test_a_kill_before_the_mail_is_sent_or_after_it_sends_none_twice(
     choose_digest(site.rival, "daily", NOW)
     finish_again(site, NOW + DAY / 2)
 
-    def killed(*args: object) -> bool:
-        send(*args)  # type: ignore[arg-type]
+    def killed(message: EmailMessage) -> Fate:
+        send(message)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(digest_mail, "send", killed)

@@ -26,7 +26,7 @@ from tests.support.schedule import (
     void,
 )
 from tests.tournament.conftest import FakeRedis
-from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, Worker
+from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, WaitingMail, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
 from tournament.services import disk
@@ -38,7 +38,7 @@ from tournament.services.schedule.pairings import entered_versions
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS
 
 pytestmark = pytest.mark.django_db
-QUERIES = 8
+QUERIES = 9
 """Of the conditions, however many games there are."""
 Usage = namedtuple("Usage", "total used free")
 
@@ -69,7 +69,7 @@ def test_a_site_without_trouble_is_well(as_user: LogIn) -> None:
     assert troubles() == {}
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
     assert "All is well." in page
-    assert page.count(">well<") == 9
+    assert page.count(">well<") == 10
     assert ">trouble<" not in page
 
 
@@ -77,7 +77,7 @@ def test_the_page_names_each_trouble_with_its_reason(as_user: LogIn) -> None:
     Act.objects.all().delete()
     Worker.objects.filter(takes="games").update(state="lost")
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
-    assert "2 of 9 parts need attention." in page
+    assert "2 of 10 parts need attention." in page
     assert "None plays; players@east is lost." in page
     assert page.count(">trouble<") == 2
 
@@ -187,6 +187,14 @@ def test_halted_games_are_named() -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=3)
     Game.objects.update(state=Game.State.HALTED)
     assert troubles()["Halted games"].endswith(" and others")
+
+
+def test_mails_that_the_mail_server_does_not_take_are_counted_with_its_reason() -> None:
+    now = timezone.now()
+    for number in range(2):
+        WaitingMail.objects.create(to="a@example.org", at=now, tried_at=now, trouble=f"timed out {number}")
+        now += datetime.timedelta(seconds=1)
+    assert troubles() == {"Mail": "2 mails wait for the mail server: timed out 1"}
 
 
 def test_a_missing_or_old_backup_is_named() -> None:
