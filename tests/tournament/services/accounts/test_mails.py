@@ -10,11 +10,13 @@ import pytest
 from django.core import mail
 from django.core.mail import EmailMessage
 from django.core.mail.backends.locmem import EmailBackend
+from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
 from tournament.models import WaitingMail
 from tournament.services.accounts.mails import LONGEST, Fate, send, send_waiting
+from tournament.services.backups.rows import tables
 
 pytestmark = pytest.mark.django_db
 
@@ -116,3 +118,8 @@ def test_what_is_left_after_the_time_is_sent_by_the_next_call(monkeypatch: pytes
     failures.clear()
     monkeypatch.setattr("tournament.services.accounts.mails.BUDGET_S", -1.0)
     assert [send_waiting(timezone.now()) for _ in range(4)] == [1, 1, 1, 0]
+
+
+def test_a_backup_has_no_mails_so_that_its_site_does_not_send_them_once_more() -> None:
+    assert WaitingMail._meta.db_table in connection.introspection.table_names()
+    assert WaitingMail._meta.db_table not in tables()
