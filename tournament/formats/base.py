@@ -20,7 +20,7 @@ from workers.pairing.knockout import KnockoutMatch, Length
 from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 if TYPE_CHECKING:
-    from tournament.models import BotVersion, Game, Tournament
+    from tournament.models import Bot, BotVersion, Game, Tournament
 
 MAX_ROUNDS = 100
 COLOURS = "The two games of a pair have the same opening and opposite colours."
@@ -239,17 +239,36 @@ class TournamentFormat:
                 who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
                 raise TournamentError(f"ladders: {who} {code!r}, it needs two")
 
-    def rates(self, game: Game) -> bool:
-        """Whether a game may be rated: its tournament is rated, and the bots do not have one owner.
+    def why_unrated(self, white: Bot, black: Bot, *, rated: bool) -> str:
+        """Why a game between these bots is not rated, in words; empty if it may be.
 
-        Validations and version tests are unrated tournaments; of others their owner decides.
-
-        Of games that repeat each other only the first is rated (``services.results.storing``), and annulled
-        games are not (``services.annulments``).
+        ``rated`` is what the tournament says. Validations and version tests are unrated; of others their
+        owner decides. Of games that repeat each other only the first is rated
+        (``services.results.storing``), and annulled games are not (``services.annulments``).
         """
-        white, black = game.white.bot, game.black.bot
-        is_of_one = white.pk == black.pk or (white.owner_id is not None and white.owner_id == black.owner_id)
-        return game.tournament.rated and not is_of_one
+        if not rated:
+            return f"the {self.label} is not rated"
+        if white.pk == black.pk:
+            return "both players are versions of one bot"
+        return "both bots have one owner" if _rated_as(white) == _rated_as(black) else ""
+
+    def describe_rated(self, bots: Sequence[Bot], *, rated: bool) -> str:
+        """Whether the games of a tournament of these bots are rated, in words."""
+        if not rated:
+            return "no"
+        groups: dict[tuple[int | None, int | None], list[Bot]] = {}
+        for bot in bots:
+            groups.setdefault(_rated_as(bot), []).append(bot)
+        meeting = [groups[_rated_as(bot)] for bot in bots[:1]] if self.has_challenger else groups.values()
+        same = next((group for group in meeting if len(group) > 1), None)
+        if same is None:
+            return "yes"
+        why = self.why_unrated(same[0], same[1], rated=True)
+        return f"yes, but not where {why}" if len(groups) > 1 else f"no: in every game {why}"
+
+    def rates(self, game: Game) -> bool:
+        """Whether a game may be rated, see ``why_unrated``."""
+        return not self.why_unrated(game.white.bot, game.black.bot, rated=game.tournament.rated)
 
     def effects(self, game: Game) -> set[GameEffect]:
         """What follows one of its games when it is recorded."""
@@ -290,6 +309,11 @@ class TournamentFormat:
         first = [row.player for row in rows if row.rank == 1]
         title = "Champion" if len(first) == 1 else "Shared first place"
         return Winners(title, first, f"{format_points(rows[0].points)} points")
+
+
+def _rated_as(bot: Bot) -> tuple[int | None, int | None]:
+    """Games between bots for which this is the same are not rated; the site's bots have no owner."""
+    return bot.owner_id, bot.pk if bot.owner_id is None else None
 
 
 def count_pairs(tournament: Tournament) -> str:

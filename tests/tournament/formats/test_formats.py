@@ -98,3 +98,31 @@ def test_kinds_are_selected_by_a_condition() -> None:
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
 def test_one_player_meets_nobody(form: TournamentFormat) -> None:
     assert form.meetings(1, rounds=3) == form.meetings(0, rounds=3) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "owners", "said"),
+    [
+        ("round-robin", [1, 2, 3], "yes"),
+        ("round-robin", [None, None], "yes"),
+        ("round-robin", [1, 1], "no: in every game both bots have one owner"),
+        ("swiss", [1, 2, 1], "yes, but not where both bots have one owner"),
+        ("gauntlet", [1, 2, 2], "yes"),
+        ("gauntlet", [1, 1, 2], "yes, but not where both bots have one owner"),
+        ("gauntlet", [1, 1, 1], "no: in every game both bots have one owner"),
+    ],
+)
+def test_a_format_says_which_games_between_bots_of_these_owners_are_rated(
+    kind: str, owners: list[int | None], said: str
+) -> None:
+    bots = [Bot(pk=number, owner_id=owner) for number, owner in enumerate(owners, start=1)]
+    assert FORMATS[kind].describe_rated(bots, rated=True) == said
+    assert FORMATS[kind].describe_rated(bots, rated=False) == "no"
+    first = FORMATS[kind].why_unrated(bots[0], bots[1], rated=True)
+    assert (first == "") == (owners[0] is None or owners[0] != owners[1])
+
+
+def test_two_versions_of_one_bot_of_the_site_are_not_rated() -> None:
+    bot = Bot(pk=1)
+    said = FORMATS["round-robin"].describe_rated([bot, bot], rated=True)
+    assert said == "no: in every game both players are versions of one bot"

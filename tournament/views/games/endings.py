@@ -144,6 +144,22 @@ def fault_sentence(game: Game) -> str:
     return ""
 
 
+@register.filter
+def rated_word(game: Game) -> str:
+    """Whether the game is rated, with the reason if it is not; empty if it is not played."""
+    if game.rated:
+        return "yes"
+    if game.state in {Game.State.HALTED, Game.State.CANCELLED}:
+        return ""
+    if game.annulled:
+        return "no: it is annulled"
+    if why := game.tournament.format.why_unrated(game.white.bot, game.black.bot, rated=game.tournament.rated):
+        return f"no: {why}"
+    if game.result is None:
+        return "yes"
+    return "no" if hasattr(game, "correction") else "no: it repeats an earlier game move by move"
+
+
 def ended_by_rules(game: Game) -> bool:
     """Whether the rules page explains the ending: the game's rules or the match rules."""
     return game.termination in {Termination.RULES, Termination.REPETITION, Termination.PLY_LIMIT}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -27,7 +28,7 @@ from tournament.views.bots.bots import find_bot
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.polling import PART, is_part
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.tournaments.costs import Cost, cost_of
+from tournament.views.tournaments.costs import cost_of
 from tournament.views.tournaments.tournaments import find_tournament
 
 
@@ -107,13 +108,13 @@ def _handle(
     The form says of the bots of the versions in ``gone`` that they cannot be chosen.
     """
     if is_part(request):
-        return render(request, "pieces/estimate.html", {"estimate": _estimate(form)})
+        return render(request, "pieces/estimate.html", _estimates(form))
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(store())
         except TournamentError as refused:
             _add_error(form, refused)
-    context = {"form": form, "estimate": _estimate(form), "tournament": tournament, "gone": gone}
+    context = {"form": form, "tournament": tournament, "gone": gone} | _estimates(form)
     return render(request, "tournament_new.html", context)
 
 
@@ -130,12 +131,17 @@ def tournament_remove(request: AuthenticatedRequest, slug: str, bot_slug: str) -
     )
 
 
-def _estimate(form: TournamentForm) -> Cost | None:
-    """The cost of the tournament in a form; None if the form is not valid or its entries are still open."""
+def _estimates(form: TournamentForm) -> dict[str, Any]:
+    """What the form says before it is stored: the cost, and why games are not rated although it says so.
+
+    Nothing if the form is not valid or its entries are still open.
+    """
     if not form.is_valid() or form.cleaned_data["entry_until"]:
-        return None
+        return {}
     terms = _terms(form)
-    return cost_of(terms, terms.versions)
+    rated = terms.format.describe_rated([version.bot for version in terms.versions], rated=terms.rated)
+    note = f"Rated: {rated}." if terms.rated and rated != "yes" else ""
+    return {"estimate": cost_of(terms, terms.versions), "rated_note": note}
 
 
 @takes_form

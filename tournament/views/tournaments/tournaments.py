@@ -133,6 +133,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     bots = [version.bot for version in versions]
     context |= _controls(request, tournament, bots)
     context["meetings"] = tournament.format.describe_meetings(tournament)
+    context["rated"] = tournament.format.describe_rated(bots, rated=tournament.rated)
     context["openings"] = tournament.format.describe_openings(tournament)
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:

@@ -140,7 +140,7 @@ def test_a_game_says_that_it_is_annulled_and_why(games: list[Game], client: Clie
     page = text_of(client, games[0].get_absolute_url())
     assert "This game is annulled: it counts in no rating and no table." in page
     assert "The worker&#x27;s clock was &lt;wrong&gt;." in page
-    assert "<dt>Rated</dt> <dd>no</dd>" in page
+    assert "<dt>Rated</dt> <dd>no: it is annulled</dd>" in page
     assert "The game is annulled." in text_of(client, f"/games/{games[0].pk}/embed/")
     other = text_of(client, games[1].get_absolute_url())
     assert "This game is annulled" not in other

@@ -447,3 +447,32 @@ def test_cancelling_is_explained_and_can_be_undone_for_a_day(site: Site, as_user
     assert "Continue it" not in owner.get(page).content.decode()
     late = owner.post(f"{page}continue/", follow=True).content.decode()
     assert "A tournament can be continued for 24 hours after it was cancelled" in late
+
+
+def test_form_event_and_game_say_why_games_of_one_owner_are_not_rated(site: Site, as_user: LogIn) -> None:
+    client, other = as_user(site.owner), add_version(site.owner, "Iron Age")
+    why = "both bots have one owner"
+    own = form(site, bots=[site.white.pk, other.pk])
+    drawn = client.post("/tournaments/new/", own, headers=PART).content.decode()
+    assert f"Rated: no: in every game {why}." in drawn
+    unrated = {name: value for name, value in own.items() if name != "rated"}
+    assert why not in client.post("/tournaments/new/", unrated, headers=PART).content.decode()
+    assert why not in client.post("/tournaments/new/", form(site), headers=PART).content.decode()
+    draft = client.post("/tournaments/new/", own)["Location"]
+    cup = Tournament.objects.latest("pk")
+    assert f"<dd>no: in every game {why}</dd>" in client.get(draft).content.decode()
+    start(cup)
+    decide_games(cup)
+    game = cup.games.latest("pk")
+    assert f"<dd>no: {why}</dd>" in client.get(f"/games/{game.pk}/").content.decode()
+
+
+def test_a_game_says_that_it_repeats_another_or_that_its_tournament_is_not_rated(
+    site: Site, client: Client
+) -> None:
+    game, page = site.played, f"/games/{site.played.pk}/"
+    assert "<dt>Rated</dt> <dd>yes</dd>" in " ".join(client.get(page).content.decode().split())
+    Game.objects.filter(pk=game.pk).update(rated=False)
+    assert "<dd>no: it repeats an earlier game move by move</dd>" in client.get(page).content.decode()
+    Tournament.objects.filter(pk=game.tournament_id).update(rated=False)
+    assert "<dd>no: the round robin is not rated</dd>" in client.get(page).content.decode()
