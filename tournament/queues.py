@@ -151,6 +151,10 @@ def describe_broker_error(error: BaseException) -> str:
         return f"refuses the user or password of REDIS_URL ({str(error).rstrip('.')})"
     if isinstance(error, ResponseError):
         return f"refuses a command ({str(error).rstrip('.')})"
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return (
+            "has a certificate that is not trusted: name its CA with ?ssl_ca_certs=FILE, or correct the host"
+        )
     return "does not answer"
 
 

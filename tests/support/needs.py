@@ -31,6 +31,8 @@ TOOLS = {
     "git": Tool("git", "git"),
     "unshare": Tool("unshare", "util-linux"),
     "ip": Tool("ip", "iproute2"),
+    "redis-server": Tool("a Redis with TLS", "redis-server"),
+    "openssl": Tool("openssl", "openssl"),
     "promtool": Tool("promtool of Prometheus", "prometheus"),
 }
 """By the name of the program or file."""

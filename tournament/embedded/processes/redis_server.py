@@ -85,4 +85,6 @@ def find_trouble(url: str) -> str:
         return describe_broker_error(error)
     except ValueError:
         return "has no address"
+    except TypeError as error:  # of the client, for an option that it does not know
+        return f"has an address with an unknown option ({str(error).rpartition(' ')[2]})"
     return ""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 import redis
 
 from tests.support.brokers import running_redis
+from tests.support.needs import need
 from tournament.embedded import StartError
+from tournament.embedded.options import find_port
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
     answers,
@@ -20,6 +24,17 @@ from tournament.embedded.processes.redis_server import (
     socket_folder,
 )
 from tournament.embedded.processes.supervisor import Supervisor
+from tournament.queues import open_async
+from workers.service.turns import LOOK, open_redis, push, waiting
+
+CERTIFY = """
+set -e
+new="openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+$new -x509 -days 2 -keyout ca.key -out ca.pem -subj "/CN=A CA"
+$new -keyout redis.key -out redis.csr -subj "/CN=localhost"
+printf 'subjectAltName=DNS:localhost,IP:127.0.0.1' >names
+openssl x509 -req -in redis.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out redis.pem
+"""
 
 
 def test_where_there_is_none_the_package_to_install_is_named(
@@ -102,3 +117,37 @@ def test_a_refused_password_is_named_and_the_right_one_accepted() -> None:
 def test_a_dead_address_does_not_answer() -> None:
     assert not answers("redis://127.0.0.1:1/0")
     assert not answers("redis+socket:///nonexistent/redis.sock?virtual_host=0")
+
+
+@pytest.mark.slow
+def test_a_redis_with_tls_is_used_if_its_certificate_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("openssl")
+    server = Path(need("redis-server"))
+    subprocess.run(("sh", "-c", CERTIFY), cwd=tmp_path, check=True, capture_output=True)
+    port = find_port("127.0.0.1", 21894)
+    files = {"cert": "redis.pem", "key": "redis.key", "ca-cert": "ca.pem"}
+    options = [word for name, file in files.items() for word in (f"--tls-{name}-file", str(tmp_path / file))]
+    own = ("--bind", "127.0.0.1", "--tls-port", str(port), "--tls-auth-clients", "no")
+    address = f"rediss://localhost:{port}/0"
+    trusted = f"{address}?ssl_ca_certs={tmp_path / 'ca.pem'}"
+    with running_redis(server, *own, *options):
+        assert find_trouble(trusted) == ""
+        with open_redis(trusted) as client:
+            push(client, LOOK)
+            assert waiting(client, LOOK) == 1
+        monkeypatch.setenv("REDIS_URL", trusted)
+        assert asyncio.run(_ping())
+        assert find_trouble(address).startswith("has a certificate that is not trusted: name its CA with")
+
+
+async def _ping() -> bool:
+    """Ask the Redis of the pages' streams."""
+    async with open_async() as client:
+        return bool(await client.ping())
+
+
+def test_an_unknown_option_of_an_address_is_named() -> None:
+    found = find_trouble("redis://127.0.0.1:1/0?colour=red")
+    assert found == "has an address with an unknown option ('colour')"
