@@ -154,8 +154,9 @@ class Run:
             self._step("lint (ruff)", *ruff, "check", f"--cache-dir={CACHE / 'ruff'}", ".")
             contracts = (str(scripts / "lint-imports"), "--cache-dir", str(CACHE / "imports"))
             self._step("import contracts (import-linter)", *contracts)
-            migrations = ("makemigrations", "--check", "--dry-run")
-            self._step("migrations are complete", python, "manage.py", *migrations)
+            migrations = ("manage.py", "makemigrations", "--check", "--dry-run")
+            somewhere = {**os.environ, "DUARENA_DATA": str(self._folder)}
+            self._step("migrations are complete", python, *migrations, environment=somewhere)
             self._test_all()
         return 0 if all(step.passed for step in self._steps) else 1
 

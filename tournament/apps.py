@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from django.apps import AppConfig
@@ -9,7 +10,7 @@ from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
-from tournament.known_database import note_database
+from tournament.known_database import note_database, store_key
 from tournament.migrations._preparing import prepare
 from tournament.monitoring.errors import start_error_reports
 
@@ -24,7 +25,7 @@ class TournamentConfig(AppConfig):
         start_error_reports()
         pre_migrate.connect(prepare, sender=self)
         post_migrate.connect(_create_ladders, sender=self)
-        post_migrate.connect(_note_database, sender=self)
+        post_migrate.connect(_note_site, sender=self)
 
 
 def _create_ladders(using: str, **_: Any) -> None:
@@ -34,5 +35,7 @@ def _create_ladders(using: str, **_: Any) -> None:
     Ladder.objects.using(using).ensure()
 
 
-def _note_database(using: str, **_: Any) -> None:
+def _note_site(using: str, **_: Any) -> None:
+    if not os.environ.get("DUARENA_SECRET_KEY"):
+        store_key(settings.DATA, settings.SECRET_KEY)
     note_database(settings.DATA, connections[using].vendor)

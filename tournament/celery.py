@@ -11,11 +11,12 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import after_setup_logger
+from celery.signals import after_setup_logger, import_modules
 
 # Before the app is created: only then does Celery set Django up in its processes.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
+from tournament.management.sites import end_without_site
 from tournament.queues import redis_url
 from workers.service.liveness import connect_pulse
 from workers.service.turns import LOOK
@@ -27,6 +28,7 @@ TASK = "tournament.look"
 PERIOD_S = 1.0
 
 connect_pulse()
+import_modules.connect(end_without_site)  # sent when a worker or the beat begins
 app = Celery("tournament", include=["tournament.tasks"])
 app.conf.update(enable_utc=True, worker_hijack_root_logger=False, worker_redirect_stdouts=False)
 use_turns(app, redis_url(), {LOOK: TASK}, poll_s=0.1)

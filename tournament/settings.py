@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-import tempfile
 from pathlib import Path
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from tournament.environment import ADDRESS, flag, is_address, number, removed, text, unknown, whole
-from tournament.known_database import other_database
+from tournament.known_database import KEY, has_site, other_database, store_key
 
 ROOT = Path(__file__).resolve().parent.parent
 # NumPy's threads would wait busily beside the games. Read when NumPy is imported, which happens later.
@@ -33,23 +32,18 @@ DATA = _folder("DUARENA_DATA", ROOT / "var", "the data folder", "`var/` in the c
 
 
 def _secret_key() -> str:
-    """The key from the environment or from the data folder; several processes may call it at once."""
+    """The key from the environment or from the data folder.
+
+    Without a site there it is a new one, which ``manage.py migrate`` stores.
+    """
     meaning = "signs sessions"
     if key := text("DUARENA_SECRET_KEY", "", meaning, shown="created once and kept in the data folder"):
         return key
-    path = DATA / "secret_key"
-    if not path.exists():
-        DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, written = tempfile.mkstemp(dir=DATA, prefix=".secret_key-")  # mode 0600
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(50))
-        try:
-            os.link(written, path)
-        except FileExistsError:
-            pass  # another process wrote the key first; the site uses that key
-        finally:
-            os.unlink(written)
-    return path.read_text().strip()
+    new = secrets.token_urlsafe(50)
+    if not has_site(DATA):
+        return new
+    store_key(DATA, new)
+    return (DATA / KEY).read_text().strip()
 
 
 SECRET_KEY = _secret_key()

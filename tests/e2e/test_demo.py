@@ -12,6 +12,7 @@ import pytest
 
 from engines.rules.registry import GAMES
 from tests.support.checkouts import START_S, Checkout, Up, eventually, new_checkout
+from tests.support.sites import SiteData
 
 GAMES_OF_THE_DEMO = 60
 
@@ -77,6 +78,7 @@ def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Che
 @pytest.mark.thorough
 def test_an_administrator_can_log_in(checkout: Checkout) -> None:
     data = checkout.folder / "var" / "administered"
+    SiteData(data)
     made = subprocess.run(
         checkout.command("admin", "ada", "--data", str(data)),
         cwd="/",

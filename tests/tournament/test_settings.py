@@ -46,14 +46,18 @@ def shown(data: Path, **environment: str) -> Any:
     return json.loads(run.stdout)
 
 
-def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+def test_a_secret_key_is_made_once_for_a_site_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     data = tmp_path / "new" / "folder"
     key, *others = shown(data)
     assert len(key) >= 50
+    assert not data.exists(), "the settings alone make no site"
+    assert others[:4] == [False, False, "django.db.backends.sqlite3", ["127.0.0.1", "localhost", "[::1]"]]
+    data.mkdir(parents=True)
+    (data / ".duarena").write_text("postgresql")
+    key = shown(data, DATABASE_URL="postgres://u:p@host/db")[0]
     assert stat.S_IMODE((data / "secret_key").stat().st_mode) == 0o600
-    assert [path.name for path in data.iterdir()] == ["secret_key"]
-    assert shown(data)[0] == key
-    assert others == [False, False, "django.db.backends.sqlite3", ["127.0.0.1", "localhost", "[::1]"]]
+    assert {path.name for path in data.iterdir()} == {".duarena", "secret_key"}
+    assert shown(data, DATABASE_URL="postgres://u:p@host/db")[0] == key
 
 
 def test_settings_come_from_the_environment(tmp_path: Path) -> None:

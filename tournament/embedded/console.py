@@ -18,7 +18,11 @@ ERASE = "\r\x1b[K"
 class Console:
     """Writes lines and a progress line to a stream."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO, clock: Callable[[], float] = time.monotonic, *, quiet: bool = False
+    ) -> None:
+        """``quiet``: show no progress."""
+        self._quiet = quiet
         self._stream = stream
         self._clock = clock
         self._terminal = stream.isatty()
@@ -30,7 +34,7 @@ class Console:
         self._write(f"{ERASE}{text}\n{self._shown}" if self._terminal and self._shown else f"{text}\n")
 
     def progress(self, text: str) -> None:
-        if text == self._shown:
+        if text == self._shown or self._quiet:
             return
         if self._terminal:
             self._shown = text[: shutil.get_terminal_size().columns - 1]

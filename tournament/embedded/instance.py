@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,12 +58,17 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
         with supervisor.listening(), supervisor:
             try:
                 _start_redis(supervisor, sockets / "redis.sock")
-                open_database(options.data, console)
+                with interruptible():
+                    console.say("Preparing the database.")
+                    open_database(options.data, console)
+                console.say("Collecting static files.")
                 # Those of earlier versions stay.
                 call_command("collectstatic", verbosity=0, interactive=False)
                 shutil.rmtree(options.data / "scratch", ignore_errors=True)
                 (options.data / "scratch").mkdir()
+                console.say("Registering the sample bots.")
                 prepare()
+                console.say("Starting the site and its workers.")
                 for service in services(
                     address,
                     workers=options.workers,
@@ -74,6 +80,18 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 yield Instance(supervisor, address)
             finally:
                 console.end_progress()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let signals to stop raise ``KeyboardInterrupt``: an update takes minutes and may be repeated."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _start_redis(supervisor: Supervisor, socket: Path) -> None:

@@ -27,6 +27,7 @@ from tournament.http.limits import (
     UNREAD_S,
 )
 from tournament.http.process import show_life
+from tournament.management.sites import end_without_site
 from workers.silence import PULSE
 
 STOPPED_S = 40
@@ -53,6 +54,7 @@ def main() -> None:
     where.add_argument("--descriptor", type=int, metavar="N", help="a socket that listens already")
     given = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
+    end_without_site()
     config = Config(
         "tournament.http.process:make_application",
         factory=True,

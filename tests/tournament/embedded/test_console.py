@@ -42,6 +42,15 @@ def test_without_a_terminal_the_progress_is_an_occasional_plain_line() -> None:
     assert stream.getvalue() == "1/4\n3/4\n"
 
 
+def test_a_quiet_console_shows_no_progress_but_lines() -> None:
+    stream = Terminal()
+    console = Console(stream, quiet=True)
+    console.progress("1/2 games")
+    console.say("site died")
+    console.end_progress()
+    assert stream.getvalue() == "site died\n"
+
+
 class Gone(io.StringIO):
     """A terminal that was closed."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tournament.embedded import __main__
+from tournament.embedded.instance import interruptible
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.slow
@@ -58,3 +61,36 @@ def test_a_bad_environment_is_one_sentence(
 def test_a_data_folder_made_by_us_is_private(tmp_path: Path) -> None:
     embedded(tmp_path, "up", "--data", "data", REDIS_URL="nonsense")
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("up",), "interrupted while the site started: the next `./arena up` continues"),
+        (("admin", "ada"), "interrupted: no administrator was made or changed"),
+    ],
+)
+def test_an_interrupted_command_says_what_is_left(
+    words: tuple[str, ...],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "enter", lambda *_: None)
+    monkeypatch.setitem(__main__.COMMANDS, words[0], interrupt)
+    monkeypatch.setenv("DUARENA_SECRET_KEY", "given")
+    monkeypatch.setenv("DATABASE_URL", "postgres://nobody@127.0.0.1:1/duarena")
+    assert __main__.main([*words, "--data", str(tmp_path / "data")]) == 130
+    assert capsys.readouterr().err == f"arena: {sentence}\n"
+
+
+def test_a_signal_to_stop_interrupts_an_update() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+        with pytest.raises(KeyboardInterrupt), interruptible():
+            os.kill(os.getpid(), number)
+        assert signal.getsignal(number) == before

@@ -13,6 +13,7 @@ from engines.records import Record, RecordError, read_headers
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
+from tournament.management.sites import INTERRUPTED, need_site
 from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import exact_from_records, exact_from_tables
@@ -60,6 +61,8 @@ class Command(BaseCommand):
             raise CommandError("--check reads the stored ratings: it goes with --ladder only")
         if annulled and not files:
             raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
+        if not (files and options["print"]):
+            need_site()
         try:
             corrections = read_corrections(annulled.read_text("utf-8"), str(annulled)) if annulled else {}
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
@@ -67,7 +70,7 @@ class Command(BaseCommand):
                 self._check(ladders)
                 return
             if not options["print"]:
-                self._rebuild(ladders, files, corrections)
+                self._rebuild(ladders, files, corrections, quiet=not options["verbosity"])
             elif files is None:
                 for ladder in ladders:
                     self.stdout.write(str(exact_from_tables(ladder)))
@@ -75,8 +78,12 @@ class Command(BaseCommand):
                 for exact in exact_from_records(ladders, _records(files), corrections):
                     self.stdout.write(str(exact))
         except KeyboardInterrupt:
+            is_changed = not (options["check"] or options["print"])
             raise CommandError(
-                "stopped: rebuild the ladder that was under way again, its ratings are changed in part"
+                "interrupted: rebuild the ladder that was under way again, its ratings are changed in part"
+                if is_changed
+                else "interrupted: nothing was changed",
+                returncode=INTERRUPTED,
             ) from None
         except RebuildError as error:
             raise CommandError(f"{error} (--print shows the ratings without a database)") from None
@@ -92,8 +99,10 @@ class Command(BaseCommand):
         if wrong := [str(check) for check in checks if not check.agrees]:
             raise CommandError("\n".join(wrong))
 
-    def _rebuild(self, ladders: list[str], files: list[Path] | None, corrections: Corrections) -> None:
-        console = Console(self.stderr)  # type: ignore[arg-type]
+    def _rebuild(
+        self, ladders: list[str], files: list[Path] | None, corrections: Corrections, *, quiet: bool
+    ) -> None:
+        console = Console(self.stderr, quiet=quiet)  # type: ignore[arg-type]
 
         def show(what: str, done: int, total: int) -> None:
             console.progress(f"{what}: {done:,}/{total:,} games rated")
