@@ -46,7 +46,7 @@ def _update(data: Path, console: Console) -> None:
     if not steps or "tournament" not in applied_migrations():
         return
     console.say(f"The database is of an earlier release: {len(steps)} steps to update it, after a backup.")
-    backup = _back_up(data)
+    backup = _back_up(data, console)
     console.say(f"Backup: {backup} ({backup.stat().st_size:,} bytes)")
     try:
         prepare(steps)
@@ -58,6 +58,7 @@ def _update(data: Path, console: Console) -> None:
                 call_command("migrate", interactive=False)
             finally:
                 del connection.check_constraints
+            console.say("Checking the rows.")
             connection.check_constraints()
     except Exception as error:
         raise OptionError(
@@ -67,7 +68,7 @@ def _update(data: Path, console: Console) -> None:
     console.say("The database is up to date.")
 
 
-def _back_up(data: Path) -> Path:
+def _back_up(data: Path, console: Console) -> Path:
     from tournament.services.backups import BackupError
     from tournament.services.backups.archive import write_backup
 
@@ -75,9 +76,11 @@ def _back_up(data: Path) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"before-update-{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S}.zip"
     try:
-        write_backup(path)
+        write_backup(path, lambda progress: console.progress(f"backup: {progress}"))
     except (BackupError, OSError) as error:
         raise OptionError(f"the database was not updated, because it cannot be backed up: {error}") from None
+    finally:
+        console.end_progress()
     for old in sorted(folder.glob("before-update-*"))[:-KEPT]:
         old.unlink()
     return path

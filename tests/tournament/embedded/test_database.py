@@ -71,6 +71,7 @@ def on_postgresql(tmp_path: Path, postgres: Callable[[], str]) -> SiteData:
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> SiteData:
     """A site of an earlier release with a row."""
     made: SiteData = request.param(tmp_path, lambda: request.getfixturevalue("postgres"))
+    made.data.mkdir()
     made.run(
         "from django.contrib.auth.models import Group\n"
         "from django.db import connection\n"

@@ -10,6 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
+from engines.release import RELEASE
+from tournament.embedded.console import Console
+from tournament.management.sites import INTERRUPTED
 from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.backups import BackupError
 from tournament.services.backups.archive import write_archive, write_backup
@@ -28,14 +31,23 @@ class Command(BaseCommand):
         path = Path(file).resolve()
         if not path.parent.is_dir():
             raise CommandError(f"no backup was written: there is no folder {path.parent}")
+        console = Console(self.stderr, quiet=not options["verbosity"])  # type: ignore[arg-type]
+
+        def show(progress: str) -> None:
+            console.progress(f"backup: {progress}")
+
         try:
             if file == "-":
-                write_archive(sys.stdout.buffer)
+                write_archive(sys.stdout.buffer, show)
             else:
-                write_backup(path)
-                self.stdout.write(f"{path}: {path.stat().st_size:,} bytes")
+                write_backup(path, show)
+            console.end_progress()
+        except KeyboardInterrupt:
+            raise CommandError("interrupted: no backup was written", returncode=INTERRUPTED) from None
         except (BackupError, OSError, Error) as error:
             raise CommandError(f"no backup was written: {str(error).strip()}") from None
+        if file != "-":
+            self.stdout.write(f"{path}: {path.stat().st_size:,} bytes, release {RELEASE}")
         try:
             record_act(None, "wrote a backup", f"file {path.name}", command=BACKUP)
         except Error as error:

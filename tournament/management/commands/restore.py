@@ -11,12 +11,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
+from engines.release import RELEASE
 from tournament.embedded import StartError
+from tournament.embedded.console import Console
 from tournament.embedded.data_folder import claim_data_folder
 from tournament.embedded.processes.lock import instance_lock
 from tournament.known_database import note_database
+from tournament.management.sites import INTERRUPTED
 from tournament.services.backups import RESTORING, BackupError
-from tournament.services.backups.restoring import restore_backup
+from tournament.services.backups.restoring import is_later, restore_backup
 
 
 class Command(BaseCommand):
@@ -30,14 +33,29 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE", help="what `manage.py backup` wrote")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        console = Console(self.stderr, quiet=not options["verbosity"])  # type: ignore[arg-type]
+
+        def show(progress: str) -> None:
+            console.progress(f"restore: {progress}")
+
         os.umask(0o077)  # a database has hashes of passwords
         try:
             with instance_lock(settings.DATA):
-                about = restore_backup(options["file"].resolve())
+                about = restore_backup(options["file"].resolve(), show)
                 claim_data_folder(settings.DATA)
                 note_database(settings.DATA, connection.vendor)
         except (BackupError, StartError, OSError, Error) as error:
-            is_begun = (settings.DATA / RESTORING).exists()
-            state = "the restore is not complete" if is_begun else "nothing was restored"
-            raise CommandError(f"{state}: {str(error).strip()}") from None
+            raise CommandError(f"{_state()}: {str(error).strip()}") from None
+        except KeyboardInterrupt:
+            raise CommandError(f"interrupted: {_state()}", returncode=INTERRUPTED) from None
+        finally:
+            console.end_progress()
+        if is_later(about.release):
+            self.stderr.write(f"The backup is of a later release than this one, {RELEASE}.")
         self.stdout.write(f"restored the site of {about.created}, release {about.release}: {settings.DATA}")
+
+
+def _state() -> str:
+    """What there is of the new site."""
+    is_begun = (settings.DATA / RESTORING).exists()
+    return "the restore is not complete" if is_begun else "nothing was restored"

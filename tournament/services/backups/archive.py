@@ -21,10 +21,10 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from engines import __version__
 from engines.files import replacing
+from engines.release import RELEASE
 from tournament.models import BotVersion, Bundle
-from tournament.services.backups import BackupError, rows
+from tournament.services.backups import BackupError, Show, rows, show_nothing
 
 FORMAT = 2
 ABOUT, SECRET_KEY, TABLES, BUNDLES = "about.json", "secret_key", "tables/", "bundles/"
@@ -39,6 +39,7 @@ class About:
     """What a backup says of itself."""
 
     release: str
+    """Of the program that wrote it, with its commit: ``engines.release``."""
     created: str
     """ISO 8601, UTC."""
     migrations: dict[str, str]
@@ -46,7 +47,7 @@ class About:
     format: int = FORMAT
 
 
-def write_backup(path: Path) -> None:
+def write_backup(path: Path, show: Show = show_nothing) -> None:
     """Write a backup that replaces ``path`` when it is whole; a file that was there before stays until then.
 
     Raises ``BackupError``, ``OSError`` or ``django.db.Error``.
@@ -62,21 +63,23 @@ def write_backup(path: Path) -> None:
             raise BackupError(f"another backup is being written in {path.parent}")
         with replacing(path, draft, file):
             file.truncate()
-            write_archive(file)
+            write_archive(file, show)
 
 
-def write_archive(file: BinaryIO) -> None:
+def write_archive(file: BinaryIO, show: Show = show_nothing) -> None:
     """Write a backup into a file or a pipe. Raises as ``write_backup``."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL) as archive:
         with rows.snapshot():
-            about = About(__version__, now, applied_migrations())
+            about = About(RELEASE, now, applied_migrations())
             for table in rows.tables():
+                show(f"{table}: 0 rows")
                 with archive.open(f"{TABLES}{table}.jsonl", "w", force_zip64=True) as member:
-                    rows.write_table(table, member)
+                    rows.write_table(table, member, show)
             bundles = sorted(Bundle.objects.values_list("sha256", flat=True))
-        for sha256 in bundles:
+        for number, sha256 in enumerate(bundles, 1):
             _add_bundle(archive, sha256)
+            show(f"{number:,}/{len(bundles):,} bundles")
         archive.writestr(SECRET_KEY, settings.SECRET_KEY)
         archive.writestr(ABOUT, json.dumps(asdict(about), indent=1))
 

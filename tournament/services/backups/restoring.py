@@ -7,6 +7,7 @@ backup. A restore that was interrupted is repeated from the start.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -15,10 +16,10 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-from engines import __version__
 from engines.files import atomic_file
+from engines.release import RELEASE
 from tournament.models import Ladder
-from tournament.services.backups import RESTORING, BackupError, rows
+from tournament.services.backups import RESTORING, BackupError, Show, rows, show_nothing
 from tournament.services.backups.archive import (
     BUNDLES,
     SECRET_KEY,
@@ -33,23 +34,28 @@ OWN = {RESTORING, "secret_key", "lock"}
 """What a data folder may have that has no site yet."""
 
 
-def restore_backup(path: Path) -> About:
+def restore_backup(path: Path, show: Show = show_nothing) -> About:
     """Restore a backup; returns what it says of itself.
 
     Raises ``BackupError``, ``OSError`` or ``django.db.Error``; the folder ``RESTORING`` then shows whether
     anything was written.
     """
     _check_empty()
+    show("reading the backup")
     about = check_archive(path)
     _check_fits(about)
     with ZipFile(path) as archive:
         (settings.DATA / RESTORING).mkdir(mode=0o700, exist_ok=True)
+        show("making the tables")
         # Not the command, which also creates the rows that every site has.
         MigrationExecutor(connection).migrate(list(about.migrations.items()))
         with connection.constraint_checks_disabled(), transaction.atomic():
             rows.clear_tables()
-            for name in archive.namelist():
-                _restore_member(archive, name)
+            names = archive.namelist()
+            for number, name in enumerate(names, 1):
+                show(f"{number:,}/{len(names):,} files")
+                _restore_member(archive, name, show)
+            show("checking the rows")
             rows.finish()
         if not os.environ.get("DUARENA_SECRET_KEY"):
             with atomic_file(settings.DATA / "secret_key", mode=0o600) as key:
@@ -58,10 +64,10 @@ def restore_backup(path: Path) -> About:
     return about
 
 
-def _restore_member(archive: ZipFile, name: str) -> None:
+def _restore_member(archive: ZipFile, name: str, show: Show) -> None:
     with archive.open(name) as file:
         if name.startswith(TABLES):
-            rows.read_table(name[len(TABLES) : -len(".jsonl")], file)
+            rows.read_table(name[len(TABLES) : -len(".jsonl")], file, show)
         elif name.startswith(BUNDLES):
             sha256 = store_bundle(settings.BUNDLES, file)  # type: ignore[arg-type]
             if name != f"{BUNDLES}{sha256}.zip":
@@ -91,5 +97,13 @@ def _check_fits(about: About) -> None:
         if (app, name) not in known:
             raise BackupError(
                 f"the backup was made by release {about.release} with the migration {app}.{name}, which"
-                f" this release, {__version__}, does not have: restore it with that release or a later one"
+                f" this release, {RELEASE}, does not have: restore it with that release or a later one"
             )
+
+
+def is_later(release: str) -> bool:
+    """Whether a backup's release has a higher version than this one; commits are not compared."""
+    versions = [
+        [int(part) for part in re.findall(r"\d+", one.partition("+")[0])] for one in (release, RELEASE)
+    ]
+    return versions[0] > versions[1]

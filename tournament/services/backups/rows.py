@@ -18,10 +18,12 @@ from typing import IO, Any
 from django.core.management.color import no_style
 from django.db import connection, transaction
 
-from tournament.services.backups import BackupError
+from tournament.services.backups import BackupError, Show, show_nothing
 from tournament.services.bulk import insert_values
 
 ROWS_AT_ONCE = 500
+SHOWN_ROWS = 10_000
+"""Progress is shown after so many rows."""
 
 
 @contextmanager
@@ -56,15 +58,19 @@ def _all_tables() -> list[str]:
     return sorted(name for name in names if not name.startswith("unfinished_"))
 
 
-def write_table(table: str, file: IO[bytes]) -> None:
+def write_table(table: str, file: IO[bytes], show: Show = show_nothing) -> None:
     """Write all rows of a table; only some are in memory at a time. Inside ``snapshot``."""
     names = _columns(table)
     encode = json.JSONEncoder(default=_plain, separators=(",", ":")).encode
     file.write(f"{encode(names)}\n".encode())
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"SELECT {_quoted(names)} FROM {_quoted([table])}")
+        written = 0
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
             file.write("".join(f"{encode(row)}\n" for row in rows).encode())
+            written += len(rows)
+            if written % SHOWN_ROWS == 0:
+                show(f"{table}: {written:,} rows")
 
 
 def clear_tables() -> None:
@@ -73,12 +79,12 @@ def clear_tables() -> None:
             cursor.execute(sql)
 
 
-def read_table(table: str, file: IO[bytes]) -> None:
+def read_table(table: str, file: IO[bytes], show: Show = show_nothing) -> None:
     """Insert the rows that ``write_table`` wrote. Raises ``BackupError`` and ``django.db.Error``.
 
     Call ``finish`` after all tables: a row may refer to a row of a later table.
     """
-    values = _values(table, io.BufferedReader(file, 1 << 20))  # type: ignore[type-var]
+    values = _values(table, io.BufferedReader(file, 1 << 20), show)  # type: ignore[type-var]
     names = next(values, [])
     present = _columns(table) if table in tables() else []
     for name in names or [""]:
@@ -113,8 +119,10 @@ def _plain(value: Any) -> Any:
     return str(value)  # of a moment or a day, as SQLite stores it
 
 
-def _values(table: str, file: IO[bytes]) -> Iterator[list[Any]]:
+def _values(table: str, file: IO[bytes], show: Show) -> Iterator[list[Any]]:
     for number, line in enumerate(file, 1):
+        if number % SHOWN_ROWS == 0:
+            show(f"{table}: {number:,} rows")
         try:
             yield [b64decode(v["base64"]) if isinstance(v, dict) else v for v in json.loads(line)]
         except (ValueError, TypeError, KeyError) as error:

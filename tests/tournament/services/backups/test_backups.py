@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from engines.release import RELEASE
 from tests.support.sites import SiteData
 from tournament.embedded import StartError
 from tournament.embedded.data_folder import check_data_folder
@@ -81,6 +82,25 @@ def die(*values, **more):
     os.kill(os.getpid(), signal.SIGKILL)
 {where} = die
 call_command(*{words!r})
+"""
+INTERRUPT = """
+import sys
+import django
+django.setup()
+from django.core.management import execute_from_command_line
+from tournament.services.backups import archive, restoring, rows
+go_on = {where}
+def interrupt(*values, **more):
+    go_on(*values, **more)
+    raise KeyboardInterrupt
+{where} = interrupt
+execute_from_command_line(["manage.py", *{words!r}])
+"""
+SHOW_PROGRESS = """
+import io
+from tournament.services.backups import archive, rows
+rows.ROWS_AT_ONCE = rows.SHOWN_ROWS = 6
+archive.write_archive(io.BytesIO(), print)
 """
 ODD_VALUES = r"""
 import datetime
@@ -149,7 +169,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
 def backup(site: SiteData) -> Path:
     path = site.data.parent / "backup.zip"
     said = site.manage("backup", str(path))
-    assert said == f"{path}: {path.stat().st_size:,} bytes\n"
+    assert said == f"{path}: {path.stat().st_size:,} bytes, release {RELEASE}\n"
     return path
 
 
@@ -217,6 +237,21 @@ def die_after(site: SiteData, where: str, *words: str) -> None:
         capture_output=True,
     )
     assert ended.returncode == -signal.SIGKILL, ended.stderr
+
+
+def interrupt_after(site: SiteData, where: str, *words: str) -> str:
+    """Run a command with Ctrl-C after the first call of a function; returns what it said."""
+    ended = subprocess.run(
+        (sys.executable, "-c", INTERRUPT.format(where=where, words=words)),
+        cwd=ROOT,
+        env={**site.environment, "DJANGO_SETTINGS_MODULE": "tournament.settings"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert "Traceback" not in ended.stderr
+    return ended.stderr.splitlines()[-1]
 
 
 KINDS = [
@@ -309,6 +344,51 @@ def test_a_backup_that_is_killed_leaves_the_file_of_before_and_a_draft_that_the_
     assert {entry.name for entry in tmp_path.iterdir()} == {path.name, "tuesday.zip"}
     with zipfile.ZipFile(tmp_path / "tuesday.zip") as archive:
         assert archive.namelist()[-1] == "about.json"
+
+
+@pytest.mark.parametrize("where", ["rows.write_table", "archive._add_bundle"])
+def test_an_interrupted_backup_says_so_and_leaves_nothing(site: SiteData, tmp_path: Path, where: str) -> None:
+    said = interrupt_after(site, where, "backup", str(tmp_path / "backup.zip"))
+    assert said == "CommandError: interrupted: no backup was written"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "state"),
+    [("restoring.check_archive", "nothing was restored"), ("rows.read_table", "the restore is not complete")],
+)
+def test_an_interrupted_restore_says_what_there_is_of_the_site(
+    backup: Path, begun: SiteData, tmp_path: Path, where: str, state: str
+) -> None:
+    restored = place(tmp_path) if where.startswith("restoring") else copy_of(begun, tmp_path)
+    said = interrupt_after(restored, where, "restore", str(backup))
+    assert said.startswith(f"CommandError: interrupted: {state}")
+
+
+def test_a_backup_shows_how_far_it_is_unless_it_is_to_be_quiet(site: SiteData, tmp_path: Path) -> None:
+    lines = site.run(SHOW_PROGRESS).splitlines()
+    games = [line for line in lines if line.startswith("tournament_game: ")]
+    assert games == [f"tournament_game: {rows} rows" for rows in (0, 6, 12, 18)]
+    assert re.fullmatch(r"(\d)/\1 bundles", lines[-1])
+    for words, first in (((), "backup: account_emailaddress: 0 rows"), (("-v0",), "")):
+        command = (sys.executable, "manage.py", "backup", str(tmp_path / "backup.zip"), *words)
+        ended = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True)
+        assert ended.stderr.partition("\n")[0] == first
+
+
+def test_a_backup_names_its_release_and_a_later_one_is_noted(
+    backup: Path, begun: SiteData, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(backup) as archive:
+        about = json.loads(archive.read("about.json"))
+    assert about["release"] == RELEASE
+    given = tmp_path / "given"
+    given.write_bytes(rewritten(backup, about_json=json.dumps(about | {"release": "99.0.0+a1"}).encode()))
+    command = (sys.executable, "manage.py", "restore", str(given))
+    restored = copy_of(begun, tmp_path)
+    ended = subprocess.run(command, cwd=ROOT, env=restored.environment, capture_output=True, text=True)
+    assert "release 99.0.0+a1: " in ended.stdout
+    assert ended.stderr.endswith(f"The backup is of a later release than this one, {RELEASE}.\n")
 
 
 def test_two_backups_into_one_folder_do_not_mix(site: SiteData, tmp_path: Path) -> None:
