@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,6 +75,41 @@ import pytest
 @pytest.mark.parametrize("package", ["fruit", "fruit", "nuts and", ""])
 def test_that_needs(package):
     pytest.skip(f"needs a meal (apt-get install {{package}})" if package else "needs a quiet machine")
+"""
+TEST_REDIS = "tests/tournament/embedded/processes/test_redis_server.py"
+OPTIONAL = (
+    "tests/benchmarks/test_contention.py",
+    "tests/benchmarks/test_overhead.py::test_a_match_and_a_bare_loop_are_timed",
+    "tests/e2e/test_format_tutorial.py",
+    "tests/engines/test_compiled.py::test_the_compiled_form_runs_where_it_was_made_of_these_sources",
+    f"{TEST_REDIS}::test_a_redis_with_tls_is_used_if_its_certificate_is_trusted",
+    "tests/tournament/monitoring/test_prometheus.py::test_prometheus_accepts_the_alerts",
+    "tests/workers/check/test_check_samples.py::test_the_bot_in_javascript_is_clean",
+    "tests/workers/service/test_restart.py::test_a_worker_whose_probe_failed_on_a_busy_machine_probes_again",
+    "tests/workers/service/test_restart.py::test_a_worker_that_is_only_stopped_does_not_start_again",
+)
+"""Tests that need optional programs, and one that needs none."""
+PACKAGES = "bubblewrap gcc git libc6-dev nodejs openssl prometheus"
+"""Some of the packages that these tests need."""
+HIDE = """
+from workers.sandbox.bwrap import OUTER_ENVIRONMENT
+OUTER_ENVIRONMENT["PATH"] = {path!r}
+"""
+REQUIRED = "sh dirname basename cat cksum sed tail rm id prlimit".split()
+"""The programs that the product cannot do without, beside Python."""
+SELECTED = """
+import sys
+from pathlib import Path
+from tests import run
+
+run.CACHE = Path({cache!r})
+
+def one_run(self):
+    self._test("tests", "-p", "hide_programs", *{tests!r})
+    return 0 if all(step.passed for step in self._steps) else 1
+
+run.Run._run_steps = one_run
+sys.exit(run.main(["--all"]))
 """
 FAILING = """
 import os, time
@@ -205,6 +241,29 @@ def test_the_summary_has_one_command_that_installs_what_skipped_tests_need(
     with running(tmp_path, TEST_RUN.format(cache=str(tmp_path / "cache"), tests=str(test))) as run:
         printed = run.communicate()[0]
     assert printed.endswith("\nto run 3 more tests: apt-get install and fruit nuts\n")
+
+
+@pytest.mark.thorough
+def test_a_machine_without_optional_programs_skips_what_needs_them_and_fails_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in REQUIRED:
+        found = shutil.which(name)
+        assert found, name
+        (programs / name).symlink_to(found)
+    (tmp_path / "hide_programs.py").write_text(HIDE.format(path=str(programs)))
+    monkeypatch.setenv("CI", "")
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with running(tmp_path, SELECTED.format(cache=str(tmp_path / "cache"), tests=OPTIONAL)) as run:
+        printed = run.communicate()[0]
+    assert run.returncode == 0, printed
+    assert "FAILED" not in printed.partition("== summary")[2]
+    assert re.search(r"\b1 passed, \d+ skipped\b", printed), printed
+    (line,) = re.findall(r"^to run \d+ more tests: apt-get install (.*)$", printed, re.MULTILINE)
+    assert set(PACKAGES.split()) <= set(line.split())
 
 
 def test_an_interrupted_run_shows_the_failures_so_far(tmp_path: Path) -> None:
