@@ -107,7 +107,10 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),
     "analysis-save": ("POST /analyse/dogon-kulei/save/", (302, 302, 302, 302)),
     "analysis-saved": ("/analyse/dogon-kulei/{analysis}/", PUBLIC),
-    "analysis-delete": ("POST /analyse/dogon-kulei/{analysis}/delete/", (302, 404, 302, 404)),
+    "analysis-delete": (
+        "POST /analyse/dogon-kulei/{analysis}/delete/",
+        (302, 404, 400, 404),
+    ),  # the owner without a revision
     "games": ("/games/", PUBLIC),
     "games-suggestions": ("/games/suggestions/?bot=a", PUBLIC),
     "games-export": ("/games/games.csv", PUBLIC),

@@ -61,8 +61,7 @@ def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | No
             if user.analyses.count() >= MOST_ANALYSES:
                 raise BadLine(f"You have {MOST_ANALYSES} analyses, which is the most: delete one first.")
             return user.analyses.create(ladder_id=shown.game.code, title=title, text=text)
-    revision = values.get("revision", "")
-    same = user.analyses.filter(pk=saved.pk, revision=int(revision) if is_whole(revision, LAST_ID) else 0)
+    same = user.analyses.filter(pk=saved.pk, revision=_revision(values))
     changed = same.update(title=title, text=text, revision=F("revision") + 1, updated_at=timezone.now())
     if not changed:
         raise BadLine(
@@ -72,9 +71,23 @@ def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | No
     return saved
 
 
+def _revision(values: QueryDict) -> int:
+    """The revision that a form shows; 0, which no analysis has, if it shows none."""
+    revision = values.get("revision", "")
+    return int(revision) if is_whole(revision, LAST_ID) else 0
+
+
 @takes_form
 def analysis_delete(request: AuthenticatedRequest, code: str, key: str) -> HttpResponse:
-    """Delete an analysis of the user."""
-    get_object_or_404(request.user.analyses, ladder=code, key=key).delete()
+    """Delete an analysis of the user, unless it was changed since the page was shown."""
+    game = find_ladder(code)
+    saved = get_object_or_404(request.user.analyses, ladder=code, key=key)
+    if not request.user.analyses.filter(pk=saved.pk, revision=_revision(request.POST)).delete()[0]:
+        try:
+            shown = read_tree(request.POST, game, saved.text)
+        except BadLine:
+            shown = show_tree(game, "", MoveTree())
+        trouble = "Not deleted: this analysis was changed elsewhere since you opened it. Open the other one."
+        return show_page(request, shown, saved, trouble=trouble, status=400)
     messages.success(request, "The analysis is deleted.")
     return redirect("account")

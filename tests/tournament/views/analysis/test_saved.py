@@ -140,8 +140,20 @@ def test_an_analysis_deleted_elsewhere_is_saved_as_a_new_one(analysis: Analysis,
 
 def test_the_owner_deletes_an_analysis(analysis: Analysis, olga: Client) -> None:
     assert analysis.get_absolute_url() in olga.get("/account/").content.decode()
-    assert olga.post(f"{analysis.get_absolute_url()}delete/")["Location"] == "/account/"
+    answer = olga.post(f"{analysis.get_absolute_url()}delete/", {"revision": "1"})
+    assert answer["Location"] == "/account/"
     assert not Analysis.objects.exists()
+
+
+def test_what_another_page_saved_is_not_deleted(analysis: Analysis, olga: Client) -> None:
+    olga.post(SAVE, {"moves": "c1+", "over": analysis.key, "revision": "1"})
+    for form in ({"revision": "1"}, {}, {"revision": "x", "moves": "<b>"}):
+        answer = olga.post(f"{analysis.get_absolute_url()}delete/", {"moves": "d1+", **form})
+        assert answer.status_code == 400
+        assert "Not deleted: this analysis was changed elsewhere" in answer.content.decode()
+    assert Analysis.objects.get().text.endswith("1. c1+ *\n")
+    answer = olga.post(f"{analysis.get_absolute_url()}delete/", {"moves": "d1+"})
+    assert 'name="moves" value="d1+"' in answer.content.decode()
 
 
 def test_the_number_and_the_size_of_analyses_are_limited(
