@@ -23,8 +23,6 @@ _SENTENCES = {
     "sprt": "compute the log-likelihood ratio of two hypotheses from those counts",
 }
 PORTABLE = {"elo", "sprt"}
-POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
-"""Modules of the standard library that Windows lacks."""
 _FOLDER = Path(__file__).parent / "commands"
 COMMANDS = {name: does for name, does in _SENTENCES.items() if (_FOLDER / f"{name}.py").exists()}
 """The authors' kit leaves out those that only a site's worker needs."""
@@ -33,15 +31,11 @@ COMMANDS = {name: does for name, does in _SENTENCES.items() if (_FOLDER / f"{nam
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     parsed = _parser().parse_args(arguments)
-    needs_linux = f"{parsed.command} needs Linux: on Windows, run it in WSL; on macOS, in a virtual machine"
-    if not (parsed.command in PORTABLE or hasattr(select, "epoll")):
-        return complain(needs_linux)
-    try:
-        command = import_module(f"workers.commands.{parsed.command}")
-    except ImportError as error:
-        if error.name not in POSIX_MODULES:
-            raise
-        return complain(needs_linux)
+    if not (parsed.command in PORTABLE or hasattr(select, "epoll")):  # which only Linux has
+        return complain(
+            f"{parsed.command} needs Linux: on Windows, run it in WSL; on macOS, in a virtual machine"
+        )
+    command = import_module(f"workers.commands.{parsed.command}")
     return int(command.main(parsed.arguments))
 
 
