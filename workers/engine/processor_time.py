@@ -49,12 +49,11 @@ class ProcessorTime:
         """At the last change of turns."""
         self._ended_ns = 0
         """At the end of its last turn."""
-        self._taken_ns = 0
-        """Used in the opponent's turns of this game."""
+        self._taken = TakenTime()
 
     def begin_game(self) -> None:
         """Forget what was used in the opponent's turns."""
-        self._taken_ns = 0
+        self._taken.begin_game()
 
     def begin_turn(self) -> None:
         """Resume the engine if it is suspended; its own turn begins. May be repeated."""
@@ -66,7 +65,7 @@ class ProcessorTime:
             self._is_suspended = False
             self._sandboxed.thaw()
         else:
-            self._taken_ns += counted_ns(cpu_ns - self._cpu_ns)
+            self._taken.add_turn(cpu_ns - self._cpu_ns)
         self._cpu_ns = cpu_ns
         self._is_own_turn = True
         self._began_ns = time.monotonic_ns()
@@ -80,7 +79,7 @@ class ProcessorTime:
         if self._is_own_turn:
             self._is_own_turn = False
             self._clock_ns += time.monotonic_ns() - self._began_ns
-            if suspend or self._taken_ns > FREE_NS:
+            if suspend or self._taken.is_too_much:
                 self._suspend()
             else:
                 self._waiting.add(self)
@@ -111,9 +110,8 @@ class ProcessorTime:
     def check_wait(self) -> None:
         """Suspend the engine if it has thought in its opponent's turns."""
         cpu_ns = self._sandboxed.cpu_ns()
-        taken_ns = self._taken_ns + counted_ns(cpu_ns - self._cpu_ns)
-        if taken_ns > FREE_NS:
-            self._taken_ns = taken_ns
+        if self._taken.is_too_much_with(cpu_ns - self._cpu_ns):
+            self._taken.add_turn(cpu_ns - self._cpu_ns)
             self._suspend()
         self._end_if_over(cpu_ns, self._clock_ns)
 
@@ -131,9 +129,26 @@ class ProcessorTime:
             self._sandboxed.end_over_processor_time(cpu_ns, clock_ns)
 
 
-def counted_ns(used_ns: int) -> int:
-    """What counts of the processor time that an engine used in a turn of its opponent."""
-    return max(0, used_ns - FORGIVEN_NS)
+class TakenTime:
+    """What an engine used in its opponent's turns of a game; a little is forgiven once in each of them."""
+
+    def __init__(self) -> None:
+        self._ns = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        return self._ns > FREE_NS
+
+    def begin_game(self) -> None:
+        self._ns = 0
+
+    def add_turn(self, used_ns: int) -> None:
+        """A turn of the opponent ended, or the engine is suspended for the rest of it."""
+        self._ns += max(0, used_ns - FORGIVEN_NS)
+
+    def is_too_much_with(self, used_ns: int) -> bool:
+        """Whether it is too much with what the engine used in the present turn so far."""
+        return self._ns + max(0, used_ns - FORGIVEN_NS) > FREE_NS
 
 
 class WaitingEngine(Protocol):

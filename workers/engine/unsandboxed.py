@@ -6,7 +6,7 @@ does not report them. When a turn takes longer, the processor time of the engine
 
 from __future__ import annotations
 
-from workers.engine.processor_time import FREE_NS, WaitingEngines, counted_ns
+from workers.engine.processor_time import TakenTime, WaitingEngines
 from workers.sandbox.tree import Family, StoppedProcesses, descendants
 
 
@@ -35,19 +35,18 @@ class UnsandboxedTime:
         self._process = process
         self._waiting = waiting
         self._is_suspended = False
-        self._taken_ns = 0
-        """Used in the opponent's turns of this game."""
+        self._taken = TakenTime()
         self._noted_ns: int | None = None
         """Its processor time in a long turn of its opponent; None in other turns."""
 
     @property
     def thinks(self) -> bool:
         """Whether it has used its opponent's time in this game."""
-        return self._taken_ns > FREE_NS
+        return self._taken.is_too_much
 
     def begin_game(self) -> None:
         """Forget what was used in the opponent's turns."""
-        self._taken_ns = 0
+        self._taken.begin_game()
 
     def begin_turn(self) -> None:
         """Resume the engine if it is suspended; its own turn begins. May be repeated."""
@@ -69,19 +68,20 @@ class UnsandboxedTime:
         self._noted_ns = self._process.cpu_ns()
 
     def check_wait(self) -> None:
-        """Count what it used in this long turn since the last call; suspend it if that is too much."""
-        if self._noted_ns is None:
-            return
-        cpu_ns = self._process.cpu_ns()
-        self._taken_ns += counted_ns(cpu_ns - self._noted_ns)
-        self._noted_ns = cpu_ns
-        if self.thinks:
-            self._suspend()
+        """Suspend it if it has used too much, with what it used in this long turn."""
+        if self._noted_ns is not None and self._taken.is_too_much_with(
+            self._process.cpu_ns() - self._noted_ns
+        ):
+            self.end_wait()
 
     def end_wait(self) -> None:
-        """The long turn of its opponent ends."""
-        self.check_wait()
+        """The long turn of its opponent ends: what it used in it counts, and suspends it if too much."""
+        if self._noted_ns is None:
+            return
+        self._taken.add_turn(self._process.cpu_ns() - self._noted_ns)
         self._noted_ns = None
+        if self.thinks:
+            self._suspend()
 
     def close(self) -> None:
         """End the watch. May be repeated."""

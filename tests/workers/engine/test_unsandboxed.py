@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.jobs import bad_engine, job_of, play_job, processes_with
 from tests.workers.engine.test_processor_time import MS, FakeProcess
-from workers.engine.processor_time import FREE_NS, WaitingEngines
+from workers.engine.processor_time import FORGIVEN_NS, FREE_NS, WaitingEngines
 from workers.engine.unsandboxed import UnsandboxedProcess, UnsandboxedTime
 
 
@@ -57,6 +57,15 @@ def test_it_is_suspended_once_its_opponent_s_turns_add_up_until_its_own_turn(wai
     frozen.append(waiting.process.is_frozen)
     waiting.time.end_turn()
     assert [*frozen, waiting.process.is_frozen] == [True, False, True]
+
+
+def test_what_is_forgiven_is_forgiven_once_a_turn_however_often_it_is_checked(waiting: Waiting) -> None:
+    waiting.engines.begin_long_turn()
+    for _ in range(FREE_NS // FORGIVEN_NS + 2):
+        frozen = waiting.process.is_frozen
+        waiting.process.use(FORGIVEN_NS)
+        waiting.time.check_wait()
+    assert (frozen, waiting.process.is_frozen, waiting.process.freezes) == (False, True, 1)
 
 
 def test_each_game_begins_anew(waiting: Waiting) -> None:
