@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -62,6 +63,19 @@ def claim_cores(count: int, first: int = 0) -> list[int]:
         if len(found) < count and _claim(core):
             found.append(core)
     return [*found, *(core for core in cores[place:] + cores[:place] if core not in found)][:count]
+
+
+def claim_given(cores: Sequence[int], count: int) -> tuple[list[int], list[int]]:
+    """``count`` of these cores, which are claimed as far as nobody has, and those that somebody has.
+
+    Those that nobody has claimed come first, each part in the order given.
+    """
+    found: list[int] = []
+    for core in cores:
+        if len(found) < count and _claim(core):
+            found.append(core)
+    shared = [core for core in cores if core not in found][: count - len(found)]
+    return [*found, *shared], shared
 
 
 def _claim(core: int) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from workers import cores
 from workers.cores import claim_cores, count_cores
+from workers.match.slots.pool import choose_cores
 
 CLAIM = """
 import os, sys
@@ -52,6 +53,23 @@ def test_slots_that_find_no_free_core_share_them_evenly(base: int) -> None:
     process, _ = other_worker(base, 3)
     with process:
         assert [claim_cores(1, slot)[0] - base for slot in range(4)] == [0, 1, 2, 0]
+        process.communicate()
+
+
+def test_given_cores_are_claimed_and_one_that_another_run_uses_is_named(
+    base: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    process, _ = other_worker(base, 1)
+    with process:
+        assert choose_cores(1, pin=True, cpus=(base, base + 1)) == [base + 1]
+        assert capsys.readouterr().err == ""
+        second, claimed = other_worker(base, 1)
+        with second:
+            assert claimed == [2]
+            second.communicate()
+        assert choose_cores(1, pin=True, cpus=(base,)) == [base]
+        said = f"warning: -cpus: another match or worker of this machine plays on CPU {base} too\n"
+        assert capsys.readouterr().err == said
         process.communicate()
 
 

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import Pipe
 
-from workers.cores import claim_cores
+from engines.console import complain
+from workers.cores import claim_cores, claim_given
 from workers.engine.child import REAPER
 from workers.jobs import GameJob, JobGame
 from workers.match.plan import GAMES_A_PAIR, PlannedPair
@@ -154,10 +155,14 @@ class SlotPool:
 def choose_cores(count: int, *, pin: bool, cpus: Sequence[int] = ()) -> list[int | None]:
     """A core for each of ``count`` slots; all None if there are too few cores, or without ``pin``.
 
-    ``cpus`` are used in their order and must be enough; if there are none, see ``claim_cores``.
+    ``cpus`` must be enough, see ``claim_given``; a warning names those that others use too. If there are
+    none, see ``claim_cores``.
     """
     if cpus:
-        return [*cpus[:count]]
+        cores, shared = claim_given(cpus, count)
+        for core in shared:
+            complain(f"warning: -cpus: another match or worker of this machine plays on CPU {core} too")
+        return [*cores]
     if not pin or count > len(os.sched_getaffinity(0)):
         return [None] * count
     return [*claim_cores(count)]
