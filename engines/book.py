@@ -8,7 +8,7 @@ A line has moves, or a position string with or without ``moves …`` after it. L
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -83,15 +83,21 @@ def is_records(text: str) -> bool:
 
 
 def read_game_book(
-    game: Variant, records: Iterable[Record | RecordError], plies: int, ply_limit: int | None = None
+    game: Variant,
+    records: Iterable[Record | RecordError],
+    plies: int,
+    ply_limit: int | None = None,
+    *,
+    refuse: Callable[[str], None],
 ) -> Iterator[BookStart]:
-    """The first plies of the recorded games of a ladder; raises ``BookError`` for a game that cannot be read.
+    """The first plies of the recorded games of a ladder; ``refuse`` gets what is wrong with each bad game.
 
     Left out are games that are over by then.
     """
     for record in records:
         if isinstance(record, RecordError):
-            raise BookError(str(record))
+            refuse(str(record))
+            continue
         if record.header("Game") != game.code:
             continue
         tokens = tuple(move.token for move in record.moves[:plies])
@@ -100,7 +106,8 @@ def read_game_book(
             outcome = _play_start(game, start, ply_limit)
         except RulesError as error:
             place = record.source and record.source.at(record.source.line)
-            raise BookError(f"{place}: {error}") from None
+            refuse(f"{place}: {error}")
+            continue
         if len(tokens) == plies and not outcome.decided:
             yield start
 

@@ -10,11 +10,13 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from engines.book import BookError, BookStart, is_records, read_book, read_game_book
+from engines.console import complain
 from engines.records import read_records
 from engines.rules.registry import Variant, find_game
 from workers.game.openings import OpeningError, iter_openings
 from workers.match.options.options import MatchOptionError, MatchTerms, Order
 
+MOST_WARNINGS = 10
 KEPT_OPENINGS = 1_000
 """More than the pairs that are played at a time: a pair that is returned needs its opening again."""
 
@@ -45,9 +47,19 @@ class Book:
 
 
 def make_books(terms: MatchTerms) -> dict[str, Book]:
-    """A book for each ladder; raises ``MatchOptionError`` for a file with an invalid line."""
-    make = _drawn_book if terms.openings.file is None else _file_book
-    return {code: make(find_game(code), terms) for code in terms.ladders}
+    """A book for each ladder; raises ``MatchOptionError`` for a file with an invalid line.
+
+    A warning on standard error names each game of a file of games that is left out because it cannot be read.
+    """
+    if terms.openings.file is None:
+        return {code: _drawn_book(find_game(code), terms) for code in terms.ladders}
+    bad: dict[str, None] = {}
+    books = {code: _file_book(find_game(code), terms, bad) for code in terms.ladders}
+    for sentence in islice(bad, MOST_WARNINGS):
+        complain(f"warning: -openings: left out: {sentence}")
+    if len(bad) > MOST_WARNINGS:
+        complain(f"warning: -openings: left out: {len(bad) - MOST_WARNINGS} more games")
+    return books
 
 
 def _drawn_book(game: Variant, terms: MatchTerms) -> Book:
@@ -65,12 +77,17 @@ def _drawn_book(game: Variant, terms: MatchTerms) -> Book:
     return book
 
 
-def _file_book(game: Variant, terms: MatchTerms) -> Book:
-    """The openings of a file, from the chosen one on; after the last one it starts again at the first."""
+def _file_book(game: Variant, terms: MatchTerms, bad: dict[str, None]) -> Book:
+    """The openings of a file, from the chosen one on; after the last one it starts again at the first.
+
+    What is wrong with games that are left out is added to ``bad``.
+    """
     openings = terms.openings
     assert openings.file is not None
-    starts = list(_read_starts(game, openings.file, openings.plies, terms.ply_limit))
+    starts = list(_read_starts(game, openings.file, openings.plies, terms.ply_limit, bad))
     if not starts:
+        for sentence in bad:
+            raise MatchOptionError(f"{sentence}; {openings.file} has no other openings of {game.code}")
         raise MatchOptionError(f"{openings.file} has no openings of {game.code}")
     if openings.plies:
         starts = list(dict.fromkeys(starts))
@@ -82,14 +99,17 @@ def _file_book(game: Variant, terms: MatchTerms) -> Book:
     return Book(lambda: islice(cycle(starts), openings.start - 1, None))
 
 
-def _read_starts(game: Variant, path: Path, plies: int, ply_limit: int | None) -> Iterator[BookStart]:
+def _read_starts(
+    game: Variant, path: Path, plies: int, ply_limit: int | None, bad: dict[str, None]
+) -> Iterator[BookStart]:
     """The openings of a file, or the first plies of its recorded games; ``plies`` 0 is all of an opening."""
     try:
         text = path.read_text("utf-8-sig")
         if is_records(text):
             if not plies:
                 raise MatchOptionError(f"-openings file={path}: these are games: plies=N says how many plies")
-            yield from read_game_book(game, read_records(text.splitlines(), str(path)), plies, ply_limit)
+            records = read_records(text.splitlines(), str(path))
+            yield from read_game_book(game, records, plies, ply_limit, refuse=bad.setdefault)
         else:
             for start in read_book(game, text, ply_limit):
                 yield replace(start, moves=start.moves[: plies or None])
@@ -99,4 +119,4 @@ def _read_starts(game: Variant, path: Path, plies: int, ply_limit: int | None) -
         why = "it is not a text file with one opening a line"
         raise MatchOptionError(f"-openings file={path}: {why}") from None
     except BookError as error:
-        raise MatchOptionError(str(error) if is_records(text) else f"{path}, {error}") from None
+        raise MatchOptionError(f"{path}, {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -176,8 +177,8 @@ def test_recorded_games_are_a_book_of_their_first_plies(tmp_path: Path) -> None:
     ("text", "plies", "complaint"),
     [
         (GAMES_OF_A_BOOK, 0, r"games\.pgn: these are games: plies=N says how many plies"),
-        (GAMES_OF_A_BOOK.replace("f1+ f2-", "f1+ f1+"), 2, r"games\.pgn:21: game 5: .*illegal"),
-        (GAMES_OF_A_BOOK.replace("f1+ f2- *", "f1+ ,"), 2, r"games\.pgn:24: game 5: .*',' is not spelled"),
+        ('[Game "dogon-kulei"]\n\nf1+ f1+ *', 2, r"games\.pgn:1: game 1: .*illegal.* no other openings of"),
+        ('[Game "dogon-kulei"]\n\nf1+ , *', 2, r"games\.pgn:3: game 1: .*',' is not spelled.*no other"),
         (GAMES_OF_A_BOOK, 9, r"games\.pgn has no openings of dogon-kulei"),
     ],
 )
@@ -188,6 +189,33 @@ def test_a_book_of_games_that_cannot_be_used_is_named(
     path.write_text(text)
     with pytest.raises(MatchOptionError, match=complaint):
         make_books(terms_of(openings=Openings(plies=plies, file=path)))
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("f1+ f1+ *", r"games\.pgn:21: game 5: illegal move 'f1\+'.*\n"),
+        ("f1+ , *", r"games\.pgn:24: game 5: ply 2: ',' is not spelled as a move .*\n"),
+    ],
+)
+def test_a_bad_game_of_a_book_is_named_once_and_the_others_are_used(
+    tmp_path: Path, bad: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(GAMES_OF_A_BOOK.replace("f1+ f2- *", bad) + '\n[Game "dogon-kulei"]\n\nc1+ c2- *\n')
+    found = make_books(terms_of(openings=Openings(plies=2, file=path)))["dogon-kulei"]
+    assert [found.start(n).moves for n in range(3)] == [("d1+", "d2+"), ("c1+", "c2-"), ("d1+", "d2+")]
+    error = capsys.readouterr().err
+    assert re.fullmatch(rf"warning: -openings: left out: \S*{said}", error)
+
+
+def test_of_many_bad_games_the_first_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text('[Game "dogon-kulei"]\n\n, *\n\n' * 15 + GAMES_OF_A_BOOK)
+    make_books(terms_of(openings=Openings(plies=2, file=path)))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == book.MOST_WARNINGS + 1
+    assert lines[-1] == "warning: -openings: left out: 5 more games"
 
 
 def test_openings_of_a_file_are_shortened(tmp_path: Path) -> None:
