@@ -199,14 +199,12 @@ def judge_memory(samples: Sequence[int], usual_moves: int) -> tuple[str, bool] |
     growth = int(_steady_growth(samples))
     if growth < GROWTH_BYTES:
         return None
-    last = samples[-1] + growth * max(0, usual_moves - len(samples))
     sentence = (
         f"with every move it used {growth >> 20} MB more memory, "
         f"after {len(samples)} moves {samples[-1] >> 20} MB"
     )
-    if last <= MEMORY_BYTES:
-        return sentence, False
-    return f"{sentence}: a site that allows {MEMORY_BYTES >> 20} MB ends it within a usual game", True
+    loss = f": a site that allows {MEMORY_BYTES >> 20} MB ends it within a usual game"
+    return _judge_growth(samples, growth, usual_moves, MEMORY_BYTES, sentence, loss)
 
 
 def judge_leaks(what: str, samples: Sequence[int], moves: int, most: int) -> tuple[str, bool] | None:
@@ -218,14 +216,19 @@ def judge_leaks(what: str, samples: Sequence[int], moves: int, most: int) -> tup
     growth = _steady_growth(samples)
     if growth < LEAST_LEAK:
         return None
-    last = samples[-1] + growth * max(0, moves - len(samples))
     sentence = (
         f"its {what} grow with every move: there were {samples[0]}, "
         f"and {samples[-1]} after {len(samples)} moves"
     )
-    if last <= most:
-        return sentence, False
-    return f"{sentence}; a site allows {most}", True
+    return _judge_growth(samples, growth, moves, most, sentence, f"; a site allows {most}")
+
+
+def _judge_growth(
+    samples: Sequence[int], growth: float, moves: int, most: int, sentence: str, loss: str
+) -> tuple[str, bool]:
+    """The sentence; with ``loss`` if the growth goes over ``most`` within so many moves."""
+    is_lost = samples[-1] + growth * max(0, moves - len(samples)) > most
+    return sentence + loss * is_lost, is_lost
 
 
 def _steady_growth(samples: Sequence[float]) -> float:

@@ -195,7 +195,7 @@ class SandboxedProcess:
 
     def limit_reached(self) -> ProcessEnding | None:
         """The limit of memory or processor time for which a process of the engine was killed; else None."""
-        if self.is_over_memory or (self._group is not None and self._group.memory_kills()):
+        if self.is_over_memory or (self._group is not None and self._group.oom_kills()):
             return ProcessEnding(self.limits.memory_sentence, Termination.MEMORY)
         return ProcessEnding(self._over_time, Termination.CPU) if self._over_time else None
 

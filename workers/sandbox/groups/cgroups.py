@@ -92,7 +92,7 @@ class Group(ABC):
         None if the kernel does not count that.
         """
 
-    def memory_kills(self) -> int:
+    def oom_kills(self) -> int:
         """How many processes the kernel killed because the group was out of memory."""
         return _entry((self._memory / self.out_of_memory).read_text(), "oom_kill")
 

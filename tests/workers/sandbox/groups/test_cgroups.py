@@ -80,7 +80,7 @@ def test_a_group_is_frozen_thawed_and_read_anew_each_time(place: Path) -> None:
     assert written(place / "cgroup.freeze") == "1"
     group.thaw()
     assert written(place / "cgroup.freeze") == "0"
-    assert (group.cpu_ns(), group.memory_kills(), group.refused_processes()) == (1_234_000, 2, 5)
+    assert (group.cpu_ns(), group.oom_kills(), group.refused_processes()) == (1_234_000, 2, 5)
     (place / "cpu.stat").write_text("usage_usec 2000\n")
     assert group.cpu_ns() == 2_000_000
     group._close()
