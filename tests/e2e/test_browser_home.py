@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.pages import DESK, PHONE, Visit, box_of, fits
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
 from tournament.models import Game, LiveGame
 from tournament.services.schedule.tournaments import start
+from tournament.views.site.featured import END_S
 
 HIDDEN_PIXELS = """row => {
   const box = row.closest(".tablebox");
@@ -54,10 +57,14 @@ def test_a_game_that_ends_gives_its_board_to_the_next(site: Site, second: Game, 
     expect(boards(page)).to_have_count(2)
     LiveGame.objects.filter(game=site.live).delete()
     finish(site.live, sequence=2)
+    ended = page.locator(f"#playing [data-game='{site.live.pk}']")
+    expect(ended).to_contain_text("wins: ", timeout=20_000)
+    Game.objects.filter(pk=site.live.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S))
     expect(boards(page)).to_have_count(1, timeout=20_000)
     expect(boards(page)).to_have_attribute("data-game", str(second.pk))
     LiveGame.objects.all().delete()
     finish(second, sequence=3)
+    Game.objects.filter(pk=second.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S))
     expect(page.locator("#playing")).to_contain_text("The board shows the end of", timeout=20_000)
 
 

@@ -2,10 +2,105 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from tests.support.filled_site import Site, finish
-from tournament.models import LiveGame
+from engines.rules.registry import GAMES
+from tests.e2e.pages import DESK, PHONE, Visit, box_of, fits
+from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
+from tournament.models import Game, LiveGame, Tournament
+from tournament.services.schedule.tournaments import start
+from tournament.views.site.featured import END_S
+
+MOST_SHIFT = 0.05
+"""What users take for a page that stands still."""
+COUNT_SHIFTS = """
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) {
+    if (!hadRecentInput) sessionStorage.shift = Number(sessionStorage.shift ?? 0) + value;
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.fixture
+def event(site: Site) -> Tournament:
+    """A running tournament on all ladders, with long and short names."""
+    names = ["Bo", "Monte Carlo with a long name", "Gerda"]
+    versions = [add_version(site.owner if n else site.rival, name) for n, name in enumerate(names)]
+    event = round_robin(site.owner, "Autumn", versions, pairs=2, ladders=list(GAMES))
+    start(event)
+    return event
+
+
+def play(event: Tournament) -> Iterator[None]:
+    """Play games of a low and of a high board, a step at a time; each begins, goes on and ends."""
+    chance, before = random.Random(1), timezone.now() - timedelta(seconds=END_S)
+    for number, ladder in enumerate([LADDER, "duovallis", "dualma"], start=1):
+        for game in event.games.filter(ladder=ladder, state=Game.State.WAITING).order_by("pk")[:number]:
+            go_live(game, plies=2)
+        yield
+        for plies, white_ms in ((12, 9_000), (13, None)):
+            for live in LiveGame.objects.filter(game__tournament=event).select_related("game__pairing"):
+                go_live(live.game, plies, chance)
+            LiveGame.objects.update(white_ms=white_ms, black_ms=4_000)
+            yield
+        for game in Game.objects.filter(live__isnull=False, tournament=event).select_related("pairing"):
+            LiveGame.objects.filter(game=game).delete()
+            finish(game, sequence=1 + Game.objects.filter(ladder=ladder, sequence__isnull=False).count())
+        yield
+        Game.objects.filter(tournament=event).update(finished_at=before)
+
+
+def see_changes(page: Page) -> None:
+    """Wait until an answer has come that was asked for after this call."""
+    for _ in range(2):
+        with page.expect_response(lambda answer: "seen=" in answer.url):
+            pass
+
+
+@pytest.mark.parametrize("address", ["/", "/tv/", "/tournaments/autumn/", f"/ladders/{LADDER}/", "game"])
+def test_nothing_moves_on_a_page_while_games_are_played(
+    event: Tournament, visit: Visit, address: str
+) -> None:
+    steps = play(event)
+    next(steps)
+    if address == "game":
+        address = f"/games/{event.games.filter(live__isnull=False).earliest('pk').pk}/"
+        steps = itertools.islice(steps, 2)
+    pages = [visit(viewport=size) for size in (DESK, PHONE)]
+    for page in pages:
+        page.add_init_script(COUNT_SHIFTS)
+        page.goto(address)
+    for _ in steps:
+        for page in pages:
+            see_changes(page)
+    shifts = [float(page.evaluate("sessionStorage.shift ?? 0")) for page in pages]
+    assert max(shifts) <= MOST_SHIFT, shifts
+
+
+@pytest.mark.parametrize("ladder", GAMES)
+def test_the_broadcast_has_the_board_and_both_engines_in_view_on_every_ladder(
+    event: Tournament, visit: Visit, ladder: str
+) -> None:
+    go_live(event.games.filter(ladder=ladder).earliest("pk"), 24, random.Random(3))
+    page = visit(viewport=DESK)
+    page.goto(f"/tv/{ladder}/")
+    for part in page.locator("#broadcast-game :is(.featured, .engine)").all():
+        expect(part).to_be_in_viewport(ratio=1)
+    expect(page.locator("#broadcast-game .caption")).to_contain_text("live")
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+    parts = (".featured", ".engine", "#broadcast-event")
+    board, engines, tables = (box_of(page.locator(one).first) for one in parts)
+    assert board["y"] < engines["y"] < tables["y"]
+    expect(page.locator("#broadcast-game .featured")).to_be_in_viewport(ratio=1)
 
 
 def test_a_form_that_is_filled_in_stays_while_the_rest_of_its_part_goes_on(site: Site, page: Page) -> None:

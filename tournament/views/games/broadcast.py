@@ -15,6 +15,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -42,6 +43,9 @@ TURN_S = 120
 PAUSE_S, AGAIN_S = 0.4, 3.0
 EVENT_S = 3
 """The shortest time between two states of the event, whose tables take many more queries than the board."""
+MINUTE = datetime.timedelta(minutes=1)
+EVENTS, WAITING = 20, 600
+"""Events, and waiting games of each, among which the next game is looked for."""
 EMPTY = "none"
 """The state of the page without any game."""
 TOP, MOST_CROSSED, COMING = 10, 16, 4
@@ -74,19 +78,23 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
         empty = LivePart(request, EMPTY, (ANY_GAME,), again_s=AGAIN_S, parameters={})
         if is_part(request):
             return reload() if known else empty.unchanged()
-        return empty.render("broadcast.html", {"code": code, "channels": _channels(running)})
+        context = {"code": code, "channels": _channels(running), **_next_context(code)}
+        return empty.render("broadcast.html", context)
     if is_part(request) and request.GET.get("seen") == EMPTY:
         return reload()
     live, event = getattr(game, "live", None), game.tournament
     known_event = request.GET.get("seen", "").partition(".")[2] if is_part(request) else ""
     event_seen = _event_seen(event, known_event)
-    plies = f"{len(live.moves)}{'-begun' if live.is_begun else ''}" if live else game.plies
+    ended = _ended(game)
+    plies = f"{len(live.moves)}{'-begun' if live.is_begun else ''}" if live else f"{game.plies}-{ended}"
     seen = f"{game.state}-{game.attempt}-{plies}.{event_seen}"
     topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
     part = LivePart(request, seen, topics, PAUSE_S, AGAIN_S, {"game": game.pk})
     if part.is_shown:
         return part.unchanged()
-    context = _game_context(request, game)
+    context = _game_context(request, game) | {"ended": ended}
+    if live is None and not _of_ladder(code, running):
+        context |= _next_context(code)
     if event_seen != known_event:
         context |= _event_context(game)
     if is_part(request):
@@ -97,7 +105,7 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
 def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:
     """The game to show; None if the page must go on to another, or there is none at all."""
     now = timezone.now()
-    running = [game for game in games if code in {"", game.ladder_id}]
+    running = _of_ladder(code, games)
     if is_part(request) and (known := whole_number(request, "game", 0, most=LAST_ID)):
         try:
             game = find_game_for(request, known)
@@ -111,6 +119,20 @@ def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | Non
     ended = Game.objects.filter(finished_at__isnull=False, **({"ladder": code} if code else {}))
     last = access.visible_games(access.PUBLIC, ended).order_by("-finished_at", "-pk").only("pk").first()
     return find_game_for(request, last.pk) if last else None
+
+
+def _of_ladder(code: str, games: Sequence[Game]) -> list[Game]:
+    return [game for game in games if code in {"", game.ladder_id}]
+
+
+def _ended(game: Game) -> str:
+    """When the game ended, as ``ended 12 minutes ago``; empty while it is played."""
+    if game.finished_at is None:
+        return ""
+    now = timezone.now()
+    if now - game.finished_at < MINUTE:
+        return "ended just now"
+    return f"ended {timesince(game.finished_at, now, depth=1)} ago"
 
 
 def choose(running: Sequence[Game], now: datetime.datetime) -> Game:
@@ -135,6 +157,20 @@ def _channels(running: Sequence[Game]) -> list[tuple[str, str, int]]:
     """Each ladder with its name and the number of its games that are being played."""
     count = Counter(game.ladder_id for game in running)
     return [(code, rules.name, count[code]) for code, rules in GAMES.items()]
+
+
+def _next_context(code: str) -> dict[str, Any]:
+    """What comes when nothing is played on the ladder, or on any: a game that waits, or else an event."""
+    visible = access.visible_tournaments(access.PUBLIC)
+    is_idle = {"is_idle": True, "idle_ladder": GAMES.get(code)}
+    for event in visible.running().order_by("-priority", "started_at", "pk")[:EVENTS]:
+        waiting = event.games.filter(state=Game.State.WAITING).order_by("pk")
+        found = [pk for pk, ladder in waiting.values_list("pk", "ladder")[:WAITING] if code in {"", ladder}]
+        if found:
+            return {**is_idle, "next_game": Game.objects.with_players().get(pk=found[0])}
+    announced = visible.announced().filter(starts_at__isnull=False).order_by("starts_at", "pk")[:EVENTS]
+    events = (event for event in announced if not code or code in event.ladders)
+    return {**is_idle, "next_event": next(events, None)}
 
 
 def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from engines import svg
 from engines.rules.base import Side
 from engines.timecontrol import parse_time_control
 from tournament import access
 from tournament.models import Game, LadderRating, LiveGame
 from tournament.views.games.board import PlayerPanel, draw_board, load_replay, player_panels
+from tournament.views.games.endings import ending_sentence
 from tournament.views.games.replay import replay_of
 from tournament.views.paging import LAST_ID, is_whole
 
 BOARDS = 2
 MOST_RUNNING = 500
 """Running games that are counted and compared; a site has about as many as its workers have slots."""
+END_S = 20.0
+"""How long the end of a game keeps its board."""
 _KEPT_S = 600
 
 
@@ -32,9 +36,10 @@ class FeaturedGame:
     key: str
     """Changes with every move, when the engines are ready, and when the game is begun again."""
     board: SafeString
-    is_wide: bool
     top: PlayerPanel
     bottom: PlayerPanel
+    ending: str
+    """How it ended; empty while it is played."""
 
 
 def list_running() -> list[Game]:
@@ -54,23 +59,37 @@ def shown_boards(text: str) -> list[int]:
 
 
 def feature(running: Sequence[Game], shown: Sequence[int]) -> list[FeaturedGame]:
-    """The featured games in the order of the boards; three queries, whatever is running.
+    """The featured games in the order of the boards; three queries, whatever is running, or four.
 
-    A game of ``shown`` keeps its board until it ends. A free board gets the game whose players have the
-    highest sum of ratings.
+    A game of ``shown`` keeps its board until ``END_S`` after its end. A free board gets the game whose
+    players have the highest sum of ratings.
     """
-    if not running:
+    ended = _just_ended(set(shown).difference(game.pk for game in running))
+    if not running and not ended:
         return []
-    ratings = ratings_of(running)
-    chosen = choose(running, shown, ratings)
+    ratings = ratings_of([*running, *ended])
+    chosen = choose(running, shown, ratings, ended)
     live = LiveGame.objects.filter(game__in=chosen).in_bulk()
     games = Game.objects.with_players().select_related("pairing").in_bulk(chosen)
-    # A game that has just ended has no moves here; the next poll replaces it.
-    return [_featured(games[pk], live[pk], ratings) for pk in chosen if pk in live and pk in games]
+    # A game that has just ended has no moves here, unless it was known; the next poll shows it or another.
+    over = {game.pk for game in ended}
+    rows = [(games[pk], live.get(pk)) for pk in chosen if pk in games and (pk in live or pk in over)]
+    return [_featured(game, row, ratings) for game, row in rows]
+
+
+def _just_ended(shown: Collection[int]) -> list[Game]:
+    if not shown:
+        return []
+    since = timezone.now() - datetime.timedelta(seconds=END_S)
+    ended = Game.objects.filter(pk__in=shown, finished_at__gt=since, result__isnull=False)
+    return list(access.visible_games(access.PUBLIC, ended).only("ladder", "white", "black"))
 
 
 def choose(
-    running: Sequence[Game], shown: Sequence[int], ratings: Mapping[tuple[str, int], float]
+    running: Sequence[Game],
+    shown: Sequence[int],
+    ratings: Mapping[tuple[str, int], float],
+    ended: Sequence[Game] = (),
 ) -> list[int]:
     """The games of the boards, at most ``BOARDS``; of equal games the one that was scheduled first.
 
@@ -81,7 +100,7 @@ def choose(
         return sum(ratings.get((game.ladder_id, version), 0.0) for version in (game.white_id, game.black_id))
 
     best = sorted(running, key=lambda game: (-strength(game), game.pk))
-    by_pk = {game.pk: game for game in best}
+    by_pk = {game.pk: game for game in (*best, *ended)}
     boards = [by_pk.get(pk) for pk in dict.fromkeys(shown)][:BOARDS]
     for at in range(BOARDS):
         if at == len(boards):
@@ -109,19 +128,21 @@ def ratings_of(games: Iterable[Game]) -> dict[tuple[str, int], float]:
 def _featured(game: Game, live: LiveGame | None, ratings: Mapping[tuple[str, int], float]) -> FeaturedGame:
     """The board is drawn once for each move: the cache has one entry a game, because it holds 300."""
     plies = len(live.moves) if live else game.plies
-    key = f"{game.pk}-{game.attempt or ''}-{plies}{'-begun' if live and live.is_begun else ''}"
+    state = game.state if live is None else "begun" if live.is_begun else ""
+    key = f"{game.pk}-{game.attempt or ''}-{plies}-{state}"
     known, drawn = cache.get(f"featured-{game.pk}", ("", None))
     if known != key:
         drawn = _draw(game, live)
         cache.set(f"featured-{game.pk}", (key, drawn), _KEPT_S)
-    board, is_wide, clocks, side = drawn
+    board, clocks, side = drawn
     panels = player_panels(game, clocks, side if live else None, live, ratings)
-    return FeaturedGame(game, plies, key, board, is_wide, panels[Side.BLACK], panels[Side.WHITE])
+    ending = "" if live else ending_sentence(game)
+    return FeaturedGame(game, plies, key, board, panels[Side.BLACK], panels[Side.WHITE], ending)
 
 
-def _draw(game: Game, live: LiveGame | None) -> tuple[SafeString, bool, dict[Side, str], Side]:
-    """What does not change until the next move: the board, whether it is wide, the clocks, who is to move."""
+def _draw(game: Game, live: LiveGame | None) -> tuple[SafeString, dict[Side, str], Side]:
+    """What does not change until the next move: the board, the clocks, and who is to move."""
     replay = replay_of(game, None, live) if live else load_replay(game)[0]
     last = replay.step(replay.plies)
     clocks = replay.clocks(replay.plies, parse_time_control(game.tournament.time_control))
-    return draw_board(last, players=False), svg.is_wide(last.after), clocks, last.after.side
+    return draw_board(last, players=False), clocks, last.after.side

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -47,7 +46,7 @@ KEPT_S = 0.9
 def home(request: HttpRequest) -> HttpResponse:
     """The home page; a script gets what is being played, or 204.
 
-    There ``?boards=1,2`` names the games on the boards of the page: each stays until it ends.
+    There ``?boards=1,2`` names the games on the boards of the page: each stays a little beyond its end.
     """
     if is_part(request):
         return _poll(request, shown_boards(request.GET.get("boards", "")))
@@ -102,7 +101,7 @@ def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:
     """What is being played; without a running game, ``final_title`` says which finished game is shown."""
     running = list_running()
     by_ladder = Counter(game.ladder_id for game in running)
-    ladders = [(game, by_ladder[code]) for code, game in GAMES.items() if by_ladder[code]]
+    ladders = [(game, by_ladder[code]) for code, game in GAMES.items()]
     tournaments = _tournaments(running)
     boards, title = feature(running, shown), ""
     if not boards and news.final is not None:
@@ -125,13 +124,13 @@ def _playing(shown: Sequence[int], news: News) -> dict[str, Any]:
 
 
 def _tournaments(running: Sequence[Game]) -> list[tuple[Tournament, int]]:
-    """The newest running tournaments; those of ladders, which always run, only during a game.
+    """The newest running tournaments, each with the number of its games that are being played.
 
-    Each with the number of its games that are being played.
+    Without those of ladders, which always run.
     """
     playing = Counter(game.tournament_id for game in running)
     found = access.visible_tournaments(access.PUBLIC).running()
-    found = found.filter(~Q(kind__in=kinds(lambda one: one.is_endless)) | Q(pk__in=list(playing)))
+    found = found.exclude(kind__in=kinds(lambda one: one.is_endless))
     return [(one, playing[one.pk]) for one in found.order_by("-id")[:TOURNAMENTS]]
 
 

@@ -166,3 +166,44 @@ def test_a_game_that_is_gone_makes_way_for_another(site: Site, client: Client) -
     address = followed_address(client.get("/tv/").content.decode())
     Tournament.objects.filter(pk=site.live.tournament_id).update(state=Tournament.State.DRAFT)
     assert client.get(address, headers=PART)["X-Reload"] == "true"
+
+
+def test_a_glance_tells_whether_a_game_is_live_or_when_it_ended(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = client.get(f"/tv/{LADDER}/").content.decode()
+    assert '<span class="tag running">live</span>' in page
+    assert "Nothing is played" not in page
+    assert "<bdi>Stone Age</bdi> – <bdi>&lt;b&gt;Rival" in page or "</bdi> – <bdi>Stone Age</bdi>" in page
+    LiveGame.objects.all().delete()
+    finish(site.live, sequence=2)
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    Game.objects.update(finished_at=now)
+    page = client.get(f"/tv/{LADDER}/").content.decode()
+    assert '<span class="tag">ended just now</span>' in page
+    assert client.get(followed_address(page), headers=PART).status_code == 204
+    for minutes, text in ((12, "ended 12\xa0minutes ago"), (130, "ended 2\xa0hours ago")):
+        Game.objects.update(finished_at=now - timedelta(minutes=minutes))
+        page = client.get(followed_address(page), headers=PART).content.decode()
+        assert f'<span class="tag">{text}</span>' in page
+
+
+def test_while_nothing_is_played_the_next_game_or_event_is_named(
+    site: Site, other: Game, client: Client
+) -> None:
+    LiveGame.objects.all().delete()
+    Game.objects.filter(state=Game.State.CLAIMED).update(state=Game.State.WAITING, attempt=None)
+    page = client.get(f"/tv/{LADDER}/").content.decode()
+    told = " ".join(page.partition('<p class="idle">')[2].partition("</p>")[0].split())
+    assert told.startswith("Nothing is played on Dogon kulei now. Next: ")
+    assert 'href="/tournaments/spring/"' in told
+    assert told.count('class="bot"') == 2
+    Game.objects.filter(state=Game.State.WAITING).update(state=Game.State.CANCELLED)
+    assert "No game waits and no event is announced." in client.get("/tv/dualma/").content.decode()
+    starts_at = timezone.now() + timedelta(days=1)
+    event = round_robin(site.owner, "Winter", [site.white, site.black])
+    Tournament.objects.filter(pk=event.pk).update(state="announced", starts_at=starts_at)
+    told = client.get(f"/tv/{LADDER}/").content.decode().partition('<p class="idle">')[2]
+    assert "<bdi>Winter</bdi></a> begins <time" in told
+    assert "No game waits" in client.get("/tv/dualma/").content.decode(), "it is on another ladder"

@@ -19,7 +19,7 @@ from tests.support.parts import PART, followed_address
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
-from tournament.views.site.featured import choose
+from tournament.views.site.featured import END_S, choose
 from tournament.views.site.notable import find_notable
 
 
@@ -88,7 +88,9 @@ def test_the_boards_show_the_running_games_with_the_highest_ratings(site: Site, 
     assert high.pk not in boards_of(page_of(client))
 
 
-def test_a_game_keeps_its_board_until_it_ends_and_then_the_best_takes_it(site: Site, client: Client) -> None:
+def test_a_game_keeps_its_board_until_its_end_was_seen_and_then_the_best_takes_it(
+    site: Site, client: Client
+) -> None:
     better, best = played(site, 2)
     shown = f"{site.live.pk},{better.pk}"
     for game, rating in ((better, 20), (best, 40)):
@@ -97,6 +99,12 @@ def test_a_game_keeps_its_board_until_it_ends_and_then_the_best_takes_it(site: S
     assert boards_of(poll(client, shown)) == [site.live.pk, better.pk]
     LiveGame.objects.filter(game=site.live).delete()
     finish(site.live, sequence=2)
+    part = poll(client, shown)
+    assert boards_of(part) == [site.live.pk, better.pk], "its end is seen for some seconds"
+    assert "White wins: " in part or "Black wins: " in part
+    assert set(boards_of(page_of(client))) == {best.pk, better.pk}, "a new page begins with what is played"
+    long_ago = timezone.now() - datetime.timedelta(seconds=END_S)
+    Game.objects.filter(pk=site.live.pk).update(finished_at=long_ago)
     assert boards_of(poll(client, shown)) == [best.pk, better.pk]
 
 
@@ -116,6 +124,7 @@ def test_the_second_board_has_another_ladder_if_one_is_played() -> None:
 
 @pytest.mark.parametrize("boards", ["x", "1,x", ",", "-1", "9" * 30, "1,2,3,4", "\x00"])
 def test_any_text_for_the_boards_is_answered(site: Site, client: Client, boards: str) -> None:
+    Game.objects.update(finished_at=timezone.now() - datetime.timedelta(hours=1))
     assert boards_of(poll(client, boards)) == [site.live.pk]
 
 
@@ -150,13 +159,13 @@ def test_what_is_played_is_counted_by_ladder_and_by_tournament(site: Site, clien
     assert re.search(r'href="/tournaments/spring/".*?<small>1 game being played', part, re.DOTALL)
 
 
-def test_a_ladder_s_tournament_is_listed_while_one_of_its_games_is_played(site: Site, client: Client) -> None:
+def test_all_ladders_are_listed_and_never_their_own_tournaments(site: Site, client: Client) -> None:
     Tournament.objects.filter(pk=site.running.pk).update(kind="ladder")
-    assert 'href="/tournaments/spring/"' in page_of(client)
-    LiveGame.objects.all().delete()
     part = page_of(client).partition('id="playing"')[2].partition("</section>")[0]
     assert 'href="/tournaments/spring/"' not in part
     assert "No tournament is running." in part
+    numbers = dict(re.findall(r'href="/ladders/([^/]*)/">[^<]*</a> <span class="tabular">(\d)</span>', part))
+    assert numbers == {code: "1" if code == LADDER else "0" for code in GAMES}
 
 
 def test_without_a_running_game_the_end_of_a_notable_one_is_shown(site: Site, client: Client) -> None:
