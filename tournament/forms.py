@@ -211,13 +211,14 @@ class BotChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
 CHOICES = [(code, one.choice) for code, one in FORMATS.items() if one.choice]
 
 
-def _moment(label: str, help_text: str) -> forms.DateTimeField:
-    """A date and time in UTC, to the minute; empty for none."""
+def moment_field(label: str, help_text: str = "") -> forms.DateTimeField:
+    """A date and time in UTC, to the minute; empty for none. A script shows it in the visitor's zone."""
+    attributes = {"type": "datetime-local", "data-utc": "", "autocomplete": "off"}
     return forms.DateTimeField(
         label=f"{label} (UTC)",
         required=False,
         help_text=help_text,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "data-utc": ""}, format="%Y-%m-%dT%H:%M"),
+        widget=forms.DateTimeInput(attrs=attributes, format="%Y-%m-%dT%H:%M"),
     )
 
 
@@ -259,8 +260,8 @@ class TournamentForm(forms.Form):
         error_messages={"invalid_choice": "No version of this bot is active. Choose another."},
         help_text="The bot that meets all others.",
     )
-    starts_at = _moment("Starts", "Once announced, it starts at this time. Empty: when you start it.")
-    entry_until = _moment(
+    starts_at = moment_field("Starts", "Once announced, it starts at this time. Empty: when you start it.")
+    entry_until = moment_field(
         "Entry until", "Owners can enter their bots until then. Empty: only the bots chosen here play."
     )
     bots = VersionChoices(

@@ -84,12 +84,30 @@ def test_the_start_of_an_announced_tournament_is_local_with_utc(site: Site, visi
     assert fits(page)
 
 
-def test_a_field_that_takes_utc_shows_the_local_time(site: Site, visit: Visit) -> None:
+def test_a_field_of_a_form_takes_the_local_time_and_sends_utc(site: Site, visit: Visit) -> None:
     page = visit(timezone_id="Asia/Tokyo")
     log_in(page, "olga")
-    page.goto("/tournaments/new/")
-    page.fill("#id_starts_at", "2031-06-01T18:00")
+    page.goto(f"/tournaments/{site.draft.slug}/change/")
+    field = page.get_by_label("Starts (Tokyo time)")
+    field.fill("2031-06-02T03:00")
     shown = page.locator(".field:has(#id_starts_at) output")
-    expect(shown).to_have_text("2 Jun 2031 03:00 UTC+9")
-    page.fill("#id_starts_at", "")
+    expect(shown).to_have_text("1 Jun 2031 18:00 UTC")
+    page.get_by_role("button", name="Save the changes").click()
+    expect(page.locator(".message")).to_have_text("The tournament is changed.")
+    draft = Tournament.objects.get(pk=site.draft.pk)
+    assert draft.starts_at == datetime.datetime(2031, 6, 1, 18, 0, tzinfo=UTC)
+    page.goto(f"/tournaments/{site.draft.slug}/change/")
+    expect(field).to_have_value("2031-06-02T03:00")
+    field.fill("")
     expect(shown).to_have_text("")
+    page.get_by_role("button", name="Save the changes").click()
+    expect(page.locator(".message")).to_have_text("The tournament is changed.")
+    draft.refresh_from_db()
+    assert draft.starts_at is None
+
+
+def test_without_javascript_a_field_of_a_form_takes_utc(site: Site, visit: Visit) -> None:
+    page = visit(timezone_id="Asia/Tokyo", java_script_enabled=False)
+    log_in(page, "stan")
+    page.goto("/staff/annul/")
+    expect(page.get_by_label("That ended from (UTC)")).to_have_attribute("name", "since")

@@ -1,7 +1,5 @@
 // The search and the buttons of a field with many choices. Without this script they are hidden.
 
-import { localText, zoneName } from "./times.js";
-
 for (const panel of document.querySelectorAll("[data-choose]")) {
   const field = panel.closest("fieldset");
   const items = [...field.querySelectorAll(".choices > li:has(input)")];
@@ -37,18 +35,3 @@ for (const panel of document.querySelectorAll("[data-choose]")) {
   addEventListener("pageshow", () => { count(); show(); }); // a browser restores the fields after this script has run
   panel.hidden = items.length === 0;
 }
-
-// Below a field that takes UTC, the local time of what is entered.
-function explainField(field) {
-  const shown = document.createElement("output");
-  shown.className = "help";
-  field.after(shown);
-  const explain = () => {
-    const moment = new Date(`${field.value}Z`);
-    shown.textContent = Number.isNaN(moment.getTime()) ? "" : `${localText(moment, "full")} ${zoneName(moment)}`;
-  };
-  field.addEventListener("input", explain);
-  explain();
-}
-
-document.querySelectorAll("input[data-utc]").forEach(explainField);

@@ -1,4 +1,4 @@
-// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py).
+// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py), and in fields of forms.
 //
 // Where a form has room, UTC stands beside the local time; elsewhere it is in the tooltip, and the heading of the
 // column and the foot of the page name the zone.
@@ -24,7 +24,7 @@ const sameDay = (one, other) => one.day === other.day && one.month === other.mon
 const hourText = (numbers, form) =>
   `${two(numbers.hour)}:${two(numbers.minute)}${form === "seconds" ? `:${two(numbers.second)}` : ""}`;
 
-export function localText(moment, form) {
+function localText(moment, form) {
   const shown = local(moment);
   const year = form === "brief" && shown.year === local(new Date()).year ? "" : ` ${shown.year}`;
   const day = `${shown.day} ${MONTHS[shown.month]}${year}`;
@@ -32,7 +32,7 @@ export function localText(moment, form) {
 }
 
 // "CET", or "UTC-5" where the zone has no short name.
-export function zoneName(moment) {
+function zoneName(moment) {
   const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(moment);
   return parts.find((part) => part.type === "timeZoneName").value.replace("GMT", "UTC");
 }
@@ -63,10 +63,34 @@ function nameZone(element) {
   element.title = ZONE;
 }
 
+const fieldText = (numbers) => (
+  `${numbers.year}-${two(numbers.month + 1)}-${two(numbers.day)}T${two(numbers.hour)}:${two(numbers.minute)}`);
+
+// A field of a form takes the visitor's time; a hidden one has its name and sends UTC.
+function localizeField(field) {
+  const sent = Object.assign(document.createElement("input"), { type: "hidden", name: field.name, value: field.defaultValue });
+  const shown = Object.assign(document.createElement("output"), { className: "help" });
+  const stored = new Date(`${field.defaultValue}Z`);
+  if (!Number.isNaN(stored.getTime())) field.value = fieldText(local(stored));
+  field.removeAttribute("name");
+  field.labels[0].textContent = field.labels[0].textContent.replace("(UTC)", `(${PLACE} time)`);
+  field.after(shown, sent);
+  const show = () => {
+    const moment = new Date(field.value);
+    const numbers = utc(moment);
+    const isEmpty = Number.isNaN(moment.getTime());
+    sent.value = isEmpty ? "" : fieldText(numbers);
+    shown.textContent = isEmpty ? "" : `${numbers.day} ${MONTHS[numbers.month]} ${numbers.year} ${hourText(numbers, "full")} UTC`;
+  };
+  field.addEventListener("input", show);
+  show();
+}
+
 function localize() {
   document.querySelectorAll("time[data-form]:not([title])").forEach(localizeTime);
   if (ZONE !== "UTC") document.querySelectorAll("[data-zone]:not([title])").forEach(nameZone);
 }
 
 localize();
+if (ZONE !== "UTC") document.querySelectorAll("input[data-utc]").forEach(localizeField);
 document.addEventListener("part:shown", localize); // new parts of a page that polls

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import html
+import re
 from typing import Any
 
 import pytest
@@ -152,6 +154,20 @@ def test_a_bad_field_of_a_format_gets_its_sentence(
     response = as_user(site.owner).post("/tournaments/new/", sent(bots, **changed))
     assert sentence in response.context["form"].errors[field][0]
     assert not Tournament.objects.filter(name="Autumn").exists()
+    page = html.unescape(response.content.decode())
+    label = response.context["form"][field].label
+    assert re.search(rf'<li><a href="#id_{field}">{re.escape(label)}</a>: .*{re.escape(sentence)}', page)
+    assert f' id="id_{field}"' in page
+
+
+def test_a_missing_choice_of_bots_is_said_at_the_top_of_the_form(
+    bots: list[Any], as_user: LogIn, site: Site
+) -> None:
+    page = as_user(site.owner).post("/tournaments/new/", sent([])).content.decode()
+    top, _, fields = page.partition('id="id_name"')
+    assert '<li><a href="#id_bots">Bots</a>: Choose at least two bots.</li>' in top
+    assert 'id="id_bots"' in fields
+    assert "Choose at least two bots." in fields
 
 
 def test_fields_of_other_formats_are_not_read(bots: list[Any], as_user: LogIn, site: Site) -> None:

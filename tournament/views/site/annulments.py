@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from engines.visible import visible
 from tournament import access
+from tournament.forms import moment_field
 from tournament.models import Game, WorkerName
 from tournament.models.games import MAX_REASON
 from tournament.services.accounts.acts import record_act
@@ -29,11 +30,6 @@ from tournament.views.requests import AuthenticatedRequest, takes_get_and_post
 MOST_AT_ONCE = 20_000
 """Games that the page changes at once; about ten seconds."""
 ANNUL, TAKE_BACK = "annul", "take-back"
-
-
-def _time(label: str) -> forms.DateTimeField:
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-    return forms.DateTimeField(required=False, label=label, widget=widget)
 
 
 class AnnulmentForm(forms.Form):
@@ -51,8 +47,8 @@ class AnnulmentForm(forms.Form):
         label="Or all games of the worker",
         empty_label="",
     )
-    since = _time("That ended from (UTC)")
-    until = _time("Until before (UTC)")
+    since = moment_field("That ended from")
+    until = moment_field("Until before")
     reason = forms.CharField(
         required=False,
         max_length=MAX_REASON,
