@@ -21,6 +21,7 @@ from tournament.views.analysis import board as analysis
 from tournament.views.analysis import explorer, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import bots, comparison, history, versions
+from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
 from tournament.views.people import accounts, digests, profiles, tokens
@@ -32,6 +33,7 @@ from tournament.views.site import (
     health,
     home,
     metrics,
+    navigation,
     rules,
     site,
     start,
@@ -54,8 +56,8 @@ urlpatterns = [
     path("ladders/<slug:code>/follow/", follows.ladder, name="ladder-follow"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
-    path("bots/", bots.bots, name="bots"),
-    path("bots/bots.<slug:kind>", bots.bots_files, name="bots-files"),
+    path("bots/", bot_lists.bots, name="bots"),
+    path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/follow/", follows.bot, name="bot-follow"),
@@ -133,6 +135,7 @@ urlpatterns = [
     path("tv/<slug:code>/", broadcast.broadcast, name="broadcast-ladder"),
     path("queue/<slug:name>.<slug:kind>", queue.queue_files, name="queue-files"),
     path("bots/<slug:slug>/answers/", bots.bot_answers, name="bot-answers"),
+    path("analyse/", navigation.analyse, name="analyse"),
     path("analyse/<slug:code>/", analysis.analysis, name="analysis"),
     path("analyse/<slug:code>/position.json", analysis.analysis_position, name="analysis-position"),
     path("explore/<slug:code>/", explorer.explorer, name="explorer"),

@@ -59,7 +59,7 @@ def holding(position: Position, side: Side) -> str:
 
 
 def standing(position: Position, side: Side) -> str:
-    """The text beside a player's name: "to move", "wins (no-move)" or "".
+    """The text beside a player's name: "to move", "wins (no move)" or "".
 
     In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is shown beside both names.
     """
@@ -69,7 +69,7 @@ def standing(position: Position, side: Side) -> str:
     if outcome.result is Result.win_for(side.other):
         return ""
     verb = "draw" if outcome.result is Result.DRAW else "wins"
-    return f"{verb}{_score(outcome, side)} ({outcome.reason})"
+    return f"{verb}{_score(outcome, side)} ({str(outcome.reason).replace('-', ' ')})"
 
 
 def _score(outcome: Outcome, side: Side) -> str:

@@ -30,7 +30,7 @@ def test_notices_are_counted_in_the_menu_and_read_with_the_keyboard(site: Site, 
     page.set_viewport_size(PHONE)
     tell(site, "Stone Age v1 has passed its validation.", "Stone Age v1 lost 3 games in a row: " + "x" * 200)
     log_in(page, "olga")
-    count = page.locator(".nav .count")
+    count = page.locator(".nav.user .count")
     expect(count).to_have_text("2 unread notices")
     assert fits(page)
     page.locator(".notice button").last.focus()

@@ -124,3 +124,22 @@ def test_a_ladder_on_a_phone_shows_bot_rating_and_interval_without_scrolling(sit
         expect(row.locator(part)).to_be_hidden()
     page.set_viewport_size(DESK)
     expect(row.locator(".bar.results")).to_be_visible()
+
+
+def test_the_navigation_is_a_menu_on_a_phone_without_scripts(site: Site, unscripted: Page) -> None:
+    page = unscripted
+    page.goto("/about/")
+    watch = page.get_by_role("navigation", name="Main").get_by_role("link", name="Watch")
+    expect(watch).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    assert fits(page)
+    watch.click()
+    expect(page).to_have_url(re.compile("/tv/$"))
+
+
+def test_the_navigation_is_in_one_line_on_a_desk(site: Site, page: Page) -> None:
+    page.goto("/about/")
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+    links = page.get_by_role("navigation", name="Main").get_by_role("link")
+    expect(links).to_have_count(8)
+    assert len({box_of(link)["y"] for link in links.all()}) == 1

@@ -96,6 +96,8 @@ JOURNEYS = {
     "the rules of a game": Journey(
         (Step('.hero a[href="/rules/duploline/"]'), Step('[data-step="next"]')), ".said:not(:empty)"
     ),
+    "to watch": Journey((menu("tv"),), "h1"),
+    "a task": Journey((menu("analyse"), Step(f'a[href="/rules/{LADDER}/tasks/1/"]')), "#task"),
     "a game being played": Journey((Step("#playing .caption a"),), "#headline[data-follow]"),
 }
 

@@ -102,6 +102,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),
     "game-analysis": ("/games/{played}/analysis/", PUBLIC),
     "bot-answers": ("POST /bots/stone-age/answers/", (302, 404, 302, 302)),
+    "analyse": ("/analyse/", PUBLIC),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "explorer": ("/explore/dogon-kulei/", PUBLIC),
     "explorer-book": ("/explore/dogon-kulei/book.txt?plies=1&games=1&balance=50", PUBLIC),

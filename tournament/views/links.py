@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from engines.rules.registry import GAMES
 from tournament.forms import VersionLabel
 from tournament.models import BotVersion, Ladder, User
 
@@ -59,6 +60,12 @@ def link_ladder(code: str) -> SafeString:
     """The name of a ladder as a link to its page."""
     ladder = Ladder(code=code)
     return mark_safe(f'<a href="{ladder.get_absolute_url()}">{escape(ladder.name)}</a>')  # safe: escaped
+
+
+@register.filter
+def ladder_name(code: str) -> str:
+    """The name of a ladder; the code of one that this release does not have."""
+    return GAMES[code].name if code in GAMES else code
 
 
 @register.filter("linked_owner")

@@ -51,8 +51,8 @@ def numbered(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], size: in
         found = _numbered(rows, page, size)
     return Page(
         found[:size],
-        _query(request, page=page - 1) if page > 1 else "",
-        _query(request, page=page + 1) if len(found) > size else "",
+        query_with(request, page=page - 1) if page > 1 else "",
+        query_with(request, page=page + 1) if len(found) > size else "",
         (page - 1) * size + 1,
     )
 
@@ -110,8 +110,8 @@ def _by_columns(
         (found, older), newer = newest(Q()), False
     return Page(
         found,
-        _query(request, after=found[0].pk) if newer and found else "",
-        _query(request, before=found[-1].pk) if older and found else "",
+        query_with(request, after=found[0].pk) if newer and found else "",
+        query_with(request, before=found[-1].pk) if older and found else "",
     )
 
 
@@ -149,7 +149,8 @@ def _first(
     return [found[pk] for pk in first if pk in found]
 
 
-def _query(request: HttpRequest, **changed: int) -> str:
+def query_with(request: HttpRequest, **changed: int | str) -> str:
+    """The query string of the request with other values, and without those that choose a page."""
     query = request.GET.copy()
     for name in ("page", "before", "after", "seen"):
         query.pop(name, None)

@@ -208,7 +208,7 @@ def test_the_line_that_won_is_marked() -> None:
     position = GAMES["duploline"].position.parse("4/5/1,D,D,D,D,1/3,r,d,d,1/3,r,r,1/5/4 b 7")
     assert position.outcome().decided
     assert kinds(parsed(position, last_move="De3"))["tile win"] == 1
-    assert "wins (four-discs)" in texts(parsed(position), "standing")
+    assert "wins (four discs)" in texts(parsed(position), "standing")
 
 
 def test_a_position_is_described_in_words() -> None:

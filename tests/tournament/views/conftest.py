@@ -7,6 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.support.filled_site import LogIn, Site, fill_site
+from tournament.views.site import navigation
 
 
 @pytest.fixture
@@ -24,3 +25,10 @@ def as_user() -> LogIn:
         return client
 
     return log_in
+
+
+@pytest.fixture
+def counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of games in the navigation is known, so that no page counts them."""
+    monkeypatch.setattr(navigation, "KEPT_S", 600)
+    navigation.count_playing()

@@ -12,12 +12,12 @@ from pytest_django import DjangoAssertNumQueries
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.schedule import make_event, make_test
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.views.bots import bots
+from tournament.views.bots import bots, lists
 from tournament.views.tournaments import tables as tournament_tables
 from tournament.views.version_tests import version_tests
 
 LISTS = {
-    "/bots/bots": ("bots", bots.BOTS),
+    "/bots/bots": ("bots", lists.BOTS),
     "/tournaments/tournaments": ("tournaments", tournament_tables.TOURNAMENTS),
     "/version-tests/version-tests": ("tests", version_tests.TESTS),
     "/people/olga/ratings": ("ratings", bots.RATINGS),
@@ -57,7 +57,7 @@ def test_the_page_of_a_list_links_to_its_files(site: Site, client: Client, addre
 @pytest.mark.parametrize(
     ("module", "address", "name"),
     [
-        (bots, "/bots/bots.json", "bots"),
+        (lists, "/bots/bots.json", "bots"),
         (tournament_tables, "/tournaments/tournaments.json", "tournaments"),
     ],
 )

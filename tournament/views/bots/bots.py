@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -23,36 +23,18 @@ from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import RESULTS, result_lines, results_of
-from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
-from tournament.views.paging import Page, by_finish, numbered
+from tournament.views.paging import Page, by_finish
 from tournament.views.polling import is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 
-PAGE_SIZE = 50
 GAMES_A_PAGE = 25
-BOTS = ("bot", "owner", "since", "newest_version", "state", "ladders", "page")
-"""``newest_version`` and ``state`` are those of the newest version that the reader may see."""
 RATINGS = ("bot", "ladder", "version", "rating", "mu", "sigma", "games", "won", "drawn", "lost", "page")
-
-
-@require_safe
-def bots(request: HttpRequest) -> HttpResponse:
-    """All bots by name."""
-    page = numbered(request, _listed(request), PAGE_SIZE)
-    return render(request, "bots.html", {"page": page, "files": [table_links("Bots", "bots-files")]})
-
-
-@require_safe
-def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
-    """The same in parts of ``MOST_EXPORTED``."""
-    page = numbered(request, _listed(request), MOST_EXPORTED)
-    lines = [_line(request, bot, *bot.newest) for bot in page.rows]
-    return with_next(request, served_table(kind, "bots", BOTS, lines, file="bots"), page)
 
 
 @require_safe
@@ -67,6 +49,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     rated_ladders = list({rating.ladder_id: rating.ladder for rating in ratings}.values())
     context = {
         "bot": bot,
+        "answers": access.may_ask(request.user, bot),
         "manages": access.may_edit_bot(request.user, bot),
         **_active_versions(bot, versions),
         "versions": versions,
@@ -191,30 +174,6 @@ def _submit(user: User, form: UploadForm) -> BotVersion:
     except BundleError:
         refund(user, UPLOAD_COST - REQUEST_COST)
         raise
-
-
-def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
-    """Bots whose list ``newest`` has the newest version that this user may see; it is empty without one."""
-    visible = access.visible_versions(user, BotVersion.objects.all())
-    newer = visible.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
-    return bots.prefetch_related(Prefetch("versions", visible.filter(~Exists(newer)), to_attr="newest"))
-
-
-def _listed(request: HttpRequest) -> QuerySet[Bot]:
-    return with_newest(access.visible_bots(request.user).select_related("owner"), request.user)
-
-
-def _line(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
-    """The columns ``BOTS``."""
-    return (
-        bot.name,
-        bot.owner.username if bot.owner else None,
-        as_text(bot.created_at),
-        newest.number if newest else None,
-        newest.state if newest else None,
-        " ".join(newest.games) if newest else "",
-        request.build_absolute_uri(bot.get_absolute_url()),
-    )
 
 
 def find_bot(request: HttpRequest, slug: str) -> Bot:

@@ -33,6 +33,7 @@ from tournament.views.games.replay import Replay, ShownMove
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import PART, LivePart, is_part, reload
 from tournament.views.site.featured import list_running, ratings_of
+from tournament.views.sorting import read_sorting
 from tournament.views.tournaments.standings import Cross, crosses
 from tournament.views.tournaments.tournaments import players_of
 
@@ -96,7 +97,7 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     if live is None and not _of_ladder(code, running):
         context |= _next_context(code)
     if event_seen != known_event:
-        context |= _event_context(game)
+        context |= _event_context(request, game)
     if is_part(request):
         return part.render("pieces/broadcast.html", context)
     return part.render("broadcast.html", {**context, "code": code, "channels": _channels(running)})
@@ -202,7 +203,7 @@ def _event_seen(event: Tournament, known: str) -> str:
     return known if is_recent or known_state == state else f"{state}.{turn}"
 
 
-def _event_context(game: Game) -> dict[str, Any]:
+def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
     event = game.tournament
     table: Cross | None = None
     leaders: list[LadderRating] = []
@@ -213,7 +214,9 @@ def _event_context(game: Game) -> dict[str, Any]:
         with_meetings = len(versions) <= MOST_CROSSED
         tables = shown_tables(event, versions, with_meetings=with_meetings and not event.format.is_staged)
         tables = [one for one in tables if one.ladder == game.ladder_id]
-        table = next(iter(crosses(event, tables, with_meetings=with_meetings)), None)
+        table = next(
+            iter(crosses(event, tables, read_sorting(request, {}), with_meetings=with_meetings)), None
+        )
     waiting = event.games.filter(state=Game.State.WAITING, ladder=game.ladder_id).order_by("pk")
     return {
         "event": event,

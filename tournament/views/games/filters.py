@@ -20,7 +20,8 @@ from engines.rules.base import IllegalMove, Result, RulesError, Side
 from engines.rules.registry import GAMES, find_game
 from engines.terminations import Fault, Termination
 from engines.visits import PLIES
-from tournament.models import BotVersion, CountedPair, ExplorerVisit, Game, Pairing, Tournament
+from tournament.models import Bot, BotVersion, CountedPair, ExplorerVisit, Game, Pairing, Tournament
+from tournament.models.names import name_key
 from tournament.sentences import as_sentence
 from tournament.services.explorer.moves import visits_of
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
@@ -65,15 +66,32 @@ def _suggesting() -> forms.TextInput:
     return forms.TextInput({"data-suggest": reverse_lazy("games-suggestions"), "list": "suggested"})
 
 
+class BotField(forms.CharField):
+    """A bot by its name or its slug; the value is the slug."""
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if not text:
+            return ""
+        found = (
+            Bot.objects.filter(Q(slug=text) | Q(name_key=name_key(text)))
+            .values_list("slug", flat=True)
+            .first()
+        )
+        if found is None and not re.fullmatch(r"[-\w]+", text, re.ASCII):
+            raise forms.ValidationError(f"No bot has the name “{text}”.")
+        return found or text
+
+
 class GameSearchForm(forms.Form):
     """The filters. All are optional, and a game must match all that are given."""
 
     ladder = forms.ChoiceField(
         required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
     )
-    bot = forms.SlugField(required=False, widget=_suggesting())
+    bot = BotField(required=False, max_length=60, widget=_suggesting())
     version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
-    opponent = forms.SlugField(required=False, widget=_suggesting())
+    opponent = BotField(required=False, max_length=60, widget=_suggesting())
     opponent_version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
     colour = forms.ChoiceField(
         required=False, label="Bot plays", choices=_choices([("white", "White"), ("black", "Black")])
@@ -206,6 +224,17 @@ class GameSearchForm(forms.Form):
             self.add_error("move" if isinstance(error, IllegalMove) else "position", as_sentence(str(error)))
             return
         self.visits = visits_of(values["ladder"], position, move)
+
+    @property
+    def words(self) -> str:
+        """What is listed, for the title: the filters of bots, ladder and event, or that there are others."""
+        named = {"bot": "of", "owner": "of bots of", "opponent": "against", "tournament": "in"}
+        given = {name: self.data.get(name, "") for name in (*named, "ladder")}
+        words = [f"{word} {given[name]}" for name, word in named.items() if given[name]]
+        if given["ladder"] in GAMES:
+            words.append(f"on {GAMES[given['ladder']].name}")
+        others = not words and any(self.data.get(field.name) for field in self if field.name not in DISPLAY)
+        return " ".join(["Games", *words, *(["that match filters"] if others else [])])
 
     def first(self) -> list[forms.BoundField]:
         return [self[name] for name in FIRST]

@@ -24,7 +24,14 @@ from tournament.models import Game, GameRecord
 from tournament.models.parts import count_of_parts, first_of_parts
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
-from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm, comparison_address, games_address
+from tournament.views.games.filters import (
+    DISPLAY,
+    MAX_PLIES,
+    SORTS,
+    GameSearchForm,
+    comparison_address,
+    games_address,
+)
 from tournament.views.games.reading import Part, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
@@ -65,14 +72,15 @@ def games(request: HttpRequest) -> HttpResponse:
     search = _in_time(form, lambda: _search(request, form))
     parts, found = search or ([], [])
     page = _games_of(_page(request, found, PAGE_SIZE))
-    is_first = "after" not in request.GET
+    is_first = not _goes_back(request) and "after" not in request.GET
     filters = _filters(request)
     context = {
         "form": form,
+        "nothing": "No games match." if form.data.keys() - DISPLAY else "",
         "comparison": _comparison(form) if page.rows else "",
         "page": page,
         "filters": urlencode(filters),
-        "from_here": f"&{urlencode({'after': after})}" if (after := request.GET.get("after")) else "",
+        "from_here": _from_here(request, found),
         "hits": _count(parts, found, is_first=is_first) if search and form.given else "",
         "most_exported": MOST_EXPORTED,
         "days": RECENT_DAYS,
@@ -81,6 +89,14 @@ def games(request: HttpRequest) -> HttpResponse:
         ),
     }
     return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
+
+
+def _from_here(request: HttpRequest, found: Sequence[_Row]) -> str:
+    """What the address of a file needs besides the filters to begin with the games of the page."""
+    after = request.GET.get("after", "")
+    if _goes_back(request):
+        after = _place(found[0]) if len(found) > PAGE_SIZE else ""
+    return f"&{urlencode({'after': after})}" if after else ""
 
 
 @require_safe
@@ -173,16 +189,21 @@ def _split(parts: Sequence[Part]) -> tuple[list[QuerySet[Game]], list[str]]:
 
 
 def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], size: int) -> list[_Row]:
-    """The first ``size`` games in the order asked for, and one more if there are more."""
+    """``size`` games in the order asked for, and one more if there are more, before them if it goes back."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
-    sign, than = ("-", "lt") if descends else ("", "gt")
+    goes_back = _goes_back(request)
+    sign, than = ("-", "lt") if descends != goes_back else ("", "gt")
     cursor = _cursor(request, field)
-    after = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
+    window = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
     order = [f"{sign}{field}", f"{sign}pk"]
     games, indexes = _split(parts)
-    found = first_of_parts([one.filter(after) for one in games], order, size + 1, indexes=indexes)
-    return [(_zoned(value), pk) for value, pk in found]
+    found = first_of_parts([one.filter(window) for one in games], order, size + 1, indexes=indexes)
+    return [(_zoned(value), pk) for value, pk in (found[::-1] if goes_back else found)]
+
+
+def _goes_back(request: HttpRequest) -> bool:
+    return bool(request.GET.get("before"))
 
 
 def _zoned(value: Any) -> Any:
@@ -193,14 +214,22 @@ def _zoned(value: Any) -> Any:
 
 
 def _page(request: HttpRequest, found: Sequence[_Row], count: int) -> Page:
-    """The ids of the first ``count`` games; the page before it is the first one."""
-    filters, shown = _filters(request), [pk for _, pk in found[:count]]
-    first = _query(filters) if "after" in request.GET else ""
-    if len(found) <= count:
-        return Page(shown, first, "")
-    value, pk = found[count - 1]
-    number = _micros(value) if isinstance(value, datetime.datetime) else value or 0
-    return Page(shown, first, _query(filters | {"after": f"{number}.{pk}"}))
+    """The ids of ``count`` games: the first ones, or the last ones of a page that goes back."""
+    goes_back, has_more = _goes_back(request), len(found) > count
+    shown = found[-count:] if goes_back else found[:count]
+    has_previous = has_more if goes_back else bool(request.GET.get("after"))
+    has_next = goes_back or has_more
+    return Page(
+        [pk for _, pk in shown],
+        _query(_filters(request) | {"before": _place(shown[0])}) if has_previous and shown else "",
+        _query(_filters(request) | {"after": _place(shown[-1])}) if has_next and shown else "",
+    )
+
+
+def _place(row: _Row) -> str:
+    """The sort value and the id of a game, as addresses name it."""
+    value, pk = row
+    return f"{_micros(value) if isinstance(value, datetime.datetime) else value or 0}.{pk}"
 
 
 def _games_of(page: Page) -> Page:
@@ -210,19 +239,20 @@ def _games_of(page: Page) -> Page:
 
 
 def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, int] | None:
-    """The sort value and the id of the last game of the previous page; raises ``Http404`` for other text."""
-    text = request.GET.get("after", "")
+    """The sort value and the id of the game beside the page; raises ``Http404`` for other text."""
+    word = "before" if _goes_back(request) else "after"
+    text = request.GET.get(word, "")
     if not text:
         return None
     value, _, pk = text.partition(".")
     if not (is_whole(value, LAST_ID) and is_whole(pk, LAST_ID)):
-        raise Http404(f"no games after {text!r}")
+        raise Http404(f"no games {word} {text!r}")
     if field != "finished_at":
         return min(int(value), MAX_PLIES if field == "plies" else LAST_ID), int(pk)
     try:
         return EPOCH + datetime.timedelta(microseconds=int(value)), int(pk)
     except OverflowError:
-        raise Http404(f"no games after {text!r}") from None
+        raise Http404(f"no games {word} {text!r}") from None
 
 
 def _micros(moment: datetime.datetime) -> int:

@@ -24,7 +24,7 @@ from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmakin
 from tournament.queues import ladder_topic
 from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
-from tournament.views.exports import served_table
+from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
@@ -35,11 +35,21 @@ from tournament.views.links import FilterChoice, address_of
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part
 from tournament.views.requests import fresh_buttons
+from tournament.views.sorting import Sorting, read_sorting
 
 PAGE_SIZE = 100
 PAUSE_S = 2.0
 """The shortest time between two new tables of a page."""
 TOP = 5
+SORTED = {
+    "bot": "version__bot__name_key",
+    "rating": "-conservative",
+    "sigma": "sigma",
+    "mu": "-mu",
+    "games": "-games",
+    "owner": "version__bot__owner__username",
+}
+"""The columns by which the table can be sorted."""
 EXPORTED = (
     "place", "bot", "version", "owner", "rating", "mu", "sigma", "games", "wins", "draws", "losses",
     "elo", "elo_error", "page",
@@ -75,17 +85,19 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
     part = LivePart(
-        request, seen, (ladder_topic(code),), PAUSE_S, parameters=given_parameters(request, "page")
+        request, seen, (ladder_topic(code),), PAUSE_S, parameters=given_parameters(request, "page", "sort")
     )
     if part.is_shown:
         return part.unchanged()
-    page = numbered(request, LadderRating.objects.places(code), PAGE_SIZE)
+    sorting = read_sorting(request, SORTED)
+    page = numbered(request, _sorted(code, sorting), PAGE_SIZE)
     page = replace(page, rows=LadderRating.objects.placed(page.rows))
     estimate = ladder_estimate(code) if page.rows else None
     ranked = drawn_rows(code, page.rows, _agreements(code, page, estimate))
     context: dict[str, Any] = {
         "latest": access.visible_games(access.PUBLIC, Game.objects.by_completion(code).with_players()).last(),
         "ranked": ranked,
+        "sorting": sorting,
         "recent": RECENT,
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
@@ -103,9 +115,20 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "first_advantage": estimate and first_advantage(game, estimate),
         "matchmaking": matchmaker.description,
         "tournament": matchmaker.tournament,
+        "files": [table_links("Ratings", "ladder-ratings", code)],
         "feed": feed_link(Ladder(code=code), request.user),
     }
     return part.render("ladder.html", context)
+
+
+def _sorted(code: str, sorting: Sorting) -> list[tuple[int, int | None]]:
+    """The ids and places of a ladder's ratings in the order that the address asks for."""
+    places = LadderRating.objects.places(code)
+    if not sorting.name:
+        return places
+    place = dict(places)
+    rows = sorting.of_query(LadderRating.objects.filter(ladder=code)).values_list("pk", flat=True)
+    return [(pk, place[pk]) for pk in rows if pk in place]
 
 
 @require_safe

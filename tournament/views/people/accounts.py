@@ -20,7 +20,7 @@ from tournament.services.accounts.follows import followed
 from tournament.services.closing import close_account
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.services.playing import list_open
-from tournament.views.bots.bots import with_newest
+from tournament.views.bots.lists import with_newest
 from tournament.views.feeds import feed_link
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, by_id, is_whole

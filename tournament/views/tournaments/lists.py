@@ -11,7 +11,8 @@ from engines.rules.registry import GAMES, Variant
 from tournament.models import BotVersion, Entry, Tournament
 from tournament.models.tournaments import TournamentQuerySet
 from tournament.services.schedule.stored_tables import find_stored
-from tournament.views.paging import Page, by_id
+from tournament.views.paging import Page, by_id, numbered
+from tournament.views.sorting import Sorting
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,22 @@ class ListedTournament:
         return len(self.ladders) == len(GAMES)
 
 
-def listed_page(request: HttpRequest, tournaments: TournamentQuerySet, size: int) -> Page:
-    """The newest tournaments first; one query more than ``by_id``."""
+SORTED = {"name": "name", "bots": "-bots", "games": "-games_total", "started": "-started_at"}
+"""The columns by which a table can be sorted."""
+
+
+def listed_page(
+    request: HttpRequest, tournaments: TournamentQuerySet, size: int, sorting: Sorting | None = None
+) -> Page:
+    """The newest tournaments first, or as ``sorting`` says; one query more than those of the page."""
     entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
     rows = tournaments.select_related("owner", "tables")
     rows = rows.defer("tables__standings", "tables__meetings", "book")
-    page = by_id(request, rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n"))), size)
+    counted = rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n")))
+    if sorting is not None and sorting.name:
+        page = numbered(request, sorting.of_query(counted), size)
+    else:
+        page = by_id(request, counted, size)
     won = [_winners(one) for one in page.rows]
     versions = BotVersion.objects.select_related("bot").in_bulk({pk for ids in won for pk in ids})
     listed = [

@@ -14,6 +14,7 @@ from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
 from tournament.views.exports import TableLinks, table_links
+from tournament.views.sorting import Sorting
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
     RoundOf,
@@ -31,6 +32,10 @@ HEADINGS = {
     Criterion.MATCHES: ("Won", "matches won, byes included"),
 }
 """Criteria with a column of their own: its heading and meaning."""
+
+
+CROSS_SORTED = {"bot": "name", "points": "-standing", "performance": "-performance", "rating": "-rating"}
+"""The columns by which a crosstable can be sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class CrossRow:
 
     version: BotVersion
     rank: int
+    number: int
+    """That of its column, from 1, which stays when the lines are sorted; of a challenger 0."""
     points: str
     of: int
     """The number of games that the points are from, those included that were not played."""
@@ -91,6 +98,11 @@ class CrossRow:
         return isolated(self.version)
 
     @property
+    def standing(self) -> int:
+        """Higher for a better place in the standings."""
+        return -self.number
+
+    @property
     def is_withdrawn(self) -> bool:
         return self.version.state == BotVersion.State.WITHDRAWN
 
@@ -99,10 +111,14 @@ class CrossRow:
 class Cross:
     """The tables of one ladder; the crosstable is shown only with ``with_meetings``."""
 
+    sorting: Sorting
+
     code: str
     name: str
     headings: list[tuple[str, str]]
     rows: list[CrossRow]
+    columns: list[str]
+    """The names of the players, by the numbers of the lines."""
     with_meetings: bool
     challenger: CrossRow | None = None
     """Of a gauntlet: ``rows`` are then its opponents, each with one cell, the result against it."""
@@ -116,17 +132,29 @@ class Cross:
 
 
 def crosses(
-    tournament: Tournament, tables: Sequence[StandingsTable], *, with_meetings: bool, round_number: int = 0
+    tournament: Tournament,
+    tables: Sequence[StandingsTable],
+    sorting: Sorting,
+    *,
+    with_meetings: bool,
+    round_number: int = 0,
 ) -> list[Cross]:
     """The tables of all ladders; for a Swiss with this round, 0 for the latest."""
     return [
-        _cross(tournament, table, with_meetings=with_meetings, round_number=round_number)
+        _cross(tournament, table, sorting, with_meetings=with_meetings, round_number=round_number)
         for table in tables
         if table.ladder in GAMES
     ]
 
 
-def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool, round_number: int) -> Cross:
+def _cross(
+    tournament: Tournament,
+    table: StandingsTable,
+    sorting: Sorting,
+    *,
+    with_meetings: bool,
+    round_number: int,
+) -> Cross:
     with_meetings = with_meetings and not tournament.format.is_staged
     columns = [criterion for criterion in tournament.format.order if criterion in HEADINGS]
     lines = _Lines(table, columns, MeetingAddresses(tournament.slug, table.ladder))
@@ -135,14 +163,16 @@ def _cross(tournament: Tournament, table: StandingsTable, *, with_meetings: bool
     ranked = [(rank, row) for rank, row in shown if rank is not None]
     against = [row.player for _, row in ranked] if with_meetings else []
     opponents = against if challenger is None else [challenger.player]
-    rows = [lines.line(row, rank, opponents) for rank, row in ranked]
+    rows = [lines.line(row, rank, number, opponents) for number, (rank, row) in enumerate(ranked, 1)]
     return Cross(
+        sorting,
         table.ladder,
         GAMES[table.ladder].name,
         [HEADINGS[criterion] for criterion in columns],
-        rows,
+        sorting.of_rows(rows),
+        [row.name for row in rows],
         with_meetings,
-        None if challenger is None else lines.line(challenger, 0, against),
+        None if challenger is None else lines.line(challenger, 0, 0, against),
         bracket(table, lines.meetings)
         if table.bracket
         else swiss_rounds(table, lines.meetings, round_number),
@@ -168,11 +198,12 @@ class _Lines:
     columns: Sequence[Criterion]
     meetings: MeetingAddresses
 
-    def line(self, row: StandingsRow, rank: int, opponents: Sequence[int]) -> CrossRow:
+    def line(self, row: StandingsRow, rank: int, number: int, opponents: Sequence[int]) -> CrossRow:
         """A player's line, with one cell for each of these opponents."""
         return CrossRow(
             self.table.versions[row.player],
             rank,
+            number,
             format_points(row.points),
             row.score.total,
             row.score,

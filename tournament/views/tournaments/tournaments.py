@@ -35,9 +35,10 @@ from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons
+from tournament.views.sorting import read_sorting
 from tournament.views.tournaments.costs import Cost, cost_of, describe_progress
-from tournament.views.tournaments.lists import listed_page
-from tournament.views.tournaments.standings import crosses
+from tournament.views.tournaments.lists import SORTED, listed_page
+from tournament.views.tournaments.standings import CROSS_SORTED, crosses
 
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
@@ -61,7 +62,7 @@ BEGUN = [CLAIMED, DONE, HALTED]
 
 PLAYER = ("number", "games", "state", "bot__name", "bot__slug", "bot__owner")
 """Columns of a version that the page shows; a ladder has hundreds."""
-SHOWN_BY = ("ladder", "bot", "result", "before", "after", "round")
+SHOWN_BY = ("ladder", "bot", "result", "before", "after", "round", "sort")
 """The parameters that decide about the part that follows."""
 State, Effect = Tournament.State, Correction.Effect
 
@@ -70,8 +71,10 @@ State, Effect = Tournament.State, Correction.Effect
 def tournaments(request: HttpRequest) -> HttpResponse:
     """All tournaments this user may see, newest first."""
     rows = access.visible_tournaments(request.user).filter(~Q(kind__in=kinds(lambda one: one.is_endless)))
+    sorting = read_sorting(request, SORTED)
     context = {
-        "page": listed_page(request, rows, PAGE_SIZE),
+        "page": listed_page(request, rows, PAGE_SIZE, sorting),
+        "sorting": sorting,
         "files": [table_links("Tournaments", "tournaments-files")],
     }
     return render(request, "tournaments.html", context)
@@ -122,7 +125,13 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "latest": tournament.games.latest_result() if polls else None,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
-        "crosses": crosses(tournament, tables, with_meetings=with_meetings, round_number=shown_round),
+        "crosses": crosses(
+            tournament,
+            tables,
+            read_sorting(request, CROSS_SORTED),
+            with_meetings=with_meetings,
+            round_number=shown_round,
+        ),
         "all_games": games_address(tournament=slug),
         "filters": filters,
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],

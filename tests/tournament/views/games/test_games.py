@@ -97,6 +97,7 @@ def test_a_script_gets_the_board_alone(site: Site, client: Client) -> None:
     assert 'id="moves"' not in fragment
 
 
+@pytest.mark.usefixtures("counted")
 def test_a_game_of_any_length_costs_the_same_queries(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -384,6 +385,7 @@ def test_the_other_game_of_the_pair_is_found_by_the_index_of_its_pairing(site: S
         assert "(pairing_id=?" in str(cursor.fetchall())
 
 
+@pytest.mark.usefixtures("counted")
 def test_two_games_are_stepped_together_and_the_shorter_one_stays_at_its_end(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -228,6 +228,21 @@ def test_the_pages_of_every_order_hold_each_game_once(
     assert listed(client, **filters, sort=sort) == [game.pk for game in expected]
 
 
+@pytest.mark.parametrize("sort", SORTS)
+def test_the_pages_of_every_order_lead_back_to_the_first(
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    monkeypatch.setattr(search, "PAGE_SIZE", 5)
+    forth = [client.get(f"/games/?sort={sort}").context["page"]]
+    while forth[-1].next:
+        forth.append(client.get(f"/games/{forth[-1].next}").context["page"])
+    back = [forth[-1]]
+    while back[-1].previous:
+        back.append(client.get(f"/games/{back[-1].previous}").context["page"])
+    assert len(forth) > 3
+    assert [page.rows for page in back[::-1]] == [page.rows for page in forth]
+
+
 def test_an_owner_of_more_versions_than_a_statement_has_parts_gets_the_same_list(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +375,7 @@ def test_a_filter_that_cannot_be_used_is_refused_beside_its_field(
 @pytest.mark.parametrize("after", ["x", "1", "1.x", "-1.2", "9" * 30 + ".1", "9" * 19 + ".1"])
 def test_a_place_in_the_list_that_is_none_is_not_found(games: list[Game], client: Client, after: str) -> None:
     assert client.get(f"/games/?after={after}").status_code == 404
+    assert client.get(f"/games/?before={after}").status_code == 404
 
 
 def test_the_downloads_hold_the_games_of_the_filter_in_its_order(games: list[Game], client: Client) -> None:
@@ -450,12 +466,16 @@ def test_the_numbers_of_a_crosstable_s_totals_lead_to_as_many_games(
         assert len(listed(client, **{name: values[0] for name, values in query.items()})) == int(count)
 
 
+@pytest.mark.parametrize("goes_back", [False, True])
 def test_a_download_begins_with_the_games_of_the_shown_page(
-    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
+    games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, goes_back: bool
 ) -> None:
     monkeypatch.setattr(search, "PAGE_SIZE", 5)
     first = client.get("/games/?sort=oldest")
     second = client.get(f"/games/{first.context['page'].next}")
+    if goes_back:
+        third = client.get(f"/games/{second.context['page'].next}")
+        second = client.get(f"/games/{third.context['page'].previous}")
     (address,) = re.findall(r'href="(/games/games.csv[^"]*)"', second.content.decode())
     rows = client.get(html.unescape(address)).content.decode().splitlines()[1:]
     shown = [game.pk for game in second.context["page"].rows]

@@ -16,6 +16,7 @@ from tests.support.schedule import make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
 from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
 from tournament.services.fair_share import charge
+from tournament.views.site import navigation
 
 
 def tell(site: Site, *texts: str) -> list[Notice]:
@@ -33,14 +34,14 @@ def error_at(page: str, field: str) -> str:
 
 def test_the_menu_counts_unread_notices_until_they_are_read(site: Site, as_user: LogIn) -> None:
     client = as_user(site.owner)
-    assert 'class="count"' not in client.get("/about/").content.decode()
+    assert "unread notice" not in client.get("/about/").content.decode()
     first, *_ = tell(site, "one", "two", "three")
     assert (
         '<span class="count">3<span class="unseen"> unread notices' in client.get("/about/").content.decode()
     )
     client.post(f"/account/notices/{first.pk}/")
     assert '<span class="count">2<' in client.get("/about/").content.decode()
-    assert 'class="count"' not in as_user(site.rival).get("/about/").content.decode()
+    assert "unread notice" not in as_user(site.rival).get("/about/").content.decode()
 
 
 def test_many_unread_notices_are_counted_as_more_than_fifty(site: Site, as_user: LogIn) -> None:
@@ -48,13 +49,20 @@ def test_many_unread_notices_are_counted_as_more_than_fifty(site: Site, as_user:
     assert '<span class="count">50+<' in as_user(site.owner).get("/about/").content.decode()
 
 
-def test_a_visitor_pays_no_query_for_the_count_and_a_user_one(
-    site: Site, as_user: LogIn, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+def test_a_visitor_pays_no_query_for_counts_and_a_user_two(
+    site: Site,
+    as_user: LogIn,
+    client: Client,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(navigation, "KEPT_S", 600)
+    with django_assert_num_queries(1):  # how many games are played, which is kept
+        client.get("/about/")
     with django_assert_num_queries(0):
         client.get("/about/")
     user = as_user(site.owner)
-    with django_assert_num_queries(3):  # session, user, count
+    with django_assert_num_queries(4):  # session, user, unread notices, own open games
         user.get("/about/")
 
 

@@ -23,6 +23,7 @@ from tournament.views.site.rules import KNOWN_ELO, split_readings
 MOST_BYTES = 60 * 1024
 """Of a page without its pictures, compressed."""
 
+pytestmark = pytest.mark.django_db
 every_game = pytest.mark.parametrize("code", GAMES)
 
 
@@ -190,7 +191,6 @@ def test_a_board_shows_the_names_of_all_cells(client: Client, code: str) -> None
     assert set(cells) <= set(re.findall(r">([a-i]\d)<", names))
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("site")
 def test_the_list_compares_the_games(client: Client) -> None:
     page = client.get("/rules/").content.decode()
@@ -211,7 +211,6 @@ def test_the_list_compares_the_games(client: Client) -> None:
         assert "Elo" not in row, "one game does not tell the advantage"
 
 
-@pytest.mark.django_db
 def test_the_list_tells_the_first_move_s_advantage_once_it_is_known(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,7 +222,6 @@ def test_the_list_tells_the_first_move_s_advantage_once_it_is_known(
         assert ("Black, -80 ± 49 Elo" in page) == is_shown
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("address", ["/", "/rules/", "/ladders/"])
 def test_a_card_of_a_game_has_its_sentence_and_its_picture(client: Client, address: str) -> None:

@@ -215,6 +215,7 @@ def test_a_long_chart_is_thinned_out_and_keeps_its_last_point(
     assert points[-1] == [194, 0.97]
 
 
+@pytest.mark.usefixtures("counted")
 def test_the_page_costs_the_same_queries_at_any_number_of_games(
     client: Client, tested: Tournament, deal: Deal, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -228,6 +229,7 @@ def test_the_page_costs_the_same_queries_at_any_number_of_games(
             client.get(f"{tested.get_absolute_url()}ratios.json")
 
 
+@pytest.mark.usefixtures("counted")
 def test_the_list_has_all_tests_and_those_of_one_account(
     client: Client, tested: Tournament, site: Site, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

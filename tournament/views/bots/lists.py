@@ -1,0 +1,134 @@
+"""The list of bots: searched by name, owner and ladder, sorted, as a page, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from engines.rules.registry import GAMES, Variant
+from tournament import access
+from tournament.models import ActiveVersion, Bot, BotVersion, LadderRating
+from tournament.models.names import name_key
+from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.paging import numbered
+from tournament.views.sorting import Sorting, read_sorting
+
+PAGE_SIZE = 50
+BOTS = ("bot", "owner", "since", "newest_version", "state", "ladders", "page")
+"""``newest_version`` and ``state`` are those of the newest version that the reader may see."""
+SORTED = {"bot": "name_key", "owner": "owner__username", "since": "-created_at"}
+RATED = {**SORTED, "rating": "-rating"}
+"""The columns that sort: ratings only on one ladder, because those of several do not compare."""
+
+
+class BotSearchForm(forms.Form):
+    """The filters; a bot must match all that are given."""
+
+    name = forms.CharField(required=False, max_length=40)
+    owner = forms.CharField(required=False, max_length=150)
+    ladder = forms.ChoiceField(
+        required=False,
+        choices=[("", "any"), *((code, game.name) for code, game in GAMES.items())],
+    )
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The filters that say something; none of a form with an error."""
+        return {name: text for name, text in self.cleaned_data.items() if text} if self.is_valid() else {}
+
+    @property
+    def words(self) -> str:
+        """What is listed, for the title."""
+        given = self.given
+        ladder = f" on {GAMES[given['ladder']].name}" if "ladder" in given else ""
+        owner = f" of {given['owner']}" if "owner" in given else ""
+        name = f" with “{given['name']}” in their names" if "name" in given else ""
+        return f"Bots{name}{owner}{ladder}"
+
+    def find(self, bots: QuerySet[Bot]) -> QuerySet[Bot]:
+        given = self.given
+        if "name" in given:
+            bots = bots.filter(
+                Q(name_key__contains=name_key(given["name"])) | Q(slug__contains=given["name"])
+            )
+        if "owner" in given:
+            bots = bots.filter(owner__username__icontains=given["owner"])
+        if "ladder" in given:
+            playing = ActiveVersion.objects.filter(bot=OuterRef("pk"), ladder=given["ladder"], enabled=True)
+            bots = bots.filter(Exists(playing))
+        return bots
+
+
+@require_safe
+def bots(request: HttpRequest) -> HttpResponse:
+    """The bots that match the filters in the address, by name or as a heading sorts them."""
+    form = BotSearchForm(request.GET)
+    sorting = read_sorting(request, RATED if "ladder" in form.given else SORTED)
+    page = numbered(request, _listed(request, form, sorting), PAGE_SIZE)
+    context = {
+        "form": form,
+        "page": page,
+        "rows": _with_ratings(page.rows),
+        "sorting": sorting,
+        "files": [table_links("Bots", "bots-files", **form.given)],
+    }
+    return render(request, "bots.html", context)
+
+
+@require_safe
+def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
+    """The same in parts of ``MOST_EXPORTED``."""
+    listed = _listed(request, BotSearchForm(request.GET), read_sorting(request, SORTED))
+    page = numbered(request, listed, MOST_EXPORTED)
+    lines = [_line(request, bot, *bot.newest) for bot in page.rows]
+    return with_next(request, served_table(kind, "bots", BOTS, lines, file="bots"), page)
+
+
+def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
+    """Bots whose list ``newest`` has the newest version that this user may see; it is empty without one."""
+    visible = access.visible_versions(user, BotVersion.objects.all())
+    newer = visible.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    return bots.prefetch_related(Prefetch("versions", visible.filter(~Exists(newer)), to_attr="newest"))
+
+
+def _listed(request: HttpRequest, form: BotSearchForm, sorting: Sorting) -> QuerySet[Bot]:
+    bots = form.find(access.visible_bots(request.user).select_related("owner"))
+    if sorting.name == "rating":
+        rated = LadderRating.objects.filter(version__bot=OuterRef("pk"), ladder=form.given["ladder"])
+        bots = bots.annotate(rating=Subquery(rated.order_by("-conservative").values("conservative")[:1]))
+    return with_newest(sorting.of_query(bots), request.user)
+
+
+def _with_ratings(bots: Iterable[Bot]) -> list[tuple[Bot, list[tuple[Variant, float | None]]]]:
+    """Each bot with the ladders of its newest version, and there the rating of its best version."""
+    best: dict[tuple[int, str], float] = {}
+    rated = LadderRating.objects.filter(version__bot__in=[bot.pk for bot in bots]).order_by("conservative")
+    for bot_id, ladder, rating in rated.values_list("version__bot", "ladder", "conservative"):
+        best[bot_id, ladder] = rating
+    return [
+        (bot, [(GAMES[code], best.get((bot.pk, code))) for code in _ladders(bot) if code in GAMES])
+        for bot in bots
+    ]
+
+
+def _ladders(bot: Any) -> list[str]:
+    return bot.newest[0].games if bot.newest else []
+
+
+def _line(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
+    """The columns ``BOTS``."""
+    return (
+        bot.name,
+        bot.owner.username if bot.owner else None,
+        as_text(bot.created_at),
+        newest.number if newest else None,
+        newest.state if newest else None,
+        " ".join(newest.games) if newest else "",
+        request.build_absolute_uri(bot.get_absolute_url()),
+    )
