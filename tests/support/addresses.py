@@ -186,7 +186,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
     "boards-css": ("/boards.css", PUBLIC),
     "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
-    "healthz": ("/healthz", PUBLIC),
+    "healthz": ("/healthz?live", PUBLIC),
     "robots": ("/robots.txt", PUBLIC),
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),
 }
