@@ -281,7 +281,7 @@ TEMPLATES = [
                 "tournament.views.site.health.staff_banner",
                 "tournament.views.site.navigation.navigation",
                 "tournament.views.site.site.source_code",
-                "tournament.views.analysis.play.open_count",
+                "tournament.views.analysis.persons.open_count",
             ],
             "builtins": [
                 "tournament.views.links",

@@ -18,7 +18,7 @@ from tournament.api.envelope import not_found
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
-from tournament.views.analysis import explorer, play, searches, tasks
+from tournament.views.analysis import explorer, person_game, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import bots, comparison, history, versions
 from tournament.views.bots import lists as bot_lists
@@ -144,8 +144,8 @@ urlpatterns = [
     path("analyse/<slug:code>/search/", searches.search_request, name="search-request"),
     path("play/", play.play_home, name="play-home"),
     path("play/<slug:code>/", play.play_new, name="play"),
-    path("play/game/<uuid:pk>/", play.person_game, name="person-game"),
-    path("play/game/<uuid:pk>.pgn", play.person_game_record, name="person-game-record"),
+    path("play/game/<uuid:pk>/", person_game.person_game, name="person-game"),
+    path("play/game/<uuid:pk>.pgn", person_game.person_game_record, name="person-game-record"),
     path("searches/<uuid:pk>/", searches.search, name="search"),
     path("analyse/<slug:code>/<slug:key>/", analysis.analysis, name="analysis-saved"),
     path("analyse/<slug:code>/<slug:key>/delete/", analysis_saved.analysis_delete, name="analysis-delete"),

@@ -190,7 +190,7 @@ def test_a_game_against_a_bot_is_played_by_clicks_to_its_end_and_again(
             break
         expect(state).to_have_text("Your move.")
     expect(state).to_have_text(re.compile("won|Draw"))
-    page.get_by_role("button", name="Rematch with the other colour").click()
+    page.get_by_role("button", name="Rematch with the other side").click()
     expect(state).to_contain_text("thinks")
     assert PersonGame.objects.filter(is_white=False, person=site.rival).count() == 1
     assert PersonGame.objects.exclude(result="*").get().moves == " ".join(history.moves)

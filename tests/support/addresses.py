@@ -97,7 +97,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "search-request": ("POST /analyse/dogon-kulei/search/", (400, 400, 400, 400)),
     "search": ("/searches/{search}/", PUBLIC),
     "play-home": ("/play/", PUBLIC),
-    "play": ("/play/dogon-kulei/", LOG_IN),
+    "play": ("/play/dogon-kulei/", PUBLIC),
     "person-game": ("/play/game/{person_game}/", PUBLIC),
     "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),
     "game-analysis": ("/games/{played}/analysis/", PUBLIC),

@@ -119,13 +119,22 @@ class PersonGame(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+", db_index=False)
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
-    person = models.ForeignKey("User", on_delete=models.CASCADE, related_name="person_games", db_index=False)
+    person = models.ForeignKey(
+        "User", null=True, on_delete=models.CASCADE, related_name="person_games", db_index=False
+    )
+    """Null: a visitor without an account."""
+    guest = models.CharField(max_length=32, blank=True, default="")
+    """The key by which the session of such a visitor knows the game."""
+    network = models.CharField(max_length=40, blank=True, default="")
+    """A hash of that visitor's address, for limits."""
     is_white = models.BooleanField()
     """Whether the person is White."""
     ms = models.PositiveIntegerField()
     """The bot's time for a move."""
     moves = models.TextField(blank=True)
     """From the initial position, with spaces between them."""
+    taken_back = models.PositiveIntegerField(default=0)
+    """How often the person has taken a move back."""
     result = models.CharField(max_length=7, default="*")
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
@@ -136,6 +145,13 @@ class PersonGame(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["person", "-started_at"], name="person_games"),
             models.Index(fields=["started_at"], name="person_game_started"),
+            models.Index(
+                fields=["person"], condition=models.Q(ended_at__isnull=True), name="person_game_open"
+            ),
+            models.Index(fields=["guest"], condition=~models.Q(guest=""), name="person_game_guest"),
+            models.Index(
+                fields=["network", "started_at"], condition=~models.Q(network=""), name="person_game_network"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -143,6 +159,10 @@ class PersonGame(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("person-game", args=[self.pk])
+
+    @property
+    def person_name(self) -> str:
+        return self.person.username if self.person else "Guest"
 
     @property
     def plies(self) -> int:

@@ -14,13 +14,15 @@ from engines.protocol import RESIGN
 from engines.rules.base import IllegalMove, Outcome, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tournament.access import Visitor
 from tournament.models import BotSearch, BotVersion, PersonGame, User
 from tournament.queues import announce, search_topic
-from tournament.services.locks import lock_row
+from tournament.services.locks import in_order, lock_row
 from tournament.services.searching import (
+    DAY,
+    Guest,
     SearchRefused,
     check_asked,
+    check_guest_game,
     check_hours,
     check_user,
     check_workers,
@@ -32,6 +34,8 @@ TIMES_MS = (500, 2_000, 5_000)
 """To choose from, for each move of the bot."""
 MOST_OPEN = 10
 """Games of a person that are not over."""
+GUEST_GAMES = 24
+"""Games that visitors of one network without accounts begin on one day."""
 MOST_KEPT = 1_000
 """Games of a person; each new one deletes the oldest that is over."""
 
@@ -40,12 +44,23 @@ class TooManyOpen(SearchRefused):
     """The person has as many open games as are permitted."""
 
 
-def open_games(person: Visitor) -> QuerySet[PersonGame]:
-    """The person's games that are not over, the newest first; none without an account."""
-    return PersonGame.objects.filter(person=person.pk, ended_at__isnull=True).order_by("-started_at")
+def games_of(person: User | Guest) -> QuerySet[PersonGame]:
+    """The games of a person, the newest first."""
+    if isinstance(person, User):
+        games = person.person_games.all()
+    elif person.key:
+        games = PersonGame.objects.filter(guest=person.key)
+    else:
+        games = PersonGame.objects.none()
+    return games.order_by("-started_at")
 
 
-def list_open(person: Visitor) -> list[PersonGame]:
+def open_games(person: User | Guest) -> QuerySet[PersonGame]:
+    """The person's games that are not over, the newest first."""
+    return games_of(person).filter(ended_at__isnull=True)
+
+
+def list_open(person: User | Guest) -> list[PersonGame]:
     """The same with their bots; of each ``is_awaited`` says whether the bot's move is awaited."""
     awaited = BotSearch.objects.filter(person_game=OuterRef("pk"), ended_at__isnull=True)
     games = open_games(person).annotate(is_awaited=Exists(awaited))
@@ -60,22 +75,45 @@ def history_of(game: PersonGame) -> History:
 
 
 def start(
-    person: User, version: BotVersion, ladder: str, *, is_white: bool, ms: int, now: datetime.datetime
+    person: User | Guest, version: BotVersion, ladder: str, *, is_white: bool, ms: int, now: datetime.datetime
 ) -> PersonGame:
     """Begin a game; raises ``SearchRefused``, of which ``TooManyOpen`` is one kind."""
-    check_asked(version, ladder, person)
-    check_user(person, now)
+    user = person if isinstance(person, User) else None
+    check_asked(version, ladder, user)
+    if user is not None:
+        check_user(user, now)
     with transaction.atomic():
-        lock_row(User.objects.all(), person.pk)
+        if user is not None:
+            lock_row(User.objects.all(), user.pk)
         if open_games(person).count() >= MOST_OPEN:
             raise TooManyOpen(f"You have {MOST_OPEN} games that are not over: end one first.")
-        game = PersonGame.objects.create(
-            ladder_id=ladder, version=version, person=person, is_white=is_white, ms=ms, started_at=now
+        game = PersonGame(
+            ladder_id=ladder, version=version, person=user, is_white=is_white, ms=ms, started_at=now
         )
+        if isinstance(person, Guest):
+            _check_guest(person, now)
+            game.guest, game.network = person.key, person.network
+            check_guest_game(game, now)
+        game.save(force_insert=True)
         _go_on(game, history_of(game), now)
-        games = person.person_games.order_by("-started_at").values_list("pk", flat=True)
-        person.person_games.filter(pk__in=list(games[MOST_KEPT:]), ended_at__isnull=False).delete()
+        games = games_of(person).values_list("pk", flat=True)
+        games_of(person).filter(pk__in=list(games[MOST_KEPT:]), ended_at__isnull=False).delete()
     return game
+
+
+def _check_guest(guest: Guest, now: datetime.datetime) -> None:
+    """Check that not too many games were begun from the visitor's network; raises ``SearchRefused``."""
+    if PersonGame.objects.filter(network=guest.network, started_at__gt=now - DAY).count() >= GUEST_GAMES:
+        raise SearchRefused(
+            f"Without an account, {GUEST_GAMES} games a day are begun from one network: log in for more."
+        )
+
+
+def give_to(user: User, key: str) -> None:
+    """Give a user who logs in or signs up the games of the guest with this key."""
+    if key:
+        with transaction.atomic():
+            in_order(PersonGame.objects.filter(guest=key)).update(person=user, guest="", network="")
 
 
 def play(game: PersonGame, token: str, now: datetime.datetime, *, shown: int | None = None) -> PersonGame:
@@ -84,7 +122,10 @@ def play(game: PersonGame, token: str, now: datetime.datetime, *, shown: int | N
     Raises ``SearchRefused``, also if the game has gone on since, and ``IllegalMove``, also if it is the bot's
     turn.
     """
-    check_hours(game.person, now)
+    if game.person is None:
+        check_guest_game(game, now)
+    else:
+        check_hours(game.person, now)
     check_workers()
     with transaction.atomic():
         game = _locked(game)
@@ -115,19 +156,44 @@ def resign(game: PersonGame, now: datetime.datetime, *, shown: int | None = None
     return game
 
 
+def take_back(game: PersonGame, now: datetime.datetime, *, shown: int | None = None) -> PersonGame:
+    """Take back the person's last move, and the bot's answer to it if there is one.
+
+    Raises ``SearchRefused`` if there is none, the game is over, or it has gone on after ``shown`` plies.
+    """
+    with transaction.atomic():
+        game = _locked(game)
+        _check_shown(history_of(game), shown)
+        kept = last_own(game)
+        if game.ended_at or kept is None:
+            raise SearchRefused("There is no move of yours to take back.")
+        end_searches(game.searches.all(), "The move before it was taken back.", now)
+        game.moves = " ".join(game.moves.split()[:kept])
+        game.taken_back += 1
+        game.save(update_fields=["moves", "taken_back"])
+        transaction.on_commit(lambda: announce(search_topic(game.pk)))
+    return game
+
+
+def last_own(game: PersonGame) -> int | None:
+    """How many moves were played before the person's last one; None if the person has played none."""
+    first = find_game(game.ladder_id).first is game.person_side
+    own = range(0 if first else 1, game.plies, 2)
+    return own[-1] if own else None
+
+
 def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
     """Play the bot's move if its search has found one; end the game if it has none. May be repeated."""
     if game.ended_at:
         return game
-    ply = game.plies
-    search = game.searches.filter(plies=[ply], ended_at__isnull=False).first()
-    if search is None:
+    search = game.searches.order_by("-asked_at").first()
+    if search is None or not _is_answer(search, game):
         return game
     with transaction.atomic():
         game = _locked(game)
-        if game.ended_at or game.plies != ply:
+        if game.ended_at or not _is_answer(search, game):
             return game
-        history, token = history_of(game), search.found.get(str(ply), [""])[0]
+        history, token = history_of(game), search.found.get(str(game.plies), [""])[0]
         if search.is_fault:
             _end(game, Result.win_for(game.person_side), PersonGame.End.FAILED, now, search.why)
         elif search.why:
@@ -143,6 +209,11 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
             else:
                 _go_on(game, history, now)
     return game
+
+
+def _is_answer(search: BotSearch, game: PersonGame) -> bool:
+    """Whether the search has ended, and is that of the game's next move: others were taken back."""
+    return search.ended_at is not None and (search.moves, search.plies) == (game.moves, [game.plies])
 
 
 def open_search(game: PersonGame) -> BotSearch | None:

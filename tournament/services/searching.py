@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import IntegrityError, transaction
@@ -45,6 +46,21 @@ class SearchRefused(Exception):
     """The text is a sentence for the person who asked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A visitor without an account who plays against bots."""
+
+    key: str
+    """By which the session knows the games; empty before the first one."""
+    network: str
+    """See ``network_of``."""
+
+
+def network_of(address: str) -> str:
+    """A hash of the network of an address, by which visitors without accounts are counted."""
+    return salted_hmac("searches", counted_address(address)).hexdigest()[:40]
+
+
 def everybody_may_ask(path: str = "") -> Q:
     """A filter for bots, or for rows with one at ``path``."""
     return Q(**{f"{path}answers": True}) | Q(**{f"{path}owner": None})
@@ -76,8 +92,7 @@ def request_search(
 
     A new one ends the person's earlier search. Raises ``SearchRefused``.
     """
-    network = salted_hmac("searches", counted_address(address)).hexdigest()[:40]
-    asker = f"user {user.pk}" if user else network
+    asker = f"user {user.pk}" if user else network_of(address)
     parts = [version.pk, ladder, start, " ".join(moves), list(plies), ms, game.pk if game else ""]
     content = hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
     is_shared = Q(ended_at__isnull=False) | Q(asker=asker)
@@ -172,20 +187,50 @@ def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: d
     if user is not None:
         check_user(user, now)
         return
+    check_guests(asker)
+    if ms > GUEST_MS or positions > 1:
+        raise SearchRefused("Log in for longer searches.")
+    _check_guest_time(asker, ms, now)
+
+
+def check_guests(asker: str = "") -> None:
+    """Check that not too many other visitors without accounts wait; raises ``SearchRefused``."""
     others = BotSearch.objects.filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
     if others.count() >= MOST_GUESTS:
         raise SearchRefused("Many visitors ask at this time: try again in a minute, or log in.")
+
+
+def check_guest_game(game: PersonGame, now: datetime.datetime) -> None:
+    """Check that a visitor without an account may have the bot move; raises ``SearchRefused``.
+
+    Only the moves of bots that are no samples count in the time of a day and of an hour.
+    """
+    check_guests()
+    if game.ms > GUEST_MS:
+        raise SearchRefused(
+            f"Without an account a bot has at most {GUEST_MS / 1000:g} seconds a move: log in for more."
+        )
+    if not game.version.bot.is_sample:
+        _check_guest_time(game.network, game.ms, now)
+
+
+def _check_guest_time(network: str, ms: int, now: datetime.datetime) -> None:
     recent = Q(ended_at__isnull=True) | Q(ended_at__gt=now - HOUR)
-    used_by_all = BotSearch.objects.filter(recent, owner=None).aggregate(ms=Sum("ms"))["ms"] or 0
+    counted = BotSearch.objects.filter(owner=None).exclude(
+        person_game__isnull=False, version__bot__owner__isnull=True
+    )
+    used_by_all = counted.filter(recent).aggregate(ms=Sum("ms"))["ms"] or 0
     if used_by_all + ms > GUESTS_SECONDS * 1_000:
         raise SearchRefused(
             f"Visitors without an account have used their {GUESTS_SECONDS // 60} minutes of this hour:"
             " try again later, or log in."
         )
-    lately = BotSearch.objects.filter(asker=asker, asked_at__gt=now - DAY).values_list("ms", "plies")
-    used = sum(one_ms * len(plies) for one_ms, plies in lately)
-    if ms > GUEST_MS or positions > 1:
-        raise SearchRefused("Log in for longer searches.")
+    lately = counted.filter(asked_at__gt=now - DAY)
+    used = sum(
+        one_ms * len(plies)
+        for own in (Q(asker=network), Q(person_game__network=network))
+        for one_ms, plies in lately.filter(own).values_list("ms", "plies")
+    )
     if used + ms > GUEST_SECONDS * 1_000:
         raise SearchRefused(
             f"Without an account, searches take {GUEST_SECONDS} seconds a day: log in for more."

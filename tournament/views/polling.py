@@ -39,6 +39,9 @@ class LivePart:
     """Of the next request, beside ``seen``: those that decide about the part, and no others, because all who
     send the same share a stream's work."""
 
+    is_personal: bool = False
+    """Whether it is made for one visitor without an account; one for a user always is."""
+
     @property
     def query(self) -> str:
         """The query of the next request."""
@@ -65,7 +68,8 @@ class LivePart:
         """The response with what a stream needs to know: how it goes on, and whether it is of one user."""
         if is_part(self.request):
             response.follow = self  # type: ignore[attr-defined]
-            response.is_personal = self.request.user.is_authenticated  # type: ignore[attr-defined]
+            is_personal = self.is_personal or self.request.user.is_authenticated
+            response.is_personal = is_personal  # type: ignore[attr-defined]
         return response
 
 

@@ -22,19 +22,29 @@ class AuthenticatedRequest(HttpRequest):
     user: User
 
 
+GUEST = "guest"
+"""Of the session: the key of a visitor without an account who plays against bots."""
+
+
+def guest_key(request: HttpRequest) -> str:
+    """The key of a visitor who plays without an account; empty for all others."""
+    key: str = "" if request.user.is_authenticated else request.session.get(GUEST, "")
+    return key
+
+
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def fresh_buttons(view: View) -> View:
     """Decorate a page with buttons that depend on what was done before: a browser's Back asks for it again.
 
-    Only for users who are logged in, because others have no such buttons.
+    Only for users and for visitors who play, because others have no such buttons.
     """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
-        if request.user.is_authenticated:
+        if request.user.is_authenticated or guest_key(request):
             patch_cache_control(response, no_store=True)
         return response
 

@@ -8,15 +8,26 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from engines.records import Record, find_disagreements, read_records
 from engines.rules.base import IllegalMove
 from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
+from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_user, make_version, open_door
 from tournament.models import Bot, BotVersion, PersonGame, User
 from tournament.services import playing, searching
-from tournament.services.playing import TooManyOpen, history_of, open_search, play, resign, start, take_over
+from tournament.services.playing import (
+    TooManyOpen,
+    history_of,
+    open_search,
+    play,
+    resign,
+    start,
+    take_back,
+    take_over,
+)
 from tournament.services.searching import SearchRefused
 from workers.jobs import Evaluation, SearchNews, Work
 
@@ -263,7 +274,6 @@ def test_the_record_of_a_game_that_goes_on_says_so(version: BotVersion, person: 
 
 def test_a_game_is_begun_on_a_page(version: BotVersion, person: User) -> None:
     client = Client()
-    assert client.get(f"/play/{LADDER}/").status_code == 302
     client.force_login(person)
     assert "Oracle" in client.get(f"/play/{LADDER}/").content.decode()
     form = {"bot": version.pk, "ms": "500", "colour": "black"}
@@ -273,3 +283,225 @@ def test_a_game_is_begun_on_a_page(version: BotVersion, person: User) -> None:
     for wrong in ({"bot": "0"}, {"ms": "7"}, {"colour": "red"}):
         page = client.post(f"/play/{LADDER}/", {**form, **wrong})
         assert "Choose" in page.content.decode()
+
+
+FORM = {"ms": "500", "colour": "white"}
+
+
+@pytest.fixture
+def sample(version: BotVersion) -> BotVersion:
+    """The same as a bot of the site."""
+    Bot.objects.update(owner=None)
+    return BotVersion.objects.select_related("bot__owner").get(pk=version.pk)
+
+
+def guest_game(version: BotVersion, client: Client) -> PersonGame:
+    """The game that a visitor without an account begins."""
+    answered = client.post(f"/play/{LADDER}/", {**FORM, "bot": version.pk})
+    assert answered.status_code == 302, answered.content.decode()
+    return PersonGame.objects.get(pk=answered["Location"].split("/")[-2])
+
+
+def sentences(client: Client, path: str, form: dict[str, object]) -> str:
+    """The message in the answer to a form."""
+    page = client.post(path, form, follow=True).content.decode()
+    return page.partition('role="status">')[2].partition("</p>")[0]
+
+
+def test_a_guest_plays_and_others_do_not(sample: BotVersion, answer: Answer) -> None:
+    guest, other = Client(), Client()
+    game = guest_game(sample, guest)
+    page = guest.post(game.get_absolute_url(), {"token": "c1+", "ply": 0}, follow=True).content.decode()
+    assert "Only this browser knows this game as yours" in page
+    game = answer(PersonGame.objects.get())
+    assert game.plies == 2
+    for address in ("/", "/play/"):
+        assert f'href="{game.get_absolute_url()}"' in guest.get(address).content.decode()
+        assert guest.get(address).context["open_games"]() == 1
+        assert game.get_absolute_url() not in other.get(address).content.decode()
+        assert other.get(address).context["open_games"]() == 0
+    assert "Guest" in other.get(game.get_absolute_url()).content.decode()
+    for client in (other, Client()):
+        client.force_login(User.objects.filter(username="otto").first() or make_user("otto"))
+        assert client.post(game.get_absolute_url(), {"token": "d1+", "ply": 2}).status_code == 404
+    game = resign(game, timezone.now())
+    assert "Oracle v1 won: you resigned." in guest.get(game.get_absolute_url()).content.decode()
+    record = guest.get(f"/play/game/{game.pk}.pgn").content.decode()
+    assert '[White "Guest"]' in record
+
+
+def test_a_visitor_who_never_played_costs_no_query(
+    sample: BotVersion, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = Client()
+    page = client.get("/about/")
+    with django_assert_num_queries(0):
+        assert page.context["open_games"]() == 0
+    assert "sessionid" not in client.cookies
+
+
+def test_a_page_that_follows_a_guest_s_game_is_made_for_the_guest(sample: BotVersion) -> None:
+    guest = Client()
+    address = guest_game(sample, guest).get_absolute_url()
+    for client, is_personal in ((guest, True), (Client(), False)):
+        assert client.get(address, headers=PART).is_personal == is_personal  # type: ignore[attr-defined]
+    assert "no-store" in guest.get(address)["Cache-Control"]
+
+
+@pytest.mark.parametrize("way", ["sign up", "log in"])
+def test_a_guest_s_games_stay_after_a_log_in(sample: BotVersion, answer: Answer, way: str) -> None:
+    guest = Client()
+    game = guest_game(sample, guest)
+    guest.post(game.get_absolute_url(), {"token": "c1+", "ply": 0})
+    if way == "sign up":
+        form = {"username": "nina", "password1": "a long enough one", "password2": "a long enough one"}
+        guest.post("/sign-up/", form)
+    else:
+        make_user("nina")
+        guest.post("/log-in/", {"login": "nina", "username": "nina", "password": "pw"})
+    game.refresh_from_db()
+    assert (game.person, game.guest, game.network) == (User.objects.get(username="nina"), "", "")
+    game = answer(game)
+    assert game.get_absolute_url() in guest.get("/account/").content.decode()
+    assert guest.post(game.get_absolute_url(), {"token": "d1+", "ply": 2}).status_code == 302
+    assert PersonGame.objects.get().plies == 3
+    guest.post("/log-out/")
+    assert "Your open games" not in guest.get("/play/").content.decode()
+
+
+def test_only_bots_that_are_no_samples_use_up_a_guest_s_seconds(
+    version: BotVersion, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "GUEST_SECONDS", 1)
+    game = guest_game(version, Client())
+    page, guest = game.get_absolute_url(), Client()
+    for move, refused in (("c1+", False), ("d1+", False), ("e1+", True)):
+        found = play_as_guest(game, move)
+        assert ("searches take 1 seconds a day" in found) == refused
+        game = PersonGame.objects.get()
+        game = game if refused else answer(game, move=first_reply(game))
+    Bot.objects.update(owner=None)
+    assert play_as_guest(game, "e1+") == ""
+    assert guest.get(page).status_code == 200
+
+
+def play_as_guest(game: PersonGame, move: str) -> str:
+    """Play the move for the game's guest; the sentence of a refusal."""
+    try:
+        play(PersonGame.objects.get(pk=game.pk), move, timezone.now())
+    except SearchRefused as refused:
+        return str(refused)
+    return ""
+
+
+def first_reply(game: PersonGame) -> str:
+    return next(history_of(game).position.legal_moves())
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        ({"GUEST_MS": 100}, "Without an account a bot has at most 0.1 seconds a move"),
+        ({"MOST_GUESTS": 0}, "Many visitors ask at this time"),
+    ],
+)
+def test_guests_are_told_of_their_limits(
+    sample: BotVersion, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int], sentence: str
+) -> None:
+    for name, value in limit.items():
+        monkeypatch.setattr(searching, name, value)
+    client = Client()
+    assert sentence in sentences(client, f"/play/{LADDER}/", {**FORM, "bot": sample.pk})
+    assert not PersonGame.objects.exists()
+
+
+def test_games_that_guests_of_one_network_begin_are_limited(
+    sample: BotVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "GUEST_GAMES", 1)
+    guest_game(sample, Client())
+    form = {**FORM, "bot": sample.pk}
+    assert "1 games a day" in sentences(Client(), f"/play/{LADDER}/", form)
+    elsewhere = Client(REMOTE_ADDR="203.0.113.9")
+    assert elsewhere.post(f"/play/{LADDER}/", form).status_code == 302
+
+
+def test_a_move_is_taken_back_with_the_bot_s_answer(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    own = Client()
+    own.force_login(person)
+    game = begun(version, person)
+    address = game.get_absolute_url()
+    assert "Take back" not in own.get(address).content.decode()
+    game = answer(play(game, "c1+", timezone.now()))
+    game = answer(play(game, "d1+", timezone.now()))
+    kept = game.moves.split()[:2]
+    assert "Take back" in own.get(address).content.decode()
+    assert "Take back" not in Client().get(address).content.decode()
+    own.post(address, {"action": "take back", "ply": 4})
+    game = PersonGame.objects.get()
+    assert (game.moves.split(), game.taken_back, game.end) == (kept, 1, "")
+    assert "1 move of pia taken back" in Client().get(address).content.decode()
+    game = answer(play(game, "e1+", timezone.now()))
+    assert game.moves.split()[:3] == [*kept, "e1+"]
+    (record,) = read_records(
+        io.StringIO(Client().get(f"/play/game/{game.pk}.pgn").content.decode()), "record"
+    )
+    assert isinstance(record, Record)
+    assert (record.header("TakenBack"), record.header("Rated")) == ("1", "no")
+    assert list(find_disagreements(record)) == []
+
+
+def test_a_move_is_taken_back_while_the_bot_thinks(
+    version: BotVersion, person: User, worker: DoorWorker, answer: Answer
+) -> None:
+    game = play(begun(version, person), "c1+", timezone.now())
+    batch = worker.ask()
+    assert batch is not None
+    game = take_back(game, timezone.now())
+    assert (game.moves, open_search(game), take_over(game, timezone.now()).end) == ("", None, "")
+    found = (Evaluation(1, "c2+", ""),)
+    worker.post(batch.job, search=SearchNews(batch.job, f"{worker.name}/0", found, True, ""))
+    game = play(take_over(game, timezone.now()), "c1+", timezone.now())
+    assert take_over(game, timezone.now()).moves == "c1+"
+    assert answer(game).plies == 2
+
+
+def test_an_answer_to_a_move_that_was_taken_back_is_not_played(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()))
+    game = play(take_back(game, timezone.now()), "d1+", timezone.now())
+    assert take_over(game, timezone.now()).moves == "d1+"
+    assert answer(game).moves.split()[0] == "d1+"
+
+
+def test_the_first_move_of_the_bot_is_never_taken_back(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    game = answer(begun(version, person, is_white=False))
+    with pytest.raises(SearchRefused, match="no move of yours"):
+        take_back(game, timezone.now())
+    game = play(game, first_reply(game), timezone.now())
+    assert take_back(game, timezone.now()).plies == 1
+
+
+def test_nothing_is_taken_back_after_the_end_or_from_an_old_page(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()))
+    with pytest.raises(SearchRefused, match="gone on"):
+        take_back(game, timezone.now(), shown=1)
+    game = resign(game, timezone.now())
+    with pytest.raises(SearchRefused, match="no move of yours"):
+        take_back(game, timezone.now())
+
+
+def test_onlookers_see_that_a_move_was_taken_back(version: BotVersion, person: User, answer: Answer) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()))
+    address = followed_address(Client().get(game.get_absolute_url()).content.decode())
+    game = take_back(game, timezone.now())
+    answer(play(game, "d1+", timezone.now()))
+    changed = Client().get(address, headers=PART)
+    assert (changed.status_code, "d1+" in changed.content.decode()) == (200, True)

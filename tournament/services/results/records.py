@@ -107,7 +107,7 @@ def person_record(game: PersonGame) -> Record:
 
     A bot that could not go on has the termination ``crash``, and its fault as the evidence.
     """
-    person, bot = (game.person.username, ""), (game.version.bot.name, str(game.version.number))
+    person, bot = (game.person_name, ""), (game.version.bot.name, str(game.version.number))
     white, black = (person, bot) if game.is_white else (bot, person)
     ends = {
         PersonGame.End.RULES: (Termination.RULES, Fault.NONE),
@@ -135,8 +135,13 @@ def person_record(game: PersonGame) -> Record:
             date=game.started_at.strftime("%Y.%m.%d"),
             game_id=f"person/{game.pk}",
         ),
-        more=(("Person", game.person_side.name.lower()), NOT_RATED),
+        more=(("Person", game.person_side.name.lower()), *_taken_back(game), NOT_RATED),
     )
+
+
+def _taken_back(game: PersonGame) -> tuple[tuple[str, str], ...]:
+    """A header that says how often the person took a move back; none if never."""
+    return (("TakenBack", str(game.taken_back)),) if game.taken_back else ()
 
 
 def without_rating(record: Record) -> Record:

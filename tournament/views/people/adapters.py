@@ -24,6 +24,8 @@ from tournament.models import User
 from tournament.models.names import closed_name, look_key, look_keys
 from tournament.services.accounts import mails
 from tournament.services.accounts.devices import known_device, remember_device
+from tournament.services.playing import give_to
+from tournament.views.requests import GUEST
 
 MAX_USERNAME = 40
 """Longest name of a new account: names are shown in tables beside others."""
@@ -71,6 +73,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().post_login(request, user, **kwargs)
         remember_device(request, response, user)
+        give_to(user, request.session.pop(GUEST, ""))
         return response
 
     def clean_username(self, username: str, shallow: bool = False) -> str:

@@ -26,10 +26,10 @@ from tournament import access
 from tournament.formats import kinds
 from tournament.models import Game, Tournament, User
 from tournament.queues import ANY_GAME, game_topic
-from tournament.services import playing as person_games
 from tournament.services.accounts.digests import PlayedLine, make_digest
 from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
+from tournament.views.analysis.persons import own_open_games
 from tournament.views.games.scores import ScoreRow
 from tournament.views.ladders.drawings import draw_line
 from tournament.views.polling import PART, LivePart, is_part
@@ -62,7 +62,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.html,
         "families": _families(),
         "uploads": uploads.look(),
-        "mine": person_games.list_open(request.user) if request.user.is_authenticated else [],
+        "mine": own_open_games(request),
     }
     if isinstance(request.user, User):
         context |= _digest(request.user)
