@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tournament', '0047_limits'),
+        ('tournament', '0048_waiting_mails'),
     ]
 
     operations = [
