@@ -72,6 +72,7 @@ def test_the_page_follows_a_test_to_its_verdict(site: Site, page: Page) -> None:
     while Tournament.objects.get(pk=test.pk).state == Tournament.State.RUNNING:
         play(1)
     expect(page.locator("#live")).to_contain_text("H1 is accepted", timeout=20_000)
+    expect(page.locator("#verdict .tag")).to_have_text("Yes")
     expect(page.locator("#live")).not_to_have_attribute("data-follow", re.compile("."))
 
 

@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from workers.intervals import EloInterval
 
 
+QUESTIONS = {
+    (0.0, 20.0): "Is it clearly stronger?",
+    (0.0, 8.0): "Is it a little stronger?",
+    (-10.0, 0.0): "Is it at least not weaker?",
+}
+"""The usual hypotheses as questions about the candidate: H1 is yes, H0 is no."""
+
+
+def format_elo(elo: float) -> str:
+    """``+20``, ``0``, ``-3.5``."""
+    return f"{elo:+g}" if elo else "0"
+
+
 def no_pairs() -> list[int]:
     return [0] * len(Pentanomial().cells)
 
@@ -84,6 +97,18 @@ class VersionTest(models.Model):
     @property
     def question(self) -> Sprt:
         return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
+
+    @property
+    def asked(self) -> str:
+        """The question in words."""
+        low, high = format_elo(self.elo0), format_elo(self.elo1)
+        return QUESTIONS.get((self.elo0, self.elo1), f"Is the difference {high} rather than {low} Elo?")
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        answers = {self.Outcome.H1: "Yes", self.Outcome.H0: "No", self.Outcome.RUNNING: "Not decided yet"}
+        return answers.get(self.Outcome(self.outcome), "Not decided")
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -24,7 +24,7 @@ const sameDay = (one, other) => one.day === other.day && one.month === other.mon
 const hourText = (numbers, form) =>
   `${two(numbers.hour)}:${two(numbers.minute)}${form === "seconds" ? `:${two(numbers.second)}` : ""}`;
 
-function localText(moment, form) {
+export function localText(moment, form) {
   const shown = local(moment);
   const year = form === "brief" && shown.year === local(new Date()).year ? "" : ` ${shown.year}`;
   const day = `${shown.day} ${MONTHS[shown.month]}${year}`;

@@ -43,7 +43,7 @@ class Cost:
             text = 'At least <b class="tabular">{}</b>, {}, if {} played at once.'
         games = f"{self.games} game{pluralize(self.games)}"
         at_once = "1 game is" if self.at_once == 1 else f"{self.at_once} games are"
-        return format_html(text, games, _about(self.seconds), at_once)
+        return format_html(text, games, about(self.seconds), at_once)
 
 
 def cost_of(of: TournamentTerms | Tournament, versions: Sequence[BotVersion]) -> Cost:
@@ -88,7 +88,7 @@ def _describe_rest(tournament: Tournament) -> str:
     slots = slots_at_work()
     if not slots:
         return "No worker plays games at the moment."
-    left = f"{_about(remaining_seconds(tournament, games, slots))} left."
+    left = f"{about(remaining_seconds(tournament, games, slots))} left."
     is_least = tournament.format.games_vary
     return f"At least {left.removeprefix('about ')}" if is_least else f"{left[0].upper()}{left[1:]}"
 
@@ -100,8 +100,8 @@ def _describe_end(tournament: Tournament) -> str:
     if not (tournament.games_done and tournament.started_at and tournament.finished_at):
         return "No games were played." if not tournament.games_done else ""
     took = (tournament.finished_at - tournament.started_at).total_seconds()
-    return f"Played in {_about(took).removeprefix('about ')}."
+    return f"Played in {about(took).removeprefix('about ')}."
 
 
-def _about(seconds: float) -> str:
+def about(seconds: float) -> str:
     return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"

@@ -17,6 +17,7 @@ from tournament import access
 from tournament.formats.base import TournamentError
 from tournament.forms import MAX_SEED, TimeControlField, VersionChoice
 from tournament.models import BotVersion, User
+from tournament.models.version_tests import QUESTIONS, format_elo
 from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.version_tests.progress import stop_test
@@ -24,16 +25,15 @@ from tournament.services.version_tests.starting import VersionTestTerms, start_t
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.requests import AuthenticatedRequest
-from tournament.views.version_tests.version_tests import find_version_test, format_elo
+from tournament.views.version_tests.version_tests import find_version_test
 from workers.jobs import MAX_OPENING_PLIES
 from workers.sequential import Sprt
 from workers.statistics import FARTHEST_ELO, Model
 
 OWN = "own"
 PRESETS = {
-    "gain": ("Is it clearly stronger?", Sprt(0.0, 20.0)),
-    "small-gain": ("Is it a little stronger?", Sprt(0.0, 8.0)),
-    "no-loss": ("Is it at least not weaker?", Sprt(-10.0, 0.0)),
+    name: (question, Sprt(*hypotheses))
+    for name, (hypotheses, question) in zip(("gain", "small-gain", "no-loss"), QUESTIONS.items(), strict=True)
 }
 """Values of the field ``bounds``: the question and its hypotheses."""
 FIELDS = {"bots": "candidate", "ladders": "ladder"}

@@ -7,22 +7,26 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.arithmetic.standings import GameScore, format_points
-from tournament.models import BotVersion, Tournament, VersionTest
+from tournament.models import BotVersion, Game, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
+from tournament.models.version_tests import format_elo
 from tournament.queues import tournament_topic
 from tournament.services.schedule.pairings import entered_versions
+from tournament.services.work.durations import remaining_seconds, slots_at_work
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
 from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons
+from tournament.views.tournaments.costs import about
 from tournament.views.tournaments.tournaments import count_annulled, find_tournament
 
 PAGE_SIZE = 50
@@ -103,7 +107,8 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
     """The course of a test and its terms; a script gets the part that changes, or 204."""
     tournament = find_version_test(request, slug)
     test = tournament.version_test
-    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}"
+    waits = not (test.is_over or tournament.games.filter(state=Game.State.CLAIMED).exists())
+    seen = f"{tournament.state}-{tournament.games_done}-{test.looked_at}-{tournament.revision}-{waits:d}"
     topics = () if test.is_over else (tournament_topic(tournament.pk),)
     part = LivePart(request, seen, topics)
     if part.is_shown:
@@ -116,6 +121,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "test": test,
         "files": [table_links("Pairs", "version-test-pairs", slug)],
         **_course(test, versions[0]),
+        "outlook": "" if test.is_over else _outlook(test, waits=waits),
     }
     if is_part(request):
         return part.render("pieces/version_test_live.html", context)
@@ -170,11 +176,6 @@ def find_version_test(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def format_elo(elo: float) -> str:
-    """``+20``, ``0``, ``-3.5``."""
-    return f"{elo:+g}" if elo else "0"
-
-
 def _course(test: VersionTest, candidate: BotVersion) -> dict[str, Any]:
     """What the test has shown so far, with the addresses of the lists of the counted games."""
     tournament, pairs, (lower, upper) = test.tournament, test.pairs, test.bounds
@@ -223,3 +224,18 @@ def _sentence(test: VersionTest, tournament: Tournament) -> str:
         Outcome.STOPPED: f"Stopped without a verdict: {tournament.state_reason}.",
     }
     return sentences[Outcome(test.outcome)]
+
+
+def _outlook(test: VersionTest, *, waits: bool) -> str:
+    """How long a running test may still take, and whether it waits."""
+    tournament = test.tournament
+    left, slots = test.most_games - test.games.games, slots_at_work()
+    usual = test.question.expected_games()
+    takes = f"It may still take {left:,} game{pluralize(left)}"
+    if slots:
+        takes += f", {about(remaining_seconds(tournament, left, slots))}"
+    if left + test.games.games > usual:
+        takes += f"; such a test takes {usual:,.0f} games on average"
+    if not slots:
+        return f"{takes}. It waits: no worker plays games at the moment."
+    return f"{takes}. It waits: all other games come first." if waits else f"{takes}."

@@ -119,7 +119,15 @@ def test_the_end_is_stated_in_a_sentence(
         "limit": "Undecided: the largest number of games is reached, and neither bound.",
         "stopped": "Stopped without a verdict: its owner stopped it.",
     }
+    answers = {"H1": "Yes", "H0": "No", "limit": "Not decided", "stopped": "Not decided"}
     page = page_of(client, tested)
+    assert 'Is the difference +60.5 rather than -5 Elo? <span class="tag' in page
+    assert f">{answers[verdict]}</span></span></h2>" in page
+    assert re.search(
+        r"After 4 games: <b class=\"tabular\">[\d.]+ Elo</b>, 95 % interval [-\d.]+ to [\d.]+\.", page
+    )
+    assert "may still take" not in page
+    assert f">{answers[verdict]}" in client.get("/version-tests/").content.decode()
     assert sentences[verdict].replace("'", "&#x27;") in page
     assert "data-follow" not in page
 
@@ -221,9 +229,9 @@ def test_the_page_costs_the_same_queries_at_any_number_of_games(
 ) -> None:
     for pairs in (1, 4):
         play(deal, pairs)
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(7):
             client.get(tested.get_absolute_url())
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(7):
             client.get(f"{tested.get_absolute_url()}?seen=running-", headers=PART)
         with django_assert_num_queries(4):
             client.get(f"{tested.get_absolute_url()}ratios.json")
@@ -258,3 +266,30 @@ def test_the_queue_says_that_a_test_plays_last(client: Client, tested: Tournamen
     page = client.get("/queue/").content.decode()
     assert f'href="/version-tests/{tested.slug}/"' in page
     assert '<td class="num">last</td>' in page
+
+
+def test_a_usual_question_is_asked_in_words(client: Client, tested: Tournament) -> None:
+    for elo0, elo1, question in (
+        (0, 20, "Is it clearly stronger?"),
+        (0, 8, "Is it a little stronger?"),
+        (-10, 0, "Is it at least not weaker?"),
+    ):
+        VersionTest.objects.update(elo0=elo0, elo1=elo1)
+        assert f"{question} <span" in page_of(client, tested)
+        assert question in client.get("/version-tests/").content.decode()
+
+
+def test_a_running_test_says_how_long_it_may_take_and_that_it_waits(
+    client: Client, tested: Tournament, deal: Deal
+) -> None:
+    assert "It waits: no worker plays games at the moment." in page_of(client, tested)
+    make_worker()
+    page = page_of(client, tested)
+    assert re.search(r"It may still take 200 games, about \d+ (second|minute)s?", page)
+    assert "It waits: all other games come first." in page
+    play(deal, 3)
+    jobs = deal()
+    assert jobs
+    page = page_of(client, tested)
+    assert "It may still take 194 games" in page
+    assert "It waits" not in page
