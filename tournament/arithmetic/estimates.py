@@ -92,9 +92,9 @@ class Estimate:
         After many meetings its error is smaller than that of either strength alone.
         """
         i, j = self._places[one], self._places[other]
-        spread = self.covariance[i, i] + self.covariance[j, j] - 2.0 * self.covariance[i, j]
+        own, others, shared = (float(self.covariance[place]) for place in ((i, i), (j, j), (i, j)))
         gap = self.strengths[one].elo - self.strengths[other].elo
-        return _strength(gap / ELO, float(spread))
+        return _strength(gap / ELO, own + others - 2.0 * shared)
 
     def superiority(self, one: int, other: int) -> float:
         """The probability that ``one`` is the stronger, from 0 to 1."""

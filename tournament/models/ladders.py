@@ -231,6 +231,9 @@ class LadderEstimate(models.Model):
     """Processor time of its computation, in seconds."""
     content = models.BinaryField()
     """See ``tournament.services.results.estimates``."""
+    advantage = models.FloatField(null=True)
+    """White's, in Elo, as in ``content``, which is long; null in one of an older release."""
+    advantage_error = models.FloatField(null=True)
 
     def __str__(self) -> str:
         return f"{self.ladder_id} #{self.sequence}"

@@ -18,7 +18,7 @@ from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
-from tournament.arithmetic.estimates import Agreement, Estimate
+from tournament.arithmetic.estimates import Agreement, Estimate, Strength
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
 from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmaking
 from tournament.queues import ladder_topic
@@ -112,7 +112,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "rival": _best_rival(page.rows),
         "outdated": [state] if state.is_outdated else [],
         "estimate": estimate,
-        "first_advantage": estimate and first_advantage(game, estimate),
+        "first_advantage": estimate and first_advantage(game, estimate.advantage),
         "matchmaking": matchmaker.description,
         "tournament": matchmaker.tournament,
         "files": [table_links("Ratings", "ladder-ratings", code)],
@@ -197,9 +197,9 @@ def _sizes() -> dict[str, tuple[int, int]]:
     return {code: (bots, played // 2) for code, bots, played in counted}
 
 
-def first_advantage(game: Rules, estimate: Estimate) -> float:
-    """The advantage of the player who moves first, in Elo."""
-    return estimate.advantage.elo if game.first is Side.WHITE else -estimate.advantage.elo
+def first_advantage(game: Rules, white: Strength) -> float:
+    """The advantage of the player who moves first, in Elo, from that of White."""
+    return white.elo if game.first is Side.WHITE else -white.elo
 
 
 def _best_rival(ratings: Sequence[LadderRating]) -> int | None:

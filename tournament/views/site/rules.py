@@ -26,7 +26,7 @@ from engines.examples import Example, load_examples
 from engines.positions import read_hard_positions
 from engines.rules.base import Position
 from engines.rules.registry import GAMES, Variant
-from tournament.services.results.estimates import ladder_estimate
+from tournament.services.results.estimates import ladder_advantage
 from tournament.views.analysis.tasks import list_tasks
 from tournament.views.games.board import drawn_size
 from tournament.views.ladders.drawings import draw_picture
@@ -46,8 +46,8 @@ def rules_list(request: HttpRequest) -> HttpResponse:
     """All games with their pictures, and a table that compares them."""
     games = []
     for code, game in GAMES.items():
-        estimate = ladder_estimate(code)
-        known = estimate if estimate and estimate.advantage.error < KNOWN_ELO else None
+        advantage = ladder_advantage(code)
+        known = advantage if advantage and advantage.error < KNOWN_ELO else None
         games.append((game, draw_picture(code), known, known and first_advantage(game, known)))
     return render(request, "rules_list.html", {"games": games})
 

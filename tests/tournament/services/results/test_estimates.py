@@ -17,6 +17,7 @@ from tournament.arithmetic.estimates import Estimate, estimate
 from tournament.arithmetic.standings import Tally
 from tournament.arithmetic.tallies import PairTally
 from tournament.models import (
+    ActiveVersion,
     BotVersion,
     Game,
     Ladder,
@@ -26,7 +27,12 @@ from tournament.models import (
     PairScore,
 )
 from tournament.services.results import estimates
-from tournament.services.results.estimates import compute, ladder_estimate, refresh_estimates
+from tournament.services.results.estimates import (
+    compute,
+    ladder_advantage,
+    ladder_estimate,
+    refresh_estimates,
+)
 
 pytestmark = pytest.mark.django_db
 LADDER = "duploline"
@@ -104,6 +110,34 @@ def test_openings_are_counted_again_when_a_ladder_has_grown(
     assert compute(LADDER).widening.games == 14
     monkeypatch.setattr(estimates, "GROWTH", 1.5)
     assert compute(LADDER).widening.games == 10
+
+
+def test_of_many_versions_the_active_and_the_newest_are_estimated_from_their_games(
+    players: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = compute(LADDER)
+    old, active = players
+    newest = make_version("Cy")
+    PairScore.objects.create(ladder_id=LADDER, white_id=old, black=newest, wins=3)
+    ActiveVersion.objects.filter(ladder=LADDER).update(enabled=False)
+    ActiveVersion.objects.filter(ladder=LADDER, version__in=players).update(enabled=True)
+    monkeypatch.setattr(estimates, "MOST_ESTIMATED", 2)
+    assert compute(LADDER) == expected
+    ActiveVersion.objects.filter(ladder=LADDER, version=active).update(enabled=False)
+    found = compute(LADDER)
+    assert (set(found.strengths), found.games) == ({old, newest.pk}, 3)
+
+
+def test_the_advantage_is_read_without_the_whole_estimate(
+    players: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = compute(LADDER).advantage
+    assert ladder_advantage(LADDER) == computed
+    monkeypatch.setattr(estimates, "AT_ONCE", 1)
+    assert ladder_advantage(LADDER) is None
+    refresh_estimates(NOW)
+    LadderEstimate.objects.update(content=b"")
+    assert ladder_advantage(LADDER) == computed
 
 
 def test_the_stored_estimate_is_the_computed_one(players: tuple[int, int]) -> None:

@@ -10,7 +10,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from html import unescape
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -18,6 +17,7 @@ from django.test import Client
 from engines.examples import load_examples
 from engines.positions import read_hard_positions
 from engines.rules.registry import GAMES
+from tournament.arithmetic.estimates import Strength
 from tournament.views.site.rules import KNOWN_ELO, split_readings
 
 MOST_BYTES = 60 * 1024
@@ -215,8 +215,8 @@ def test_the_list_tells_the_first_move_s_advantage_once_it_is_known(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for error, is_shown in ((KNOWN_ELO - 1, True), (KNOWN_ELO, False)):
-        estimate = SimpleNamespace(advantage=SimpleNamespace(elo=80.0, error=error))
-        monkeypatch.setattr("tournament.views.site.rules.ladder_estimate", lambda code, found=estimate: found)
+        advantage = Strength(80.0, error)
+        monkeypatch.setattr("tournament.views.site.rules.ladder_advantage", lambda code, one=advantage: one)
         page = " ".join(words_of(client.get("/rules/").content.decode()).split())
         assert ("White, +80 ± 49 Elo" in page) == is_shown
         assert ("Black, -80 ± 49 Elo" in page) == is_shown
