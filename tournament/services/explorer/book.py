@@ -16,8 +16,8 @@ from tournament.services.explorer.counting import in_chunks
 from tournament.services.explorer.positions import number_of
 
 KEPT_S = 600
-MOST_POSITIONS = 2_000
-"""Positions of each ply from which the search goes on: those that most games reached."""
+MOST_POSITIONS = 2_400
+"""Positions from which the search goes on, the same number of each ply: those that most games reached."""
 
 
 class _Line(NamedTuple):
@@ -42,7 +42,7 @@ def _find_openings(ladder: str, plies: int) -> list[Opening]:
     start: Position = find_game(ladder).position.initial()
     lines = {number_of(ladder, start): _Line((), start)}
     for _ in range(plies):
-        lines = _next_ply(ladder, lines)
+        lines = _next_ply(ladder, lines, MOST_POSITIONS // plies)
     games, points = dict.fromkeys(lines, 0), dict.fromkeys(lines, 0.0)
     for number, _, wins, draws, losses in _moves_of(lines):
         games[number] += wins + draws + losses
@@ -50,11 +50,11 @@ def _find_openings(ladder: str, plies: int) -> list[Opening]:
     return [Opening(line.moves, games[number], points[number]) for number, line in lines.items()]
 
 
-def _next_ply(ladder: str, lines: dict[int, _Line]) -> dict[int, _Line]:
-    """The positions one ply later, each with its most frequent way."""
+def _next_ply(ladder: str, lines: dict[int, _Line], most: int) -> dict[int, _Line]:
+    """The ``most`` frequent positions one ply later, each with its most frequent way."""
     found: dict[int, _Line] = {}
     for number, move, *_ in sorted(_moves_of(lines), key=lambda row: (-sum(row[2:]), row[:2])):
-        if len(found) == MOST_POSITIONS:
+        if len(found) == most:
             break
         moves, position = lines[number]
         token = position.canonical()[1][0].turn_back(move)
