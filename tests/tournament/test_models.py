@@ -78,9 +78,10 @@ def test_names_differ_by_more_than_case() -> None:
         User.objects.create_user("aDA")
 
 
-def test_every_bot_gets_a_different_address() -> None:
-    slugs = [Bot.objects.register(None, name).slug for name in ("A b", "a-b", "石器時代", "鉄器時代")]
-    assert slugs == ["a-b", "a-b-2", "bot", "bot-2"]
+def test_every_bot_gets_a_different_address_in_latin_letters() -> None:
+    names = ("A b", "a-b", "Камень", "石器時代", "●", "○")
+    slugs = [Bot.objects.register(None, name).slug for name in names]
+    assert slugs == ["a-b", "a-b-2", "kamen", "shiqishidai", "bot", "bot-2"]
 
 
 def test_the_active_versions_of_each_bot_enter() -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
-from django.utils.text import slugify
 
-from tournament.models.names import MAX_LOOK, look_key, look_keys, name_key
+from tournament.models.names import MAX_LOOK, latin_slug, look_key, look_keys, name_key
 from workers.jobs import EngineSpec
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ class Bundle(models.Model):
         return settings.BUNDLES / self.sha256[:2] / f"{self.sha256}.zip"
 
 
-MAX_SLUG = 50
-"""Longest slug, without the number that distinguishes it from an equal one."""
 MAX_NAME_KEY = 160
 
 
@@ -50,7 +47,7 @@ class BotQuerySet(models.QuerySet["Bot"]):
 
     def register(self, owner: User | None, name: str) -> Bot:
         """Create a bot; raises ``IntegrityError`` if the name is taken."""
-        base = slugify(name)[:MAX_SLUG].strip("-") or "bot"  # some single characters become whole words
+        base = latin_slug(name, "bot")
         taken = set(self.filter(slug__startswith=base).values_list("slug", flat=True))
         slug, suffix = base, 2
         while slug in taken:

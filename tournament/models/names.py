@@ -5,10 +5,19 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
+from anyascii import anyascii
 from confusable_homoglyphs import confusables
 from django.utils.crypto import salted_hmac
+from django.utils.text import slugify
 
 MAX_LOOK = 255
+MAX_SLUG = 50
+"""Longest slug, without the number that distinguishes it from an equal one."""
+
+
+def latin_slug(name: str, otherwise: str) -> str:
+    """The name in Latin letters, digits and hyphens, for an address; ``otherwise`` if nothing is left."""
+    return slugify(anyascii(name))[:MAX_SLUG].strip("-") or otherwise
 
 
 def name_key(name: str) -> str:

@@ -65,9 +65,11 @@ def ladder_advantage(ladder: str) -> Strength | None:
     """White's advantage on a ladder as ``ladder_estimate`` has it, without reading the whole estimate."""
     if _count_versions(ladder) <= AT_ONCE:
         found = ladder_estimate(ladder)
-        return found and found.advantage
-    columns = LadderEstimate.objects.filter(pk=ladder).values_list("advantage", "advantage_error").first()
-    return None if columns is None or None in columns else Strength(*columns)
+        return found.advantage if found else None
+    row = LadderEstimate.objects.filter(pk=ladder).only("advantage", "advantage_error").first()
+    if row is None or row.advantage is None or row.advantage_error is None:
+        return None
+    return Strength(row.advantage, row.advantage_error)
 
 
 def refresh_estimates(now: datetime.datetime) -> int:

@@ -12,10 +12,10 @@ import secrets
 from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Concat, Substr
-from django.utils.text import slugify
 
 from tournament.formats.base import TournamentError
 from tournament.models import Game, Tournament
+from tournament.models.names import latin_slug
 
 _DRAFT = re.compile("draft-[0-9a-f]{16}")
 TRIES = 5
@@ -29,7 +29,7 @@ def draft_slug() -> str:
 
 def name_slug(name: str) -> str:
     """The slug of a tournament's name, with a number if it is taken."""
-    return unique_slug(slugify(name)[:50].strip("-") or "tournament")
+    return unique_slug(latin_slug(name, "tournament"))
 
 
 def publish_slug(draft: Tournament) -> None:

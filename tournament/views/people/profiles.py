@@ -1,6 +1,6 @@
 """The public page of a person: bots with their best ratings, recent games, and tournaments.
 
-It shows nothing that only its owner may see, whoever asks: neither notices and tokens nor the e-mail address.
+It shows nothing that only its owner may see, whoever asks: neither notices and tokens nor the email address.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Bot, BotVersion, Game, LadderRating, User
+from tournament.models.names import latin_slug
 from tournament.views.bots.bots import RATINGS, games_in_parts, rating_lines
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
@@ -64,7 +64,7 @@ def person_ratings(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     ratings = sorted(best.values(), key=lambda one: (one.version.bot.name_key, order[one.ladder_id]))
     rows = rating_lines(request, ratings)
     return served_table(
-        kind, "ratings", RATINGS, rows, file=f"{slugify(name) or 'person'}-ratings", person=name
+        kind, "ratings", RATINGS, rows, file=f"{latin_slug(name, 'person')}-ratings", person=name
     )
 
 

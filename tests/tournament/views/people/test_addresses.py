@@ -1,4 +1,4 @@
-"""The optional e-mail address: confirmation, change, and a new password by mail."""
+"""The optional email address: confirmation, change, and a new password by mail."""
 
 from __future__ import annotations
 
