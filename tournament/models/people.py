@@ -168,8 +168,14 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return unread.select_related("version__bot", "tournament")[:MOST_NOTICES]
 
 
+    def latest_read(self) -> NoticeQuerySet:
+        """Those that were read last, as many as a page shows."""
+        read = self.filter(read_at__isnull=False).order_by("-read_at", "-id")
+        return read.select_related("version__bot", "tournament")[:MOST_NOTICES]
+
+
 class Notice(models.Model):
-    """A message to a user; shown on the account's page until the user dismisses it."""
+    """A message to a user; the account's page shows it until the user dismisses it, and then below."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     version = models.ForeignKey("BotVersion", null=True, on_delete=models.CASCADE, related_name="+")

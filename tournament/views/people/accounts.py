@@ -44,6 +44,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
     context = {
         "notices": notices,
         "groups": _grouped(notices),
+        "read_notices": list(request.user.notices.latest_read()),
         "followed": [feed_link(subject) for subject in followed(request.user)],
         "periods": User.DigestPeriod.choices if settings.EMAIL_HOST else [],
         "mine": list_open(request.user),

@@ -78,6 +78,16 @@ def test_marking_all_as_read_leaves_what_came_after_the_page_was_loaded(site: Si
     assert not site.owner.notices.unread()
 
 
+def test_notices_that_were_read_are_shown_below(site: Site, as_user: LogIn) -> None:
+    client = as_user(site.owner)
+    first, _ = tell(site, "one is read", "two is not")
+    assert "Notices that you have read" not in client.get("/account/").content.decode()
+    client.post(f"/account/notices/{first.pk}/")
+    page = client.get("/account/").content.decode()
+    unread, _, read = page.partition("Notices that you have read")
+    assert ("two is not" in unread, "one is read" in unread, "one is read" in read) == (True, False, True)
+
+
 def test_nobody_marks_the_notices_of_others(site: Site, as_user: LogIn) -> None:
     tell(site, "one")
     as_user(site.rival).post("/account/notices/read/")
