@@ -14,6 +14,8 @@ TAIL = 0.025
 """The probability on either side of a 95 % interval."""
 JEFFREYS = 0.5
 """The games, or pairs, that Jeffreys' prior adds to each cell."""
+LEAD_GAMES = 5.0
+"""The even games that the prior of ``los`` adds, whether games or pairs are counted."""
 _PRECISE = 1e-12
 _MOST_TERMS = 10_000
 _NEARLY_NORMAL = 2_000.0
@@ -39,22 +41,23 @@ def interval(counts: Counts) -> EloInterval:
 
     It encloses the intervals of the posterior distributions for two priors: Jeffreys', which is cautious for
     even results, and the overall objective prior, which is for one-sided ones (Berger, Bernardo and Sun,
-    "Overall Objective Priors", 2015). ``los`` is that of Jeffreys' prior. Approaches ``estimate`` for many
-    games.
+    "Overall Objective Priors", 2015). ``los`` has a prior of ``LEAD_GAMES``: with Jeffreys' prior two engines
+    that are 200 Elo apart, give or take, seem surer after a few games than they are. Approaches ``estimate``
+    for many games.
     """
     cells = len(counts.cells)
-    jeffreys = _posterior(counts, JEFFREYS)
     ends = [
-        _beta_quantile(*posterior, share)
-        for posterior in (jeffreys, _posterior(counts, 1.0 / cells))
+        _beta_quantile(*_posterior(counts, prior), share)
+        for prior in (JEFFREYS, 1.0 / cells)
         for share in (TAIL, 1.0 - TAIL)
     ]
+    lead = _posterior(counts, LEAD_GAMES / counts.games_each / cells)
     seen = moments(*shares_of(counts.cells)[1:])[0] if counts.games else 0.5
     return EloInterval(
         elo=elo_of_score(seen),
         low=elo_of_score(min(*ends, seen)),
         high=elo_of_score(max(*ends, seen)),
-        los=1.0 - _beta_share(*jeffreys, 0.5),
+        los=1.0 - _beta_share(*lead, 0.5),
     )
 
 

@@ -10,6 +10,8 @@ from math import factorial, fsum, prod
 
 import pytest
 
+from engines.rules.base import Result
+from tests.support.leads import Pair, said_and_seen
 from workers.intervals import interval, student_limit
 from workers.sequential import SequentialTest, Sprt
 from workers.statistics import (
@@ -23,6 +25,9 @@ from workers.statistics import (
     estimate,
     score_of_elo,
 )
+
+WON = {Result.WHITE_WINS: 2, Result.DRAW: 1, Result.BLACK_WINS: 0}
+"""White's half points."""
 
 
 def test_one_won_pair_is_no_certainty() -> None:
@@ -79,17 +84,30 @@ def test_for_two_cells_it_is_that_of_the_beta_distribution(counts: Decided) -> N
     losses, wins = counts.cells
     steps = 200_000
     scores = [(step + 0.5) / steps for step in range(steps)]
-    density = [score ** (wins - 0.5) * (1 - score) ** (losses - 0.5) for score in scores]
     found = interval(counts)
     low, high = score_of_elo(found.low), score_of_elo(found.high)
 
-    def share(least: float, most: float) -> float:
+    def share(least: float, most: float, prior: float = 0.5) -> float:
+        exponents = (wins + prior - 1, losses + prior - 1)
+        density = [score ** exponents[0] * (1 - score) ** exponents[1] for score in scores]
         return fsum(d for s, d in zip(scores, density, strict=True) if least < s < most) / fsum(density)
 
     assert share(0.0, low) == pytest.approx(0.025, abs=1e-3)
     if losses:
         assert share(high, 1.0) == pytest.approx(0.025, abs=1e-3)
-    assert found.los == pytest.approx(share(0.5, 1.0), abs=1e-3)
+    assert found.los == pytest.approx(share(0.5, 1.0, prior=2.5), abs=1e-3)
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 4, 8])
+def test_the_likelihood_of_superiority_is_right_as_often_as_it_says(pairs: int) -> None:
+    """Of games that are counted as if each were independent; 0.85 was said of the matches of 4 games."""
+
+    def likelihood(match: tuple[Pair, ...]) -> float:
+        points = [one for white, black in match for one in (WON[white], 2 - WON[black])]
+        return interval(Wdl(points.count(0), points.count(1), points.count(2))).los
+
+    said, seen = said_and_seen(likelihood, pairs)
+    assert said - 0.03 < seen
 
 
 def outcomes(number: int, cells: int) -> Iterator[tuple[int, ...]]:

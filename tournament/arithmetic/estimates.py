@@ -30,6 +30,8 @@ PRIOR_ELO = 420.0
 """Standard deviation of the strengths' prior: that of TrueSkill's (twice its beta) on this scale."""
 
 
+LEAD_ELO = 200.0
+"""Standard deviation of the difference of two players that are compared, before their games."""
 ELO_A_POINT = PRIOR_ELO / SIGMA
 """One point of TrueSkill's mu in Elo."""
 DISAGREEMENT = 2.0
@@ -45,8 +47,12 @@ class Strength:
 
     @property
     def superiority(self) -> float:
-        """The probability that the true value is above zero, from 0 to 1."""
-        return superiority(self.elo * CONFIDENCE / self.error if self.error else 0.0)
+        """The probability that the true value is above zero, from 0 to 1.
+
+        With a normal prior of ``LEAD_ELO``: without it a few games seem surer than they are.
+        """
+        spread = self.error / CONFIDENCE
+        return superiority(self.elo / spread * LEAD_ELO / math.hypot(LEAD_ELO, spread) if spread else 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from engines.rules.base import Result
+from tests.support.leads import Pair, said_and_seen
 from tournament.arithmetic import interpolation
 from tournament.arithmetic.estimates import Estimate, estimate
 from tournament.arithmetic.standings import Tally
 from tournament.arithmetic.tallies import PairTally
-from workers.statistics import ELO
+from workers.statistics import CONFIDENCE, ELO, superiority
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 FLAT = 1e6
@@ -177,3 +178,20 @@ def test_the_error_bars_cover_the_truth() -> None:
             held += abs(gap.elo - (truth[0] - truth[other])) <= gap.error
             asked += 1
     assert 0.90 <= held / asked <= 0.99
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 4])
+def test_the_likelihood_of_superiority_is_right_as_often_as_it_says(pairs: int) -> None:
+    def likelihood(match: tuple[Pair, ...]) -> float:
+        found = estimate([1, 2], [], [PairTally(1, 2, *results) for results in match])
+        return found.difference(1, 2).superiority
+
+    said, seen = said_and_seen(likelihood, pairs)
+    assert said - 0.03 < seen
+
+
+def test_the_prior_of_superiority_matters_only_for_few_games() -> None:
+    few, many = (estimate([1, 2], both_ways(*won)).difference(1, 2) for won in ((3, 1), (1_100, 1_000)))
+    usual = [superiority(one.elo * CONFIDENCE / one.error) for one in (few, many)]
+    assert 0.03 < usual[0] - few.superiority < 0.1
+    assert many.superiority == pytest.approx(usual[1], abs=2e-3)
