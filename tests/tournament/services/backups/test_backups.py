@@ -144,11 +144,11 @@ cursor = other.cursor()
 cursor.execute("CREATE TABLE zz_marks (number INTEGER)")
 written = 0
 write_table = rows.write_table
-def write(table, file):
+def write(table, file, *more):
     global written
     written += 1
     cursor.execute("INSERT INTO zz_marks VALUES (1)")
-    write_table(table, file)
+    write_table(table, file, *more)
 rows.ROWS_AT_ONCE = 2
 rows.write_table = write
 archive.write_backup(Path({path!r}))
@@ -397,12 +397,12 @@ from pathlib import Path
 from tournament.services.backups import archive
 path = Path({str(tmp_path)!r}, "one.zip")
 write_archive = archive.write_archive
-def write_another(file):
+def write_another(file, *more):
     try:
         archive.write_backup(path.with_name("two.zip"))
     except archive.BackupError as error:
         print(error)
-    write_archive(file)
+    write_archive(file, *more)
 archive.write_archive = write_another
 archive.write_backup(path)
 """
