@@ -10,8 +10,8 @@ There are no random playouts. Against this version, one with six random plies be
 evaluation scored 48 % of the points in Duovallis and in Dogon kulei, 50 in DuAlma and 32 in
 DuploLine; one with games played to the end 20 % in Dogon kulei.
 
-The score is the estimated chance ``p`` to win, in hundredths of ``ln(p / (1 - p))``:
-0 is even, 100 is 73 %, 220 is 90 %. The percentage is reported beside it.
+The score is ``ln(p / (1 - p))`` of the estimated chance ``p`` to win, times the ``score_scale``
+of the game, so that it compares with the scores of other bots. The percentage is beside it.
 With ``go nodes`` or ``go depth`` and a seed its games can be repeated.
 """
 
@@ -171,7 +171,9 @@ class MctsSearch:
         mates = {WON: -root.plies, LOST: root.plies}
         self.turn.info(
             depth=len(line),
-            score=round(100 * math.log(chance / (1 - chance))) if 0 < chance < 1 else 0,
+            score=round(self.turn.game.score_scale * math.log(chance / (1 - chance)))
+            if 0 < chance < 1
+            else 0,
             mate=None if root.verdict is None else mates.get(root.verdict),
             nodes=self.nodes,
             pv=line,

@@ -37,7 +37,10 @@ class Variant:
     ``draw_probability`` is the expected share of
     draws between equals; a change of it changes all ratings. ``typical_plies`` is the usual length of a
     game. ``picture`` holds the first moves of a game that shows the board well. ``score_unit`` is what an
-    outcome's scores count, in the singular; "" if the game has none.
+    outcome's scores count, in the singular; "" if the game has none. ``score_scale`` is the score of an
+    engine, in hundredths, after which it gets 73 % of the points; after a score ``s`` it gets
+    ``1 / (1 + e^(-s / score_scale))``. It was fitted to 80 to 120 games of Alphabeta against itself, 0.015
+    seconds a move, after six random plies.
     """
 
     code: str
@@ -50,6 +53,7 @@ class Variant:
     summary: str
     draw_probability: float
     typical_plies: int
+    score_scale: float
     picture: str
     traits: Traits
     score_unit: str = ""
@@ -81,6 +85,7 @@ _LADDERS: Final = (
         summary="Sow stones of two colours in two valleys and capture: a player without a legal move loses.",
         draw_probability=0.05,
         typical_plies=90,
+        score_scale=600.0,
         picture="b1 e4 c1 d4 e1 b4 f1",
         traits=Traits(
             board="four rows of six holes",
@@ -103,6 +108,7 @@ _LADDERS: Final = (
         summary="Place eleven discs each, then climb on each other: three of your stacks in a row win.",
         draw_probability=0.10,
         typical_plies=70,
+        score_scale=200.0,
         picture=(
             "d4:f6 f5:d5 e7:e3 g7:c4 c3:g6 g5:d7 c5:e4 d3:f7 f4:g4 d6:c6 e6:h6 d5-e5 f5-e4 "
             "f6-f7 d4-c4 e5-f6 d6-d7 g6-g7"
@@ -128,6 +134,7 @@ _LADDERS: Final = (
         summary="Sow seeds around two rows of six holes, and capture holes of two and three: more seeds win.",
         draw_probability=0.05,
         typical_plies=60,
+        score_scale=450.0,
         picture="c1+ c2- f1- b2+ a1+ a2-",
         traits=Traits(
             board="two rows of six holes",
@@ -151,6 +158,7 @@ _LADDERS: Final = (
         summary="Dogon on two rows of eight holes with six seeds each: longer, and with larger captures.",
         draw_probability=0.05,
         typical_plies=110,
+        score_scale=1600.0,
         picture="c1+ c2- h1- e2+ f1- h2+",
         traits=Traits(
             board="two rows of eight holes",
@@ -174,6 +182,7 @@ _LADDERS: Final = (
         summary="Add and move discs and rings that share cells: four discs or four rings in a line win.",
         draw_probability=0.10,
         typical_plies=16,
+        score_scale=1350.0,
         picture="Dd4 De5:Rd3 Dd5:Rc3 Dd6:Re4 Dd2:Rc2 De6:Rc4 De3:Rc3-d4",
         traits=Traits(
             board="a hexagon of 37 cells",
