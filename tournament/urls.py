@@ -159,6 +159,7 @@ urlpatterns = [
     path("games/<int:pk>/<int:ply>.png", board.game_png, name="game-png"),
     path("games/<int:pk>/beside/<int:other>/", games.games_beside, name="games-beside"),
     path("games/<int:pk>/analysis/", searches.game_analysis, name="game-analysis"),
+    path("games/<int:pk>/analysis/<uuid:key>/", searches.game_analysis_state, name="game-analysis-state"),
     path("games/<int:pk>/problem/", problems.game_problem, name="game-problem"),
     path("games/<int:pk>.pgn", games.game_record, name="game-record"),
     path("games/<int:pk>/log/<slug:side>/", games.game_log, name="game-log"),

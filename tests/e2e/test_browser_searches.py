@@ -135,26 +135,38 @@ def test_a_refusal_and_a_failure_are_said_where_the_button_is(
     assert fits(page)
 
 
-def test_a_recorded_game_is_analysed_and_its_losses_are_links(
-    slot: AnsweringSlot, site: Site, page: Page
+def test_a_recorded_game_is_analysed_on_its_page_and_its_mistakes_are_stepped_through(
+    slot: AnsweringSlot, site: Site, page: Page, visit: Visit
 ) -> None:
     log_in(page, "rita")
-    page.goto(f"/games/{site.played.pk}/")
-    page.get_by_role("link", name="Computer analysis").click()
-    page.get_by_role("button", name="Request").click()
-    shown = page.locator("#analysis")
-    expect(shown).to_contain_text("positions are evaluated.")
-    slot.answer(slot.take(), "+3.00", is_last=True)
+    page.goto(f"/games/{site.played.pk}/?ply=0")
+    panel = page.locator("#computer")
+    panel.get_by_role("button", name="Computer analysis").click()
+    expect(panel).to_contain_text("waits for a free slot")
     while BotSearch.objects.filter(ended_at__isnull=True).exists():
-        slot.answer(slot.take(), "+3.00", is_last=True)
-    expect(shown).to_contain_text(re.compile("All [0-9]+ positions are evaluated."))
-    expect(shown.locator("svg.scores")).to_have_count(1)
-    loss = shown.locator("li").first
-    expect(loss).to_contain_text(re.compile(r"[0-9]+\.[0-9]{2} lost, better was "))
-    link = loss.get_by_role("link")
-    ply = re.findall(r"Ply ([0-9]+)", link.inner_text())[0]
-    link.click()
-    expect(page.locator("#board")).to_have_attribute("data-ply", ply)
+        slot.answer(slot.take(), "+9.00", is_last=True)
+        expect(panel).to_contain_text(re.compile(r"[0-9]+ of [0-9]+ positions|What the marks mean"))
+    expect(panel.locator("tbody tr")).to_have_count(2)
+    marks = page.locator("#move-list a:has(em)")
+    expect(marks.first).to_contain_text("??")
+    expect(page.locator("#chart .key.analysis")).to_be_visible()
+    expect(page.locator("#chart [data-plot=scores] canvas")).to_have_count(1)
+    panel.get_by_role("button", name="Next mistake").click()
+    board = page.locator("#board")
+    first = marks.first.get_attribute("data-ply")
+    expect(board).to_have_attribute("data-ply", str(first))
+    position = page.locator("#position").input_value()
+    board.locator("[data-of=better]").first.click()
+    expect(page.locator(".said")).to_contain_text("Move 1 of the better line")
+    assert page.locator("#position").input_value() != position
+    page.keyboard.press("m")
+    expect(board).to_have_attribute("data-ply", str(marks.nth(1).get_attribute("data-ply")))
+    page.reload()
+    expect(marks.first).to_contain_text("??")
+    guest = visit(viewport=PHONE)
+    guest.goto(f"/games/{site.played.pk}/")
+    expect(guest.locator("#move-list em").first).to_have_text("??")
+    assert fits(guest)
 
 
 def test_a_game_against_a_bot_is_played_by_clicks_to_its_end_and_again(

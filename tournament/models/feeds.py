@@ -46,6 +46,8 @@ class FeedEntry(models.Model):
     """The tournament that it is about."""
     ladder = models.ForeignKey("Ladder", null=True, on_delete=models.CASCADE, related_name="+")
     """The ladder that it is about."""
+    path = models.CharField(max_length=300, blank=True, default="")
+    """The page with more, if it is not that of one of these."""
     published_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -65,7 +67,9 @@ class FeedEntry(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        """The page with more: a tournament's, a ladder's, or a version's."""
+        """The page with more: ``path``, or a tournament's, a ladder's, or a version's."""
+        if self.path:
+            return self.path
         subject = self.tournament or self.ladder or self.version
         return subject.get_absolute_url() if subject else reverse("home")
 

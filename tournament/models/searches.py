@@ -17,6 +17,10 @@ MARGIN_MS = 1_000
 """What a position may take longer than its search."""
 
 
+ANALYSES = models.Q(game__isnull=False, ended_at__isnull=False, why="")
+"""Complete analyses of games, which are kept for good."""
+
+
 class BotSearch(models.Model):
     """A request: it waits, slots evaluate some of its positions at a time, and it ends once."""
 
@@ -95,6 +99,16 @@ class BotSearch(models.Model):
     def seconds(self) -> float:
         """What a slot may need for as many positions as it gets at once."""
         return max(1, BATCH_MS // self.ms) * (self.ms + MARGIN_MS) / 1000
+
+    @property
+    def is_analysis(self) -> bool:
+        """Whether it is one of ``ANALYSES``."""
+        return self.game_id is not None and self.ended_at is not None and not self.why
+
+    @property
+    def done(self) -> int:
+        """How many positions are evaluated."""
+        return len(self.plies) - len(self.missing)
 
     @property
     def missing(self) -> Sequence[int]:

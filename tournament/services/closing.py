@@ -11,6 +11,7 @@ from django.db import transaction
 from tournament.formats.base import TournamentError
 from tournament.models import Allowance, BotVersion, Tournament, User
 from tournament.models.names import closed_name
+from tournament.models.searches import ANALYSES
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.bots.verdicts import drop_program
 from tournament.services.deactivation import stop_work_of
@@ -35,8 +36,8 @@ def close_account(user: User, now: datetime.datetime) -> None:
             cancel(tournament, REASON)
     for version in BotVersion.objects.filter(bot__owner=user).select_related("bot__owner"):
         _end_version(version)
-    for name in ("person_games", "searches"):  # apart: what records a search locks it before the user
-        getattr(user, name).all().delete()
+    user.person_games.all().delete()  # apart: what records a search locks it before the user
+    user.searches.exclude(ANALYSES).delete()
     _forget(user)
 
 

@@ -28,6 +28,8 @@ class PublishedEvent:
     version: BotVersion | None = None
     tournament: Tournament | None = None
     ladder: Ladder | None = None
+    path: str = ""
+    """As that of ``FeedEntry``."""
     is_repeatable: bool = True
     """Whether a repeated event updates its entry; otherwise the first entry stays as it is."""
 
@@ -44,6 +46,7 @@ def publish(events: Iterable[PublishedEvent], now: datetime.datetime) -> None:
                 version=event.version,
                 tournament=event.tournament,
                 ladder=event.ladder,
+                path=event.path,
                 published_at=now,
                 updated_at=now,
             )

@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from tournament.models import Attempt, BotSearch, Exam, FeedEntry, GameLog, Notice, PersonGame, SlotUse, Token
+from tournament.models.searches import ANALYSES
 
 CHUNK = 500
 """Rows of one transaction."""
@@ -97,7 +98,7 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
         ).order_by("pk")
     ),
     "searches": lambda now: _delete(
-        BotSearch.objects.filter(ended_at__lt=now - SEARCHES)
+        BotSearch.objects.filter(~ANALYSES, ended_at__lt=now - SEARCHES)
         .exclude(person_game__isnull=False, person_game__ended_at__isnull=True)  # the bot's move waits there
         .order_by("ended_at")
     ),

@@ -1,15 +1,16 @@
-// The chart below a replay's board: both engines' scores, and their time or nodes, in step with the board.
+// The chart below a replay's board: what both engines and an analysis expect, and time or nodes, in step with the board.
 //
 // The values are part of the page (#chart-values), as chart.py describes them; in a live game more come with every new
-// move. uPlot draws them. Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends
+// move. The times are those of the list of moves. uPlot draws them. Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends
 // plies, and a click sends "replay:show" {ply}.
 
 import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
 
-const SERIES = ["score", "time", "nodes"];
-const HEIGHTS = { scores: 150, effort: 90 };
-const AXIS = 78; // pixels for the labels at the left, the same in both plots
-const ENDS = { 100: "White wins", 0: "even", "-100": "Black wins" };
+const SERIES = ["score", "nodes"];
+const HEIGHTS = { scores: 190, effort: 130 };
+const AXIS = 46; // pixels for the numbers at the left, the same in both plots
+const LABEL = { labelSize: 18, labelGap: 2, labelFont: "12px system-ui, sans-serif" };
+const POINTS = { 0: "0", 25: "¼", 50: "½", 75: "¾", 100: "1" };
 
 const section = document.getElementById("chart");
 const values = JSON.parse(document.getElementById("chart-values").textContent);
@@ -18,8 +19,14 @@ let ply = Number(document.getElementById("board").dataset.ply);
 let effort = "time";
 let plots = [];
 
+function readTimes() {
+  const texts = [...document.querySelectorAll("#move-list a")].map((link) => link.querySelector("small")?.textContent);
+  values.time = texts.map((text) => text?.match(/([\d.]+) s$/)).map((found) => (found ? Number(found[1]) : null));
+}
+
 const plies = () => [...Array(values.score.length + 1).keys()]; // 0 is the start
 const has = (name) => values[name].some((value) => value !== null);
+const hasScores = () => has("score") || Boolean(values.analysis);
 
 // The values at the plies of one side, with gaps at those of the other.
 const column = (name, side) => {
@@ -42,15 +49,24 @@ function options(kind, more) {
     legend: { show: false },
     cursor: { sync: { key: "replay" }, drag: { setScale: false, x: false, y: false }, y: false, points: { size: 6 } },
     hooks: { draw: [marker], setCursor: [(plot) => read(plot.cursor.idx)] },
-    axes: [{ ...axis, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200] }, { ...axis, size: AXIS, ...more.axis }],
+    axes: [
+      { ...axis, ...LABEL, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200], label: "Ply" },
+      { ...axis, ...LABEL, size: AXIS, ...more.axis },
+    ],
     scales: { x: { time: false, range: () => [0, most] }, y: more.scale },
-    series: [{}, { stroke: colour("--chart-white"), ...more.white }, { stroke: colour("--chart-black"), ...more.black }],
+    series: [
+      {},
+      { stroke: colour("--chart-white"), ...more.white },
+      { stroke: colour("--chart-black"), ...more.black },
+      ...(more.others ?? []),
+    ],
   };
 }
 
 function draw(kind, more, name) {
   const box = section.querySelector(`[data-plot="${kind}"]`);
-  const plot = new uPlot(options(kind, more), [plies(), column(name, "white"), column(name, "black")], box);
+  const columns = [plies(), column(name, "white"), column(name, "black"), ...(more.columns ?? [])];
+  const plot = new uPlot(options(kind, more), columns, box);
   plot.over.addEventListener("click", () => {
     if (plot.cursor.idx !== null) document.dispatchEvent(new CustomEvent("replay:show", { detail: plot.cursor.idx }));
   });
@@ -62,19 +78,24 @@ function build() {
   plots.forEach((plot) => plot.destroy());
   plots = [];
   const line = { width: 2, spanGaps: true, points: { size: 4 } };
-  if (has("score")) {
-    const axis = { splits: () => [-100, 0, 100], values: (_, splits) => splits.map((split) => ENDS[split]) };
-    draw("scores", { axis, scale: { range: [-105, 105] }, white: line, black: { ...line, dash: [6, 3] } }, "score");
+  if (hasScores()) {
+    const numbers = (_, splits) => splits.map((split) => POINTS[split]);
+    const axis = { label: "White's points", splits: () => [0, 25, 50, 75, 100], values: numbers };
+    const columns = values.analysis ? [values.analysis] : [];
+    const others = columns.map(() => ({ ...line, stroke: colour("--text"), width: 3, points: { show: false } }));
+    const drawn = { axis, scale: { range: [-2, 102] }, white: line, black: { ...line, dash: [6, 3] }, others, columns };
+    draw("scores", drawn, "score");
   }
   if (has(effort)) {
     const paths = uPlot.paths.bars({ size: [0.8, 12] });
     const [white, black] = ["white", "black"].map((side) => ({ paths, fill: colour(`--chart-${side}`), points: { show: false } }));
-    const axis = { splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
+    const label = effort === "time" ? "Seconds" : "Nodes";
+    const axis = { label, splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
     draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, effort);
   }
 }
 
-const short = (value) => (effort === "time" ? `${+value.toPrecision(2)} s` : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
+const short = (value) => (effort === "time" ? `${+value.toPrecision(2)}` : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
 
 // The text of the move list for the ply under the pointer, else for the ply on the board.
 function read(at) {
@@ -93,9 +114,17 @@ document.addEventListener("replay:shown", (event) => {
 document.addEventListener("replay:more", (event) => {
   const more = event.detail.values;
   for (const name of SERIES) values[name].splice(more.since, Infinity, ...more[name]);
+  readTimes();
   values.points = more.points ?? values.points;
   reveal();
   showNodes();
+  build();
+});
+
+document.addEventListener("replay:analysed", (event) => {
+  values.analysis = event.detail;
+  section.querySelector(".key.analysis").hidden = false;
+  reveal();
   build();
 });
 
@@ -113,12 +142,13 @@ function showNodes() {
 
 // Hidden until there is a value to draw: a game that waits has none.
 function reveal() {
-  if (!section.hidden || !SERIES.some(has)) return;
+  if (!section.hidden || !(hasScores() || has("time") || has("nodes"))) return;
   section.hidden = false;
   onSchemeChange(build);
   loadPlots(section).then(() => new ResizeObserver(() => build()).observe(section));
 }
 
+readTimes();
 reveal();
 showNodes();
 read(null);

@@ -10,7 +10,7 @@ const headline = () => document.getElementById("headline");
 function add(html) {
   const content = parsed(html);
   const values = JSON.parse(content.querySelector("script").textContent);
-  for (const id of ["headline", "facts", "points"]) {
+  for (const id of ["headline", "facts", "points", "computer"]) {
     const fresh = content.getElementById(id);
     if (fresh) document.getElementById(id)?.replaceWith(fresh);
   }

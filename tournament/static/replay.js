@@ -21,9 +21,9 @@ const shown = () => Number(panel().dataset.ply);
 const last = () => Number(headline().dataset.plies);
 const flipped = () => panel().dataset.flip === "1";
 
-function address(ply, flip, line = 0) {
+function address(ply, flip, line = 0, of = "line") {
   const query = new URLSearchParams(ply === null ? {} : { ply });
-  if (line) query.set("line", line);
+  if (line) query.set(of, line);
   if (flip) query.set("flip", "1");
   return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
@@ -74,10 +74,10 @@ function mark(ply) {
 
 // A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
-  const { step, copy, keys, autoplay, speed, line } = element?.closest("#board") ? element.dataset : {};
+  const { step, copy, keys, autoplay, speed, line, of } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
   if (copy) return `[data-copy="${copy}"]`;
-  if (line) return `.line [data-line="${line}"]`;
+  if (line) return `.line [data-of="${of}"][data-line="${line}"]`;
   if (autoplay !== undefined) return "[data-autoplay]";
   if (speed !== undefined) return "[data-speed]";
   return keys === undefined ? "" : "[data-keys]";
@@ -92,9 +92,9 @@ function showControls() {
   panel().querySelector("[data-speed]").value = pause;
 }
 
-async function show(ply, flip = flipped(), line = 0) {
+async function show(ply, flip = flipped(), line = 0, of = "line") {
   const to = Math.max(0, Math.min(last(), ply));
-  const url = address(to, flip, line);
+  const url = address(to, flip, line, of);
   const steps = [shown(), Number(panel().dataset.line)];
   const focused = control(document.activeElement);
   wanted = url;
@@ -176,7 +176,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   if (link.dataset.step === "last") return show(last()); // of a live game there may be more than the link knows
   const flip = link.dataset.flip ? link.dataset.flip === "1" : flipped();
-  show(Number(link.dataset.ply), flip, Number(link.dataset.line ?? 0));
+  show(Number(link.dataset.ply), flip, Number(link.dataset.line ?? 0), link.dataset.of);
 });
 
 document.addEventListener("change", (event) => {
@@ -200,6 +200,23 @@ document.addEventListener("replay:more", (event) => {
   if (!isTurned) fragments.set(address(before, flipped()), Promise.resolve(event.detail.board));
   if (showedEnd) show(before);
   else mark(shown());
+});
+
+// The script of the analysis is loaded when there is one to show or to follow, or when one is asked for.
+let analysed = document.querySelector("#search[data-follow], [data-mistake]") && import("./analysed.js");
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-ask]");
+  if (!button) return;
+  event.preventDefault();
+  if (analysed) return; // it listens itself
+  analysed = import("./analysed.js");
+  analysed.then(({ ask }) => ask(button));
+});
+
+// The boards of mistakes show now what was better.
+document.addEventListener("replay:analysed", () => {
+  fragments.clear();
+  show(requestedPly());
 });
 
 showControls();

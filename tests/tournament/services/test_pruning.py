@@ -159,6 +159,24 @@ def test_searches_are_deleted_long_after_their_end() -> None:
     assert sorted(BotSearch.objects.values_list("asker", flat=True)) == ["80", "None"]
 
 
+def test_complete_analyses_of_games_are_kept_for_good() -> None:
+    (game, *_), version, now = make_tournament().games.all(), make_version("Judge"), timezone.now()
+    for why in ("", "It crashed."):
+        BotSearch.objects.create(
+            ladder_id=LADDER,
+            version=version,
+            asker="user 1",
+            game=game,
+            plies=[0],
+            ms=100,
+            asked_at=now - 900 * DAY,
+            ended_at=now - 900 * DAY,
+            why=why,
+        )
+    assert prune(now, LONG)["searches"] == 1
+    assert BotSearch.objects.get().why == ""
+
+
 def test_checks_games_against_bots_feed_entries_slot_hours_and_revoked_tokens_go_after_their_time() -> None:
     version, pia, now = make_version(), make_user("pia"), timezone.now()
     times = {

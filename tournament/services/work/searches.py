@@ -19,6 +19,7 @@ from tournament.models import BotSearch, BotVersion, Worker
 from tournament.queues import announce, search_topic
 from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import in_order, lock
+from tournament.services.work.analyses import tell_thrown_away
 from tournament.services.work.judging import judge_all
 from tournament.services.work.leases import lease_of_search, leases_may_end
 from workers.jobs import Ask, SearchJob, SearchNews, Work
@@ -174,6 +175,8 @@ def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None
     if not news.is_over:
         search.lease_until = lease_of_search(search, now)
     search.save()
+    if search.is_analysis:
+        tell_thrown_away(search, now)
 
 
 def sweep_searches(now: datetime.datetime) -> int:

@@ -139,12 +139,16 @@ def _picture(game: Game, content: str | bytes, content_type: str) -> HttpRespons
 
 
 def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGame | None) -> dict[str, Any]:
-    """The context of the board at ``?ply=n``; with ``&line=k``, after k moves of the expected line."""
+    """The context of the board at ``?ply=n``; with ``&line=k``, after k moves of the expected line.
+
+    With ``&better=k``, after k moves of the line that was better than a mistake.
+    """
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
-    line = replay.line(ply)
-    step = min(whole_number(request, "line", 0, most=LAST_ID), len(line))
+    lines = {"line": replay.line(ply), "better": replay.better(ply)}
+    line_of = "better" if "better" in request.GET else "line"
+    step = min(whole_number(request, line_of, 0, most=LAST_ID), len(lines[line_of]))
     flip = is_flipped(request)
-    shown = line[step - 1] if step else replay.step(ply)
+    shown = lines[line_of][step - 1] if step else replay.step(ply)
     is_last = ply == replay.plies
     # The game may have ended by a limit or a forfeit, not by the rules.
     to_move = None if is_last and game.result is not None else replay.positions[ply].side
@@ -159,8 +163,10 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
         "previous": max(0, ply - 1),
         "next": min(replay.plies, ply + 1),
         "move": replay.moves[ply - 1] if ply else None,
-        "line": line,
+        **lines,
+        "line_of": line_of,
         "line_step": step,
+        "mistake": replay.mistakes.get(ply),
         "flip": flip,
         "flipped": "&flip=1" if flip else "",
         "position": str(shown.after),

@@ -27,6 +27,12 @@ from tournament.models.compressed import days_kept, is_kept_long
 from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
 from tournament.services.halted import is_open
+from tournament.views.games.analysis import (
+    analysis_context,
+    find_analysis,
+    request_context,
+    with_analysis,
+)
 from tournament.views.games.board import (
     board_context,
     drawn_size,
@@ -62,6 +68,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     """
     game = find_followed(request, pk) if is_part(request) else find_game_for(request, pk)
     replay, live, recorded = load_replay(game)
+    analysis = find_analysis(game, request.user) if recorded else None
+    replay = with_analysis(replay, analysis) if analysis else replay
     attempt = str(game.attempt or "")[:8]
     begun = "-begun" if live is not None and live.is_begun else ""
     seen = f"{game.state}-{attempt}-{replay.plies}{begun}"
@@ -90,6 +98,10 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
     points = find_turning_points(replay, winner) if recorded else []
     context["chart"]["points"] = point_plies = [point.ply for point in points]
+    context |= analysis_context(game, analysis, replay)
+    context["chart"]["analysis"] = context["found"] and context["found"]["curve"]
+    if recorded:
+        context |= request_context(request, game)
     context |= {
         "turning_points": points,
         "point_plies": point_plies,

@@ -9,7 +9,7 @@ from tournament.models import Game, GameLog
 
 register = template.Library()
 
-MOST_SHOWN = 3000
+MOST_SHOWN = 2600
 """Characters; the download of a log has all."""
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from engines.records import MoveNote, Record, format_note, format_score, parse_note, read_records
@@ -13,6 +13,7 @@ from engines.rules.registry import Variant as Rules
 from engines.rules.registry import find_game
 from engines.timecontrol import TimeControl
 from tournament import models
+from tournament.arithmetic.mistakes import Mistake
 
 _NO_NOTE = MoveNote()
 _CACHED_RECORDS = 32
@@ -28,6 +29,8 @@ class ShownMove:
     token: str
     note: MoveNote
     book: bool
+    mark: str = ""
+    """Of a mistake, by an analysis."""
 
     @property
     def assessed(self) -> str:
@@ -94,6 +97,8 @@ class Replay:
     rules: Rules
     moves: tuple[ShownMove, ...]
     positions: tuple[Position, ...]
+    mistakes: Mapping[int, Mistake] = field(default_factory=dict)
+    """By ply, if the game is analysed."""
 
     @property
     def plies(self) -> int:
@@ -110,8 +115,15 @@ class Replay:
 
         It ends before a move that is not legal.
         """
+        return self._follow(ply, self.moves[ply - 1].note.pv if ply else ())
+
+    def better(self, ply: int) -> tuple[BoardStep, ...]:
+        """The line that was better than the move of ``ply``, if that was a mistake; as ``line``."""
+        return self._follow(ply, self.mistakes[ply].line if ply in self.mistakes else ())
+
+    def _follow(self, ply: int, tokens: Sequence[str]) -> tuple[BoardStep, ...]:
         position, found = self.positions[max(0, ply - 1)], []
-        for token in self.moves[ply - 1].note.pv if ply else ():
+        for token in tokens:
             before = position
             try:
                 position = position.play(token)

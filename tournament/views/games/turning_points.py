@@ -1,7 +1,7 @@
 """The turning points of a finished game: the few plies that a reader looks at first.
 
-A pure function of the replay. Each kind has one rule; scores are compared as the chart draws them
-(``chart.squeeze``), because every engine has units of its own:
+A pure function of the replay. Each kind has one rule; scores are compared in hundredths of expected points,
+as the chart draws them:
 
 * **Disagreement**: the first time that the last scores of both engines cannot both be right, because each
   engine sees itself ahead, or each behind, by ``CLEAR`` or more.
@@ -24,15 +24,15 @@ from typing import Final
 from engines.records import format_score, turned_at
 from engines.rules.base import Side
 from engines.svg import count_captured
-from tournament.views.games.chart import squeeze
+from tournament.views.games.chart import hundredths
 from tournament.views.games.replay import Replay, ShownMove
 
 MOST: Final = 6
 """Turning points of a game."""
-CLEAR: Final = 20
-"""Of the chart's 100 from level to won; a lead of one unit."""
-SWING: Final = 50
-"""Of the chart's 200 from lost to won; as from 1.3 behind to 1.3 ahead."""
+CLEAR: Final = 10
+"""Hundredths more or less than half a point."""
+SWING: Final = 25
+"""Hundredths of a point."""
 MANY: Final = 6
 """Seeds, or stones of the opponent; about one capture of twelve in random play."""
 NEAR: Final = 2
@@ -58,7 +58,7 @@ def find_turning_points(replay: Replay, winner: Side | None) -> list[TurningPoin
     """At most ``MOST`` turning points of a finished game by ply; ``winner`` is None after a draw."""
     scored = [move for move in replay.moves if move.note.score is not None]
     found = [
-        *_disagreement(scored),
+        *_disagreement(scored, replay.rules.score_scale),
         *(_behind_for_good(scored, winner.other) if winner is not None else ()),
         *_announcements(scored),
         *_swings(replay),
@@ -72,12 +72,12 @@ def find_turning_points(replay: Replay, winner: Side | None) -> list[TurningPoin
     return [TurningPoint(one.ply, one.text) for one in sorted(chosen, key=lambda one: one.ply)]
 
 
-def _disagreement(scored: list[ShownMove]) -> Iterator[_Found]:
+def _disagreement(scored: list[ShownMove], scale: float) -> Iterator[_Found]:
     for before, move in pairwise(scored):
         if move.side is before.side:
             continue
         for sign, word in ((1, "ahead"), (-1, "behind")):
-            if all(sign * _lead(one) >= CLEAR for one in (before, move)):
+            if all(sign * _lead(one, scale) >= CLEAR for one in (before, move)):
                 first, second = (f"{_name(one.side)} {_written(one)}" for one in (before, move))
                 yield _Found(move.ply, f"Both engines see themselves {word}: {first}, {second}.", 4)
                 return
@@ -107,12 +107,12 @@ def _swings(replay: Replay) -> Iterator[_Found]:
     for before, reply, move in zip(replay.moves, replay.moves[1:], replay.moves[2:], strict=False):
         if before.note.score is None or move.note.score is None:
             continue
-        change = _lead(move) - _lead(before)
+        change = _lead(move, replay.rules.score_scale) - _lead(before, replay.rules.score_scale)
         if abs(change) >= SWING:
             verb = "rises" if change > 0 else "falls"
             scores = f"from {_written(before)} to {_written(move)}"
             text = f"After {reply.token} {_name(move.side)}'s score {verb} {scores}."
-            yield _Found(move.ply, text, abs(change) / 200)
+            yield _Found(move.ply, text, abs(change) / 100)
 
 
 def _captures(replay: Replay) -> Iterator[_Found]:
@@ -124,9 +124,10 @@ def _captures(replay: Replay) -> Iterator[_Found]:
             yield _Found(move.ply, text, min(1.0, captured / (4 * MANY)))
 
 
-def _lead(move: ShownMove) -> int:
-    """The score as the chart draws it, seen from the engine that gave it; 0 without a score."""
-    return squeeze(move.note.score, Side.WHITE) or 0
+def _lead(move: ShownMove, scale: float) -> int:
+    """What its engine expected beyond half a point; 0 without a score."""
+    expected = hundredths(move.note.score, Side.WHITE, scale)
+    return 0 if expected is None else expected - 50
 
 
 def _written(move: ShownMove) -> str:

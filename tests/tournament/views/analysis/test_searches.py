@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -83,16 +81,21 @@ def test_bots_whose_owners_allow_nothing_are_for_their_owners(site: Site, as_use
 
 def test_the_analysis_of_a_game_needs_an_account_and_has_every_position(site: Site, as_user: LogIn) -> None:
     page, ask = f"/games/{site.played.pk}/analysis/", {"bot": str(site.white.pk), "ms": "100"}
-    guest = Client()
-    assert "This needs an account" in guest.get(page).content.decode()
+    guest, user = Client(), as_user(site.rival)
+    assert guest.get(page)["Location"] == f"/games/{site.played.pk}/#computer"
     assert "Log in to request" in guest.post(page, ask, follow=True).content.decode()
     for wrong in ({**ask, "ms": "7"}, {**ask, "bot": "x"}):
-        assert "Choose" in as_user(site.rival).post(page, wrong, follow=True).content.decode()
-    answer = as_user(site.rival).post(page, ask)
+        assert "Choose" in user.post(page, wrong, follow=True).content.decode()
+        refused = user.post(page, wrong, headers=PART)
+        assert (refused.status_code, refused.content[:6]) == (400, b"Choose")
+    answer = user.post(page, ask)
     search = BotSearch.objects.get()
-    assert answer["Location"] == f"{page}?{urlencode({'search': search.pk})}"
+    assert answer["Location"] == f"{page}{search.pk}/"
     assert (search.game, search.plies[0], search.owner) == (site.played, 0, site.rival)
     assert search.plies == list(range(len(search.plies)))
     assert len(search.plies) in {len(search.moves.split()), len(search.moves.split()) + 1}
-    assert "0 of" in guest.get(answer["Location"]).content.decode()
-    assert guest.get(f"{page}?search=x").status_code == 200
+    assert f"0 of {len(search.plies)} positions" in user.get(answer["Location"], follow=True).content.decode()
+    state = guest.get(answer["Location"], headers=PART).content.decode()
+    assert f'data-follow="{page}{search.pk}/?seen=0-' in state
+    assert guest.get(f"/games/{site.live.pk}/analysis/{search.pk}/", headers=PART).status_code == 404
+    assert user.post(f"/games/{site.live.pk}/analysis/", ask).status_code == 404

@@ -101,7 +101,7 @@ def test_a_script_gets_the_board_alone(site: Site, client: Client) -> None:
 def test_a_game_of_any_length_costs_the_same_queries(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         page_of(client, f"/games/{site.played.pk}/?ply=3")
 
 

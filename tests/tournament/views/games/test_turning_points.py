@@ -51,8 +51,8 @@ def test_the_first_disagreement_about_who_is_ahead_is_one(scores: str, text: str
     assert told(game_with(scores)) == [(4, text)]
 
 
-def test_a_disagreement_by_less_than_a_unit_is_none() -> None:
-    assert told(game_with("+0.90 +3.00 +0.90 +3.00")) == []
+def test_a_disagreement_by_less_than_a_tenth_of_a_point_is_none() -> None:
+    assert told(game_with("+0.70 +3.00 +0.70 +3.00")) == []
 
 
 def test_the_scores_of_one_engine_cannot_disagree() -> None:
