@@ -167,7 +167,6 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         unread = self.filter(read_at__isnull=True).order_by("-id")
         return unread.select_related("version__bot", "tournament")[:MOST_NOTICES]
 
-
     def latest_read(self) -> NoticeQuerySet:
         """Those that were read last, as many as a page shows."""
         read = self.filter(read_at__isnull=False).order_by("-read_at", "-id")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
@@ -17,7 +17,7 @@ from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.standings import GameScore
-from tournament.models import Bot, BotVersion, LadderRating, PairScore
+from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, Tournament
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import served_table, table_links
 from tournament.views.games.filters import comparison_address, games_address
@@ -31,6 +31,10 @@ RESULTS = ("ladder", "colour", *COLUMNS, "elo", "elo_low", "elo_high", "superior
 ``superiority`` is the likelihood that the first bot is the better one, 0 to 1.
 """
 ESTIMATES = ("ladder", "version", "opponent_version", "elo", "elo_error", "superiority")
+
+FEW_GAMES = 20
+"""The page says of fewer games that they are few."""
+MOST_TESTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
         "games": GAMES.values(),
         "ladders": list(_compare(asked)),
         "gaps": list(_gaps(asked)),
+        "tests": _tests(asked),
+        "few": FEW_GAMES,
         "result_files": [table_links("Results", "comparison-results", slug, other, **filters)],
         "estimate_files": [table_links("Estimates", "comparison-estimates", slug, other, **filters)],
         "reversed": comparison_address(
@@ -124,7 +130,7 @@ def comparison_estimates(request: HttpRequest, slug: str, other: str, kind: str)
     asked = _find(request, slug, other)
     lines = [
         (game.code, one, another, gap.elo, gap.error, gap.superiority)
-        for game, one, another, gap in _gaps(asked)
+        for game, one, another, _, gap in _gaps(asked)
     ]
     return _served(asked, kind, "estimates", ESTIMATES, lines)
 
@@ -201,22 +207,40 @@ def _compare(asked: Comparison) -> Iterator[LadderComparison]:
             yield LadderComparison(GAMES[code], total, colours, interval(counts))
 
 
-def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, Strength]]:
-    """The estimated differences on the ladders on which both have played, with the numbers of the versions.
+def _tests(asked: Comparison) -> list[Tournament]:
+    """The newest version tests of the chosen versions against each other."""
+    sides = (asked.first.chosen, asked.second.chosen)
+    between = Q()
+    for candidates, baselines in (sides, sides[::-1]):
+        both = [
+            Exists(Entry.objects.filter(tournament=OuterRef("pk"), number=number, version__in=versions))
+            for number, versions in enumerate((candidates, baselines), start=1)
+        ]
+        between |= Q(both[0], both[1])
+    tests = access.visible_version_tests().filter(between).select_related("owner", "version_test")
+    if asked.ladder:
+        tests = tests.filter(ladders__0=asked.ladder)
+    return list(tests.order_by("-pk")[:MOST_TESTS])
 
-    They are those of the chosen versions, else of the latest rated ones, whether they have met or not.
+
+def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, int, Strength]]:
+    """The estimated differences on the ladders on which both have played.
+
+    With the numbers of the versions, and the rated games of the one that has fewer. They are the chosen
+    versions, else the latest rated ones, whether they have met or not.
     """
     first, second = asked.first, asked.second
     rated = LadderRating.objects.filter(ladder__in=asked.ladders, version__in=[*first.chosen, *second.chosen])
-    rows = list(rated.order_by("version__number").values_list("ladder", "version"))
+    rows = list(rated.order_by("version__number").values_list("ladder", "version", "games"))
     latest, latest_other = (
-        {code: version for code, version in rows if version in chosen}
+        {code: (version, games) for code, version, games in rows if version in chosen}
         for chosen in (set(first.chosen), set(second.chosen))
     )
     for code in asked.ladders:
-        one, other = latest.get(code), latest_other.get(code)
-        if one is None or other is None or one == other:
+        if code not in latest or code not in latest_other:
             continue
-        estimate = ladder_estimate(code)
+        (one, games), (other, others) = latest[code], latest_other[code]
+        estimate = ladder_estimate(code) if one != other else None
         if estimate and {one, other} <= estimate.strengths.keys():
-            yield GAMES[code], first.versions[one], second.versions[other], estimate.difference(one, other)
+            gap = estimate.difference(one, other)
+            yield GAMES[code], first.versions[one], second.versions[other], min(games, others), gap

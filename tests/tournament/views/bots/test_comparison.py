@@ -11,8 +11,10 @@ from pytest_django import DjangoAssertNumQueries
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
+from tests.support.schedule import make_test
 from tests.tournament.views.bots.test_results import check_numbers, text_of
 from tournament.models import Game, LadderRating, PairScore
+from tournament.views.bots import comparison
 from tournament.views.games import search
 from workers.intervals import interval
 from workers.statistics import Wdl
@@ -70,7 +72,7 @@ def test_both_tables_as_files_are_those_of_the_page(client: Client, query: str) 
     rows = answer["results"]
     assert [(row["ladder"], row["colour"], row["games"], row["won"]) for row in rows] == expected
     assert [row["superiority"] is None for row in rows] == [colour is not None for _, colour, *_ in expected]
-    gaps = [(game.code, gap.elo) for game, _, _, gap in page.context["gaps"]]
+    gaps = [(game.code, gap.elo) for game, *_, gap in page.context["gaps"]]
     found = client.get(estimates.json).json()["estimates"]
     assert [(row["ladder"], row["elo"]) for row in found] == gaps
     assert f'href="{results.csv}"' in text
@@ -121,7 +123,7 @@ def test_two_versions_of_a_bot_are_compared_by_the_estimates(client: Client) -> 
     link = re.search(r'href="(/bots/stone-age/against/stone-age/[^"]*)"', text_of(client, "/bots/stone-age/"))
     assert link is not None
     page = client.get(link[1].replace("&amp;", "&"))
-    assert [(one, other) for _, one, other, _ in page.context["gaps"]] == [(2, 1)]
+    assert [(one, other) for _, one, other, *_ in page.context["gaps"]] == [(2, 1)]
     (gap,) = [gap for *_, gap in page.context["gaps"]]
     (back,) = [gap for *_, gap in client.get(page.context["reversed"]).context["gaps"]]
     assert gap.superiority == pytest.approx(1 - back.superiority)
@@ -164,3 +166,26 @@ def test_a_comparison_costs_the_same_queries_with_any_number_of_games(
     text_of(client, PAGE)  # computes the estimates, which are kept
     with django_assert_max_num_queries(7 + len(GAMES)):
         text_of(client, PAGE)
+
+
+def test_the_version_tests_of_two_versions_are_linked_whichever_is_first(client: Client, site: Site) -> None:
+    newer = site.white.bot.versions.get(number=2)
+    test = make_test(site.owner, candidate=newer, baseline=site.white, ladder=LADDER)
+    own, link = "/bots/stone-age/against/stone-age/", f'href="{test.get_absolute_url()}"'
+    for query in ("", "?version=1&opponent_version=2", "?version=2", f"?ladder={LADDER}"):
+        assert link in text_of(client, f"{own}{query}"), query
+    for query in ("?version=1&opponent_version=1", "?ladder=dualma"):
+        assert link not in text_of(client, f"{own}{query}"), query
+    assert link not in text_of(client, PAGE)
+
+
+def test_few_games_are_said_to_be_few(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = text_of(client, f"{PAGE}?ladder={LADDER}")
+    (one,) = client.get(f"{PAGE}?ladder={LADDER}").context["ladders"]
+    assert f"few games: {one.total.score.games}<" in page
+    own = client.get("/bots/stone-age/against/stone-age/?version=2&opponent_version=1")
+    games = [games for *_, games, _ in own.context["gaps"]]
+    assert games
+    assert f"few games: {games[0]}<" in own.content.decode()
+    monkeypatch.setattr(comparison, "FEW_GAMES", 2)
+    assert "few games" not in text_of(client, f"{PAGE}?ladder={LADDER}")
