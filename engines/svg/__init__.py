@@ -89,6 +89,7 @@ def draw(
     flip: bool = False,
     players: bool = True,
     targets: bool = False,
+    over: bool = False,
     size: int = 480,
     style: str = "",
 ) -> str:
@@ -98,24 +99,25 @@ def draw(
     that ``last_move`` was played in, the whole move is shown: the way of a sowing with every change of a
     hole, the cell that a piece left. Without ``players`` their names are left out, for pages that show them
     beside the board, and what they hold stays. With ``targets`` each cell has an invisible button, for pages
-    on which moves are entered (``data-cell``). ``style`` is embedded, for a separate file: ``STYLE`` or
-    ``flat_style()``, any other text unescaped; ``MATERIALS`` is embedded with it.
+    on which moves are entered (``data-cell``). With ``over`` the game has ended, and nobody is to move.
+    ``style`` is embedded, for a separate file: ``STYLE`` or ``flat_style()``, any other text unescaped;
+    ``MATERIALS`` is embedded with it.
     """
     code = game_code(position)
     width, height, board = _DRAWINGS[code](position, last_move, flip, before, False)
     far, near = (Side.WHITE, Side.BLACK) if flip else (Side.BLACK, Side.WHITE)
     strip = STRIP if players or code in _HELD else 0.0
     full_width, full_height = width + 2 * PADDING, height + 2 * strip + 2 * PADDING
-    spoken = describe(position, last_move)
+    spoken = describe(position, last_move, over=over)
     return element(
         "svg",
         element("title", spoken),
         element("style", style) + MATERIALS if style else "",
-        _strip(position, far, strip / 2, width, players) if strip else "",
+        _strip(position, far, strip / 2, width, players, over) if strip else "",
         element(
             "g", board, *(_targets(position, flip) if targets else ()), transform=f"translate(0 {strip:g})"
         ),
-        _strip(position, near, strip + height + strip / 2, width, players) if strip else "",
+        _strip(position, near, strip + height + strip / 2, width, players, over) if strip else "",
         xmlns="http://www.w3.org/2000/svg",
         kind=f"board board-{code}",
         role="group" if targets else "img",
@@ -190,12 +192,12 @@ def is_wide(position: Position) -> bool:
     return game_code(position) in _WIDE
 
 
-def _strip(position: Position, side: Side, y: float, width: float, named: bool) -> str:
+def _strip(position: Position, side: Side, y: float, width: float, named: bool, over: bool) -> str:
     """A player's line: piece, name and standing if ``named``; at the right what he holds."""
     held = _held(position, side, width - 12, y)
     if not named:
         return element("g", held, kind="strip")
-    said = standing(position, side)
+    said = standing(position, side, over=over)
     parts = [
         circle(MARGIN_LEFT, y, 9, f"disc {side.name.lower()}"),
         circle(MARGIN_LEFT, y, 5, "groove") if side is Side.BLACK else "",

@@ -58,14 +58,15 @@ def holding(position: Position, side: Side) -> str:
     return ""
 
 
-def standing(position: Position, side: Side) -> str:
+def standing(position: Position, side: Side, *, over: bool = False) -> str:
     """The text beside a player's name: "to move", "wins (no move)" or "".
 
-    In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is shown beside both names.
+    In Dogon with the seeds: "wins 27 to 21 (seeds)". A draw is shown beside both names. With ``over``
+    the game has ended, by the rules or otherwise: nobody is to move.
     """
     outcome = position.outcome()
     if not outcome.decided:
-        return "to move" if position.side is side else ""
+        return "to move" if position.side is side and not over else ""
     if outcome.result is Result.win_for(side.other):
         return ""
     verb = "draw" if outcome.result is Result.DRAW else "wins"
@@ -93,12 +94,13 @@ def count_captured(before: Position, after: Position) -> int:
     return 0
 
 
-def summarize(position: Position, last_move: str = "") -> str:
+def summarize(position: Position, last_move: str = "", *, over: bool = False) -> str:
     """The position in three or four short sentences: the move, who is to move, and the pieces of each side.
 
-    Like ``describe``, without the cells: short enough to be read aloud after every move.
+    Like ``describe``, without the cells: short enough to be read aloud after every move. See ``standing`` for
+    ``over``.
     """
-    sentences = [*_last_move(last_move), _state(position)]
+    sentences = [*_last_move(last_move), *_state(position, over)]
     sentences += [f"{NAMES[side]}: {_possessions(position, side)}" for side in Side]
     return ". ".join(sentences) + "."
 
@@ -118,12 +120,13 @@ def _possessions(position: Position, side: Side) -> str:
     return f"{_count(heights.count(1), 'single disc')} and {_count(heights.count(2), 'stack')}"
 
 
-def describe(position: Position, last_move: str = "") -> str:
+def describe(position: Position, last_move: str = "", *, over: bool = False) -> str:
     """The whole position in a few sentences, every occupied cell named.
 
-    ``last_move`` is included only if it has the characters of move tokens.
+    ``last_move`` is included only if it has the characters of move tokens; see ``standing`` for ``over``.
     """
-    sentences = [f"{game_name(position)} after {_count(position.ply, 'ply', 'plies')}, {_state(position)}"]
+    place = f"{game_name(position)} after {_count(position.ply, 'ply', 'plies')}"
+    sentences = [", ".join([place, *_state(position, over)])]
     sentences += _last_move(last_move)
     sentences.append(f"On the board: {_contents(position.board())}")
     sentences += [f"{NAMES[side]}: {held}" for side in Side if (held := holding(position, side))]
@@ -134,9 +137,9 @@ def _last_move(token: str) -> list[str]:
     return [f"Last move {token}"] if TOKEN.fullmatch(token) else []
 
 
-def _state(position: Position) -> str:
-    standings = (f"{NAMES[side]} {said}" for side in Side if (said := standing(position, side)))
-    return " and ".join(standings)
+def _state(position: Position, over: bool) -> list[str]:
+    standings = [f"{NAMES[side]} {said}" for side in Side if (said := standing(position, side, over=over))]
+    return [" and ".join(standings)] if standings else []
 
 
 def _contents(board: Mapping[str, str]) -> str:

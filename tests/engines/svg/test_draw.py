@@ -221,6 +221,16 @@ def test_a_position_is_described_in_words() -> None:
     assert stones.endswith("f3 1 white. White: keeps 2. Black: keeps 1.")
 
 
+@pytest.mark.parametrize("code", GAMES)
+def test_nobody_is_to_move_after_a_game_that_the_rules_have_not_ended(code: str) -> None:
+    start = GAMES[code].position.initial()
+    for drawn in (draw(start, over=True), describe(start, over=True), summarize(start, over=True)):
+        assert "to move" not in drawn
+        assert "to-move" not in drawn
+        assert ", ." not in drawn
+    assert "to move" in draw(start)
+
+
 @pytest.mark.parametrize(
     ("code", "fen", "text"),
     [

@@ -216,11 +216,19 @@ def _judge(line: Line) -> Outcome:
     return history.outcome
 
 
-def draw_line(line: Line, *, flip: bool = False, targets: bool = False) -> SafeString:
-    """The last position of a line, with its last move."""
-    before = line.positions[-2] if line.moves else None
-    last = line.moves[-1] if line.moves else ""
-    drawn = svg.draw(line.position, last_move=last, before=before, flip=flip, targets=targets)
+def draw_line(
+    line: Line, *, flip: bool = False, players: bool = True, targets: bool = False, over: bool = False
+) -> SafeString:
+    """The last position of a line, with its last move; see ``svg.draw`` for the rest."""
+    drawn = svg.draw(
+        line.position,
+        last_move=line.moves[-1] if line.moves else "",
+        before=line.positions[-2] if line.moves else None,
+        flip=flip,
+        players=players,
+        targets=targets,
+        over=over,
+    )
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from allauth.account.adapter import get_adapter
 from django.http import HttpRequest
 
@@ -37,7 +39,7 @@ def open_count(request: HttpRequest) -> dict[str, object]:
         has_user = hasattr(request, "user")  # an early error has none
         return playing.open_games(person_of(request)).count() if has_user and _may_have_games(request) else 0
 
-    return {"open_games": count}
+    return {"open_games": cache(count)}
 
 
 def _may_have_games(request: HttpRequest) -> bool:

@@ -107,27 +107,28 @@ def game_svg(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
 
     With ``?small=1`` it is the picture of about 120 pixels for lists.
     """
-    game, step = _step(request, pk, ply)
+    game, step, over = _step(request, pk, ply)
     if request.GET.get("small") == "1":
         drawn = svg.draw_small(step.after, last_move=step.token, alone=True)
     else:
-        drawn = draw_board(step, flip=is_flipped(request), style=svg.STYLE)
+        drawn = draw_board(step, flip=is_flipped(request), over=over, style=svg.STYLE)
     return _picture(game, drawn, "image/svg+xml")
 
 
 @require_safe
 def game_png(request: HttpRequest, pk: int, ply: int) -> HttpResponse:
     """The same as PNG, in the light colours, for link previews."""
-    game, step = _step(request, pk, ply)
-    drawn = draw_board(step, flip=is_flipped(request), style=svg.flat_style())
+    game, step, over = _step(request, pk, ply)
+    drawn = draw_board(step, flip=is_flipped(request), over=over, style=svg.flat_style())
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, background="#f3f1ec")
     return _picture(game, bytes(png), "image/png")
 
 
-def _step(request: HttpRequest, pk: int, ply: int) -> tuple[Game, BoardStep]:
+def _step(request: HttpRequest, pk: int, ply: int) -> tuple[Game, BoardStep, bool]:
+    """The game, the step that leads to the position, and whether the game ended there."""
     game = find_game_for(request, pk)
     replay, *_ = load_replay(game)
-    return game, replay.step(min(ply, replay.plies))
+    return game, replay.step(min(ply, replay.plies)), ply >= replay.plies and game.result is not None
 
 
 def _picture(game: Game, content: str | bytes, content_type: str) -> HttpResponse:
@@ -151,10 +152,12 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
     shown = lines[line_of][step - 1] if step else replay.step(ply)
     is_last = ply == replay.plies
     # The game may have ended by a limit or a forfeit, not by the rules.
-    to_move = None if is_last and game.result is not None else replay.positions[ply].side
+    over = is_last and game.result is not None
+    to_move = None if over else replay.positions[ply].side
     # The rules do not tell the end by a limit or a forfeit.
-    tells_end = is_last and game.result is not None and not shown.after.outcome().decided
+    tells_end = over and not shown.after.outcome().decided
     end = f" {ending_sentence(game)}" if tells_end else ""
+    summary = svg.summarize(shown.after, shown.token, over=over and not step)
     clocks = replay.clocks(ply, parse_time_control(game.tournament.time_control))
     panels = player_panels(game, clocks, to_move, live if is_last else None, reports=replay.reports(ply))
     return {
@@ -174,8 +177,8 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
             "analysis", replay, ply, len(replay.moves), game if game.result is not None else None
         ),
         "to_explorer": _analysis_address("explorer", replay, ply, ply),
-        "spoken": f"{_place(replay, ply, step)}. {svg.summarize(shown.after, shown.token)}{end}",
-        "board": draw_board(shown, flip=flip, players=False),
+        "spoken": f"{_place(replay, ply, step)}. {summary}{end}",
+        "board": draw_board(shown, flip=flip, players=False, over=over and not step),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
         "is_wide": svg.is_wide(shown.after),
@@ -216,10 +219,18 @@ def _place(replay: Replay, ply: int, step: int) -> str:
     return f"Expected move {step} at ply {ply}" if step else f"Ply {ply} of {replay.plies}"
 
 
-def draw_board(step: BoardStep, *, flip: bool = False, players: bool = True, style: str = "") -> SafeString:
-    """The position with the move that led to it; see ``svg.draw`` for ``players`` and ``style``."""
+def draw_board(
+    step: BoardStep, *, flip: bool = False, players: bool = True, over: bool = False, style: str = ""
+) -> SafeString:
+    """The position with the move that led to it; see ``svg.draw`` for ``players``, ``over`` and ``style``."""
     drawn = svg.draw(
-        step.after, last_move=step.token, before=step.before, flip=flip, players=players, style=style
+        step.after,
+        last_move=step.token,
+        before=step.before,
+        flip=flip,
+        players=players,
+        over=over,
+        style=style,
     )
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
 

@@ -145,4 +145,4 @@ def _draw(game: Game, live: LiveGame | None) -> tuple[SafeString, dict[Side, str
     replay = replay_of(game, None, live) if live else load_replay(game)[0]
     last = replay.step(replay.plies)
     clocks = replay.clocks(replay.plies, parse_time_control(game.tournament.time_control))
-    return draw_board(last, players=False), clocks, last.after.side
+    return draw_board(last, players=False, over=live is None), clocks, last.after.side

@@ -365,6 +365,9 @@ def test_a_screen_reader_is_told_the_end_that_the_rules_do_not_tell(site: Site, 
     GameRecord.objects.create(game=site.live, text=record_text(site.live, moves, ending))
     end = page_of(client, f"/games/{site.live.pk}/", **PART)
     assert re.search(r'data-spoken="Ply 8 of 8. [^"]* White wins: Black resigned.">', end)
+    assert "to move" not in end
+    assert b"to move" not in client.get(f"/games/{site.live.pk}/8.svg").content
+    assert b"to move" in client.get(f"/games/{site.live.pk}/7.svg").content
     assert "resigned" not in page_of(client, f"/games/{site.live.pk}/?ply=7", **PART)
 
 
