@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.support.filled_site import PASSWORD
@@ -18,6 +19,12 @@ FOCUS_IS_VISIBLE = """() => {
   if (one === document.body || !one.matches(":focus")) return true; // inside a control, the browser shows it
   return box.width * box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0
     && box.left < innerWidth && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+}"""
+STANDARDS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+RUN_AXE = """async (tags) => {
+  const { violations } = await axe.run({ runOnly: tags });
+  return violations.flatMap((rule) => rule.nodes.map(
+    (node) => `${rule.id} ${node.target}: ${node.html.slice(0, 120)}`));
 }"""
 Visit = Callable[..., Page]
 
@@ -52,3 +59,10 @@ def box_of(element: Locator) -> FloatRect:
 def fits(page: Page) -> bool:
     """Whether the page does not scroll sideways."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds on the page as it is now."""
+    page.evaluate(AXE_SCRIPT)
+    found: list[str] = page.evaluate(RUN_AXE, STANDARDS)
+    return found

@@ -13,7 +13,6 @@ from typing import Final, Literal
 
 import pytest
 from allauth.core.ratelimit import respond_429
-from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import SuspiciousOperation
@@ -24,6 +23,7 @@ from django.views import defaults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
+from tests.e2e.pages import violations
 from tests.support.addresses import EXPECTED, address_of, all_addresses
 from tests.support.browsers import DRAWN, NO_STREAMS, wait_in
 from tests.support.filled_site import Site
@@ -40,12 +40,6 @@ READ_MOST: Final = (
     "/rules/dogon-kulei/",
     "/log-in/",
 )
-STANDARDS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-RUN_AXE: Final = """async (tags) => {
-  const { violations } = await axe.run({ runOnly: tags });
-  return violations.flatMap((rule) => rule.nodes.map(
-    (node) => `${rule.id} ${node.target}: ${node.html.slice(0, 120)}`));
-}"""
 SCROLLS: Final = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -108,8 +102,7 @@ class Probe:  # without slots: Playwright sets attributes
         self.responses.append(response)
 
     def _run(self, where: str) -> None:
-        self.page.evaluate(AXE_SCRIPT)
-        self.found += [f"{where}: {text}" for text in self.page.evaluate(RUN_AXE, STANDARDS)]
+        self.found += [f"{where}: {text}" for text in violations(self.page)]
         if self.page.evaluate(SCROLLS):
             self.found.append(f"{where}: the page scrolls sideways")
 

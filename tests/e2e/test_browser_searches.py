@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from engines.rules.history import History
 from engines.rules.registry import find_game
-from tests.e2e.pages import PHONE, Visit, fits, log_in
+from tests.e2e.pages import DESK, PHONE, Visit, fits, log_in, violations
 from tests.support.door import DoorWorker
 from tests.support.filled_site import LADDER, Site
 from tournament.models import Bot, BotSearch, PersonGame
@@ -230,7 +230,7 @@ def test_a_window_that_missed_a_move_plays_none_and_shows_the_game(
     expect(stale.locator("#said")).to_contain_text("The game has gone on")
     assert PersonGame.objects.get().moves == moves
     stale.unroute("**/play/game/*/?seen=*")
-    expect(stale.locator("#turn .line span")).to_have_count(2)
+    expect(stale.locator("#move-list a")).to_have_count(2)
 
 
 def test_onlookers_follow_a_game_and_its_player_may_stop_it(
@@ -243,7 +243,7 @@ def test_onlookers_follow_a_game_and_its_player_may_stop_it(
     state = mine.locator("#state")
     expect(state).to_have_text("Your move.")
     page.goto(mine.url)
-    expect(page.locator("#turn .line")).to_have_text("")
+    expect(page.locator("#move-list")).to_have_count(0)
     mine.context.set_offline(True)
     mine.locator("#token").fill("c1+")
     mine.locator("#token").press("Enter")
@@ -251,10 +251,10 @@ def test_onlookers_follow_a_game_and_its_player_may_stop_it(
     mine.context.set_offline(False)
     mine.locator("#token").press("Enter")
     expect(state).to_contain_text("thinks")
-    expect(page.locator("#turn .line")).to_have_text("c1+")
+    expect(page.locator("#move-list a")).to_have_text(["c1+"])
     slot.answer(slot.take())
     expect(mine.locator("#token")).to_be_focused()
-    expect(page.locator("#turn .line span")).to_have_count(2)
+    expect(page.locator("#move-list a")).to_have_count(2)
     history = History(find_game(LADDER))
     for token in PersonGame.objects.get().moves.split():
         history.play(token)
@@ -265,6 +265,97 @@ def test_onlookers_follow_a_game_and_its_player_may_stop_it(
     mine.get_by_role("button", name="Yes, stop it").click()
     expect(state).to_contain_text("The game is void")
     expect(page.locator("#state")).to_contain_text("The game is void")
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["wide", "phone"])
+def test_a_guest_looks_back_takes_back_and_is_told_what_a_click_means(
+    slot: AnsweringSlot, site: Site, visit: Visit, viewport: ViewportSize
+) -> None:
+    page = visit(viewport=viewport)
+    page.goto("/play/")
+    ladder = page.get_by_role("form", name="Play Dogon kulei")
+    ladder.get_by_label("Bot").select_option(str(site.white.pk))
+    ladder.get_by_role("button", name="Play", exact=True).click()
+    state, said = page.locator("#state"), page.locator("#said")
+    expect(state).to_have_text("Your move.")
+    expect(page.locator("h1")).to_have_text(re.compile("^Guest – .*Stone Age"))
+    expect(page.locator("#bottom")).to_contain_text("Guest")
+    expect(page.locator("#entry-hint")).to_contain_text("c1+: c1, then Anticlockwise +")
+    page.locator('#view [data-cell="a2"]').click(force=True)
+    expect(said).to_contain_text("No legal move begins with a2. Next: a cell with a dashed ring (a1, b1,")
+    page.locator('#view [data-cell="c1"]').click()
+    expect(page.locator("#choices")).to_be_visible()
+    page.locator('#view [data-cell="d2"]').click(force=True)
+    expect(said).to_contain_text("No legal move goes on from c1 with d2. Next: a direction.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#choices")).to_be_hidden()
+    page.locator('#view [data-cell="c1"]').click()
+    page.get_by_role("button", name="Anticlockwise +").click()
+    expect(state).to_contain_text("thinks")
+    page.locator("#view svg").click()
+    expect(said).to_contain_text("No move can be entered now")
+    slot.answer(slot.take())
+    expect(state).to_have_text("Your move.")
+    expect(page.locator("#move-list a[aria-current]")).to_have_attribute("data-ply", "2")
+    page.locator("#move-list a").first.click()
+    expect(page.locator("#spoken")).to_contain_text("Position after move 1 of 2.")
+    expect(page.locator("#view [data-cell]")).to_have_count(0)
+    page.locator("#view svg").click()
+    expect(said).to_contain_text("This is an earlier position")
+    assert fits(page)
+    page.get_by_role("link", name="Back to the present position").click()
+    expect(page.locator('#view [data-cell="d1"]')).to_be_visible()
+    page.locator("#move-list a").last.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#view")).to_have_attribute("data-ply", "0")
+    page.keyboard.press("End")
+    expect(page.locator("#view")).to_have_attribute("data-ply", "2")
+    page.get_by_role("button", name="Take back").click()
+    expect(page.locator("#move-list")).to_have_count(0)
+    expect(page.locator("#turn")).to_contain_text("1 move of Guest taken back")
+    assert violations(page) == []
+    page.locator("summary", has_text="Resign").click()
+    page.get_by_role("button", name="Yes, resign").click()
+    expect(state).to_contain_text("you resigned")
+    expect(page.locator("#play")).not_to_contain_text("to move")
+    page.get_by_role("button", name="Rematch with the other side").click()
+    expect(page.locator("h1")).to_have_text(re.compile("– Guest$"))
+    assert fits(page)
+
+
+def test_an_earlier_position_stays_while_the_bot_moves(slot: AnsweringSlot, site: Site, page: Page) -> None:
+    log_in(page, "rita")
+    page.goto(f"/play/{LADDER}/")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator("#token").fill("c1+")
+    page.locator("#token").press("Enter")
+    expect(page.locator("#state")).to_contain_text("thinks")
+    page.get_by_label("First position").click()
+    expect(page.locator("#view")).to_have_attribute("data-ply", "0")
+    slot.answer(slot.take())
+    expect(page.locator("#state")).to_have_text("Your move.")
+    expect(page.locator("#move-list a")).to_have_count(2)
+    expect(page.locator("#view")).to_have_attribute("data-ply", "0")
+    page.get_by_label("Last move").click()
+    expect(page.locator("#view")).to_have_attribute("data-ply", "2")
+    expect(page.locator('#view [data-cell="d1"]')).to_be_visible()
+
+
+def test_earlier_positions_are_looked_at_without_scripts(
+    slot: AnsweringSlot, site: Site, unscripted: Page
+) -> None:
+    unscripted.goto(f"/play/{LADDER}/")
+    unscripted.get_by_role("button", name="Play", exact=True).click()
+    unscripted.locator("#token").fill("c1+")
+    unscripted.get_by_role("button", name="Play", exact=True).click()
+    slot.answer(slot.take())
+    unscripted.get_by_role("link", name="Reload").click()
+    unscripted.locator("#move-list a").first.click()
+    expect(unscripted.locator("#spoken")).to_contain_text("Position after move 1 of 2.")
+    unscripted.get_by_role("link", name="Back to the present position").click()
+    expect(unscripted.locator("#spoken")).not_to_contain_text("Position after")
+    assert fits(unscripted)
 
 
 def test_an_owner_lets_everybody_ask_a_bot(site: Site, page: Page) -> None:

@@ -11,10 +11,14 @@ const isCell = (part) => /^[a-i][1-9]$/.test(part);
 
 const partsOf = (token) => token.match(PARTS) ?? [];
 
+const inWords = (parts) => parts.map((part) => WORDS[part] ?? part).join(", then ");
+
+const MOST_NAMED = 8; // cells that a refusal names
+
 const CLICK_MS = 700; // a click after a pointer's release is the same act
 
 // The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token, `say` a sentence
-// about a move that is entered in part.
+// about a move that is entered in part; its second argument tells that something was refused.
 export class MoveEntry {
   #panel;
   #choices;
@@ -33,6 +37,8 @@ export class MoveEntry {
     this.#listen();
     const hint = document.getElementById("entry-hint");
     if (hint) hint.hidden = false;
+    const example = hint?.querySelector("[data-example]");
+    if (example) example.after(`: ${inWords(partsOf(example.textContent))}`);
   }
 
   #listen() {
@@ -43,7 +49,11 @@ export class MoveEntry {
     panel.addEventListener("pointercancel", () => { from = ""; });
     panel.addEventListener("pointerup", (event) => {
       const cell = cellAt(event);
-      if (!isMain(event) || !cell) return;
+      if (!isMain(event) || !event.target.closest("svg")) return;
+      if (!cell) {
+        if (!from) this.#refuse("");
+        return;
+      }
       releasedAt = event.timeStamp;
       if (from && from !== cell) this.enter(from);
       this.enter(cell);
@@ -53,6 +63,9 @@ export class MoveEntry {
       if (target && event.timeStamp - releasedAt > CLICK_MS) this.enter(target.dataset.cell);
     });
     panel.addEventListener("keydown", (event) => this.#press(event));
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.drop()) event.preventDefault();
+    });
   }
 
   // The legal moves of the position that is shown now, with spaces between them.
@@ -63,12 +76,15 @@ export class MoveEntry {
     this.#show();
   }
 
-  // One more part; without effect if no legal move goes on with it.
+  // One more part; it is refused with a sentence if no legal move goes on with it.
   enter(part) {
     const next = this.#next();
     const kind = isCell(part) && !next.has(part) ? this.#kindFor(next) : "";
     const parts = [...this.#parts, ...(kind ? [kind] : []), part];
-    if (!this.#going(parts).length) return;
+    if (!this.#going(parts).length) {
+      this.#refuse(part);
+      return;
+    }
     this.#parts = parts;
     this.#kind = "";
     if (isCell(part)) this.#at = part;
@@ -80,8 +96,23 @@ export class MoveEntry {
     }
   }
 
+  // Say why nothing was entered; `part` is empty if no cell was meant.
+  #refuse(part) {
+    if (!this.#moves.length) return; // whoever shows the position knows why
+    const cells = [...this.#cells()].sort();
+    const named = cells.length <= MOST_NAMED ? ` (${cells.join(", ")})` : "";
+    const wanted = cells.length ? `a cell with a dashed ring${named}` : this.#wanted();
+    const entered = this.#entered();
+    const why = !part ? "That is no cell." : entered ? `No legal move goes on from ${entered} with ${part}.` : `No legal move begins with ${part}.`;
+    this.#say(`${why} Next: ${wanted}.${entered ? " Esc drops what is entered." : ""}`, true);
+  }
+
+  #entered() {
+    return this.#parts.map((one) => WORDS[one] ?? one).join(" ");
+  }
+
   #tell() {
-    const entered = this.#parts.map((one) => WORDS[one] ?? one).join(" ") || "Nothing";
+    const entered = this.#entered() || "Nothing";
     this.#say(`${entered} entered. ${this.#whole() ? "Confirm, or next" : "Next"}: ${this.#wanted()}.`);
   }
 
@@ -90,6 +121,16 @@ export class MoveEntry {
     if (!this.#parts.length) return false;
     this.#parts.pop();
     if (["D", "R"].includes(this.#parts.at(-1))) this.#parts.pop();
+    this.#show();
+    this.#tell();
+    return true;
+  }
+
+  // Drop all that is entered; false if nothing is.
+  drop() {
+    if (!this.#parts.length) return false;
+    this.#parts = [];
+    this.#kind = "";
     this.#show();
     this.#tell();
     return true;
@@ -167,7 +208,7 @@ export class MoveEntry {
       return one;
     });
     if (this.#whole()) made.push(button("Confirm", () => this.confirm()));
-    if (this.#parts.length) made.push(button("Undo part", () => this.undo()));
+    if (this.#parts.length) made.push(button("Undo part", () => this.undo()), button("Drop", () => this.drop()));
     return made;
   }
 

@@ -5,6 +5,7 @@
 
 import "./clock.js";
 import { animateMove } from "./motion.js";
+import { markMove, numberMoves } from "./move_list.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const POINT_KEYS = { n: 1, p: -1 };
@@ -51,27 +52,6 @@ function fetchAhead(ply, flip) {
   }
 }
 
-// The rows of the list come without these numbers, to be short.
-function number() {
-  for (const link of document.querySelectorAll("#move-list a:not([data-ply])")) {
-    link.dataset.ply = new URLSearchParams(link.search).get("ply");
-  }
-}
-
-function mark(ply) {
-  const list = document.getElementById("move-list");
-  if (!list) return; // there are two games
-  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-  const link = list.querySelector(`[data-ply="${ply}"]`);
-  if (!link) return;
-  link.setAttribute("aria-current", "true");
-  const row = link.parentElement;
-  const above = row.offsetTop - list.offsetTop;
-  if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) {
-    list.scrollTop = above - list.clientHeight / 2; // scrollIntoView would move the whole page on phones
-  }
-}
-
 // A selector for the control of the board that has the focus; the next fragment has the same control.
 function control(element) {
   const { step, copy, keys, autoplay, speed, line, of } = element?.closest("#board") ? element.dataset : {};
@@ -110,7 +90,7 @@ async function show(ply, flip = flipped(), line = 0, of = "line") {
   }
   // At the end of a live game the address has no ply, so that a reload after the game shows its end.
   history.replaceState(null, "", follows(to, line) ? address(null, flip) : url);
-  mark(to);
+  markMove(to);
   say();
   document.dispatchEvent(new CustomEvent("replay:shown", { detail: to }));
   if (focused) panel().querySelector(focused)?.focus({ preventScroll: true });
@@ -190,7 +170,7 @@ document.addEventListener("replay:show", (event) => show(event.detail));
 // New moves of a live game, which live_game.js has listed. If the end was shown, the new end is shown.
 let before = last();
 document.addEventListener("replay:more", (event) => {
-  number();
+  numberMoves();
   const showedEnd = requestedPly() >= before;
   const { content } = Object.assign(document.createElement("template"), { innerHTML: event.detail.board });
   const isTurned = (content.firstElementChild.dataset.flip === "1") !== flipped();
@@ -199,7 +179,7 @@ document.addEventListener("replay:more", (event) => {
   before = last();
   if (!isTurned) fragments.set(address(before, flipped()), Promise.resolve(event.detail.board));
   if (showedEnd) show(before);
-  else mark(shown());
+  else markMove(shown());
 });
 
 // The script of the analysis is loaded when there is one to show or to follow, or when one is asked for.
@@ -220,8 +200,8 @@ document.addEventListener("replay:analysed", () => {
 });
 
 showControls();
-number();
-mark(shown());
+numberMoves();
+markMove(shown());
 // Not before the visitor moves: many only look at the position that they opened.
 for (const sign of ["pointermove", "pointerdown", "keydown"]) {
   document.addEventListener(sign, () => { fetchAhead(shown(), flipped()); }, { once: true });

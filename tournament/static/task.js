@@ -36,6 +36,9 @@ function show() {
 const entry = new MoveEntry(board, part("choices"), (token) => {
   part("token").value = token;
   part("token").form.requestSubmit();
+}, (sentence) => {
+  part("said").className = "answer";
+  part("said").textContent = sentence;
 });
 
 part("task").addEventListener("submit", (event) => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -505,3 +506,56 @@ def test_onlookers_see_that_a_move_was_taken_back(version: BotVersion, person: U
     answer(play(game, "d1+", timezone.now()))
     changed = Client().get(address, headers=PART)
     assert (changed.status_code, "d1+" in changed.content.decode()) == (200, True)
+
+
+@pytest.mark.parametrize("is_white", [True, False])
+def test_white_is_first_in_the_heading_and_names_stand_beside_the_board(
+    version: BotVersion, person: User, is_white: bool
+) -> None:
+    page = Client().get(begun(version, person, is_white=is_white).get_absolute_url()).content.decode()
+    heading = page.partition("<h1>")[2].partition("</h1>")[0]
+    names = re.findall(r"pia|Oracle", re.sub("<[^>]*>", "", heading))
+    assert names == (["pia", "Oracle"] if is_white else ["Oracle", "pia"])
+    assert re.findall("<title>.*(?:pia – Oracle|Oracle – pia)", page)
+    beside = {place: page.partition(f'id="{place}"')[2].partition("</div>")[0] for place in ("top", "bottom")}
+    assert ("Oracle" in beside["top"], "pia" in beside["bottom"]) == (True, True)
+    own, other = ("White", "Black") if is_white else ("Black", "White")
+    assert (f"{other}: " in beside["top"], f"{own}: " in beside["bottom"]) == (True, True)
+    assert ("to move" in beside["bottom"], "to move" in beside["top"]) == (is_white, not is_white)
+
+
+def test_earlier_positions_of_a_game_have_addresses(
+    version: BotVersion, person: User, answer: Answer
+) -> None:
+    game = answer(play(begun(version, person), "c1+", timezone.now()))
+    own = Client()
+    own.force_login(person)
+    page = own.get(game.get_absolute_url(), {"ply": 1}).content.decode()
+    assert "Position after move 1 of 2. Last move c1+. Black to move." in page
+    assert re.search(r'<a href="\?ply=1" aria-current="true"\s*><b>c1\+</b', " ".join(page.split()))
+    assert '<p id="earlier"><a' in page
+    assert '<input type="hidden" name="ply" value="2">' in page
+    for query in ({}, {"ply": 2}, {"ply": 9}):
+        page = own.get(game.get_absolute_url(), query).content.decode()
+        assert ("Position after" in page, '<p id="earlier" hidden>' in page) == (False, True)
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_the_page_of_a_game_says_how_a_move_is_written(version: BotVersion, person: User, code: str) -> None:
+    fill = {"ladder_id": code, "version": version, "person": person, "is_white": True, "ms": 500}
+    game = PersonGame.objects.create(**fill, started_at=timezone.now())
+    own = Client()
+    own.force_login(person)
+    page = own.get(game.get_absolute_url()).content.decode()
+    first = GAMES[code].position.initial()
+    example = re.findall(r"<code data-example>([^<]+)</code>", page)[0]
+    assert first.is_legal(example)
+    if first.side is game.person_side:
+        assert f"for example, <code>{example}</code>" in page
+
+
+def test_nobody_is_to_move_after_the_end(version: BotVersion, person: User) -> None:
+    game = begun(version, person)
+    assert "to move" in Client().get(game.get_absolute_url()).content.decode()
+    resign(game, timezone.now())
+    assert "to move" not in Client().get(game.get_absolute_url()).content.decode()

@@ -21,6 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from engines import svg
+from engines.examples import load_examples
 from engines.records import MoveTree
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
@@ -136,6 +137,7 @@ def show_page(
         "title": values.get("title", saved.title if saved else shown.event),
         "is_own": saved is not None and saved.owner == request.user,
         "board": draw_line(line, flip=flip, targets=False),
+        "example": example_move(shown.game.code),
         "bots": offered_bots(request, shown.game.code),
         "seconds": SECONDS,
         "values": _values(line, flip=flip),
@@ -230,6 +232,11 @@ def draw_line(
         over=over,
     )
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
+
+
+def example_move(code: str) -> str:
+    """A move as it is entered, for readers who have not seen one; empty if the ladder has no examples."""
+    return next((one.moves[0] for one in load_examples(code) if one.moves), "")
 
 
 def find_ladder(code: str) -> Variant:

@@ -6,26 +6,27 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines import svg
-from engines.records import format_record, played_headers
-from engines.rules.base import IllegalMove, Reason
-from engines.rules.history import History
-from engines.rules.registry import ENDINGS
+from engines.records import RecordMove, format_record, played_headers
+from engines.rules.base import IllegalMove, Reason, Side
+from engines.rules.registry import ENDINGS, find_game
 from tournament.models import PersonGame
 from tournament.queues import search_topic
 from tournament.sentences import as_sentence
 from tournament.services import playing
 from tournament.services.results.records import person_record
 from tournament.services.searching import SearchRefused, answering
-from tournament.views.analysis.board import draw_line
+from tournament.views.analysis.board import draw_line, example_move
 from tournament.views.analysis.persons import plays
 from tournament.views.analysis.searches import PAUSE_S
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
-from tournament.views.paging import LAST_ID, is_whole
+from tournament.views.games.replay import Replay, build_replay
+from tournament.views.paging import LAST_ID, is_whole, whole_number
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 
@@ -37,7 +38,7 @@ ACTIONS = {"resign": playing.resign, "take back": playing.take_back}
 @takes_get_and_post
 @vary_on_headers(PART)
 def person_game(request: HttpRequest, pk: str) -> HttpResponse:
-    """The game; its person plays on it, everybody who has the address looks on."""
+    """The game at ``?ply=n``; its person plays on it, everybody who has the address looks on."""
     rows = PersonGame.objects.select_related("version__bot", "person", "ladder")
     now, game = timezone.now(), get_object_or_404(rows, pk=pk)
     is_own = plays(request, game)
@@ -56,7 +57,9 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     if part.is_shown:
         return part.unchanged()
     template = "pieces/person_game.html" if is_part(request) else "person_game.html"
-    context = _context(game, playing.history_of(game), is_own=is_own)
+    replay = build_replay(find_game(game.ladder_id), "", map(RecordMove, game.moves.split()))
+    ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
+    context = {**_context(game, replay, is_own=is_own), **_position(game, replay, ply)}
     if is_own and game.ended_at:
         answers = answering(game.ladder_id, request.user)
         context["rematch"] = next((one for one in answers if one.bot_id == game.version.bot_id), None)
@@ -80,26 +83,50 @@ def _answer_form(request: HttpRequest, game: PersonGame) -> HttpResponse:
     return redirect(game)
 
 
-def _context(game: PersonGame, history: History, *, is_own: bool) -> dict[str, object]:
-    line = Line.of(history.game, history.start, history.moves)
-    is_turn = is_own and not game.ended_at and line.position.side is game.person_side
-    flip = not game.is_white
+def _context(game: PersonGame, replay: Replay, *, is_own: bool) -> dict[str, object]:
+    """What the page shows of the game as it stands, whichever position is looked at."""
+    tokens, position = [move.token for move in replay.moves], replay.positions[-1]
+    is_turn = is_own and not game.ended_at and position.side is game.person_side
     played = played_headers(person_record(game)) if game.ended_at else ()
     return {
         "played": game,
-        "game": history.game,
+        "game": replay.rules,
         "is_own": is_own,
         "is_turn": is_turn,
-        "board": draw_line(line, flip=flip),
-        "targets": draw_line(line, flip=flip, targets=True) if is_turn else "",
-        "moves": " ".join(line.position.legal_moves()) if is_turn else "",
-        "tokens": history.moves,
-        "spoken": svg.summarize(line.position, history.moves[-1] if history.moves else ""),
+        "plies": replay.plies,
+        "rows": replay.rows(),
+        "targets": _draw(game, replay, replay.plies, targets=True) if is_turn else "",
+        "moves": " ".join(position.legal_moves()) if is_turn else "",
+        "example": example_move(replay.rules.code),
         "takes_back": is_own and not game.ended_at and playing.last_own(game) is not None,
         "state": _state(game, is_own=is_own, is_turn=is_turn),
-        "query": analysis_query("", history.moves, line.positions, len(history.moves), played=played),
+        "query": analysis_query("", tokens, replay.positions, replay.plies, played=played),
         "other_colour": "black" if game.is_white else "white",
     }
+
+
+def _position(game: PersonGame, replay: Replay, ply: int) -> dict[str, object]:
+    """What the page shows of the position after ``ply`` moves."""
+    step, over = replay.step(ply), ply == replay.plies and game.ended_at is not None
+    to_move = None if over else step.after.side
+    sides = [(side, side is game.person_side, side is to_move) for side in Side]
+    place = "" if ply == replay.plies else f"Position after move {ply} of {replay.plies}. "
+    return {
+        "ply": ply,
+        "previous": max(0, ply - 1),
+        "next": min(replay.plies, ply + 1),
+        "board": _draw(game, replay, ply, over=over),
+        "top": sides[game.person_side.other],
+        "bottom": sides[game.person_side],
+        "spoken": place + svg.summarize(step.after, step.token, over=over),
+    }
+
+
+def _draw(game: PersonGame, replay: Replay, ply: int, **options: bool) -> SafeString:
+    """The board after ``ply`` moves, with the person's side below; see ``draw_line``."""
+    moves = tuple(move.token for move in replay.moves[:ply])
+    line = Line(replay.rules, moves, replay.positions[: ply + 1])
+    return draw_line(line, flip=not game.is_white, players=False, **options)
 
 
 def _state(game: PersonGame, *, is_own: bool, is_turn: bool) -> str:

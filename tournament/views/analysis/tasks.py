@@ -21,7 +21,7 @@ from engines.rules.base import Position, Side
 from engines.rules.registry import ENDINGS, Variant
 from engines.tasks import Kind, Task, read_tasks
 from engines.tasks.solver import Solver
-from tournament.views.analysis.board import MOST_LISTED, draw_line, find_ladder
+from tournament.views.analysis.board import MOST_LISTED, draw_line, example_move, find_ladder
 from tournament.views.analysis.trees import Line
 
 TITLES: Final = {
@@ -77,6 +77,7 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "question": _fill(QUESTIONS[shown.kind].replace("{unit}", game.score_unit or "stone"), start),
         "answer": answer,
         "board": draw_line(line, flip=flip, targets=False),
+        "example": example_move(code),
         "targets": draw_line(line, flip=flip, targets=True),
         "moves": moves,
         "links": moves if len(moves) <= MOST_LISTED else (),
