@@ -8,9 +8,11 @@ from string import Formatter
 
 from django.utils import timezone
 
+from engines.rules.base import Side
+from tests.support.analyses import analyse, free_plies
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
-from tournament.models import Analysis, BotSearch, Notice, PersonGame, Token, Tournament, Worker
+from tournament.models import Analysis, Bot, BotSearch, Notice, PersonGame, Token, Tournament, Worker
 from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
@@ -101,7 +103,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "person-game": ("/play/game/{person_game}/", PUBLIC),
     "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),
     "game-analysis": ("/games/{played}/analysis/", (302, 302, 302, 302)),
-    "game-analysis-state": ("/games/{played}/analysis/{search}/", (302, 302, 302, 302)),
+    "game-analysis-state": ("/games/{played}/analysis/{analysed}/", (302, 302, 302, 302)),
     "bot-answers": ("POST /bots/stone-age/answers/", (302, 404, 302, 302)),
     "analyse": ("/analyse/", PUBLIC),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
@@ -269,6 +271,7 @@ def all_addresses(site: Site) -> list[str]:
 
 
 ROWS: Mapping[str, Callable[[Site], object]] = {
+    "analysed": lambda site: _analysed(site).pk,
     "analysis": lambda site: _analysis(site).key,
     "draft": lambda site: site.draft.slug,
     "drafted": lambda site: site.draft.games.earliest("id").pk,
@@ -305,6 +308,14 @@ def _analysis(site: Site) -> Analysis:
     return Analysis.objects.get_or_create(owner=site.owner, title="My first analysis", defaults=defaults)[0]
 
 
+def _analysed(site: Site) -> BotSearch:
+    """An analysis of the played game with mistakes, which everybody sees on its page."""
+    found = BotSearch.objects.filter(game=site.played).first()
+    Bot.objects.filter(pk=site.white.bot_id).update(answers=True)
+    (ply, *_) = free_plies(site.played, Side.WHITE)
+    return found or analyse(site.played, site.white, {0: 3.0, ply: -9.0})
+
+
 def _discarded(site: Site) -> Tournament:
     found = Tournament.objects.filter(is_discarded=True).first()
     if found is None:
@@ -329,7 +340,7 @@ def _version_test(site: Site) -> Tournament:
 
 
 def _search(site: Site) -> BotSearch:
-    found = BotSearch.objects.filter(person_game=None).first()
+    found = BotSearch.objects.filter(game=None, person_game=None).first()
     return found or BotSearch.objects.create(
         ladder_id=LADDER,
         version=site.white,

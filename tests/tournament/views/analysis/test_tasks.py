@@ -17,6 +17,8 @@ TASKS = [
     for code in GAMES
     for number, task in enumerate(read_tasks(code), 1)
 ]
+pytestmark = pytest.mark.django_db
+
 every_task = pytest.mark.parametrize(("code", "number", "task"), TASKS)
 SAID = {
     Kind.CAPTURE: "and another move captures",
