@@ -102,6 +102,9 @@ def test_the_broadcast_has_the_board_and_both_engines_in_view_on_every_ladder(
     page.goto(f"/tv/{ladder}/")
     for part in page.locator("#broadcast-game :is(.featured, .engine)").all():
         expect(part).to_be_in_viewport(ratio=1)
+    assert len({box_of(number)["height"] for number in page.locator(".engine dd").all()}) == 1, (
+        "one line each"
+    )
     expect(page.locator("#broadcast-game .caption")).to_contain_text("live")
     page.set_viewport_size(PHONE)
     assert fits(page)
