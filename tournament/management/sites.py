@@ -16,7 +16,6 @@ INTERRUPTED = 130
 MAKE_ONE = {"migrate", "restore"}
 NEED_NONE = {
     *("check", "collectstatic", "diffsettings", "findstatic", "help", "makemigrations", "test", "version"),
-    "rebuild_ratings",  # with published records it needs none, and decides it itself
     "shell",  # runs a program, which may need none
 }
 
@@ -31,8 +30,14 @@ def check_site(words: Sequence[str]) -> None:
         return
     if command in MAKE_ONE:
         settings.DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
-    elif command not in NEED_NONE:
+    elif command not in NEED_NONE and not _reads_records(command, words):
         need_site()
+
+
+def _reads_records(command: str, words: Sequence[str]) -> bool:
+    """Whether it prints ratings of published records alone."""
+    is_alone = "--print" in words and any(word.startswith("--from-records") for word in words)
+    return command == "rebuild_ratings" and is_alone
 
 
 def end_without_site(**_: object) -> None:

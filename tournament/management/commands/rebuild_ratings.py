@@ -13,7 +13,7 @@ from engines.records import Record, RecordError, read_headers
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
-from tournament.management.sites import INTERRUPTED, need_site
+from tournament.management.sites import INTERRUPTED
 from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import exact_from_records, exact_from_tables
@@ -61,8 +61,6 @@ class Command(BaseCommand):
             raise CommandError("--check reads the stored ratings: it goes with --ladder only")
         if annulled and not files:
             raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
-        if not (files and options["print"]):
-            need_site()
         try:
             corrections = read_corrections(annulled.read_text("utf-8"), str(annulled)) if annulled else {}
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
