@@ -134,7 +134,7 @@ WORKER_TOKEN = text(
 LADDER_GAMES = whole(
     "DUARENA_LADDER_GAMES",
     0,
-    "games an hour that a ladder's matchmaker may start on idle workers; `0`: none",
+    "games an hour of a ladder's matchmaker on idle workers, more for provisional ratings; `0`: none",
     shown="30 with `./arena up` and in containers, else 0",
 )
 LADDER_TIME_CONTROL = "5+0.05"

@@ -46,6 +46,10 @@ class Strength:
     error: float
 
     @property
+    def is_known(self) -> bool:
+        return math.isfinite(self.error)
+
+    @property
     def superiority(self) -> float:
         """The probability that the true value is above zero, from 0 to 1.
 

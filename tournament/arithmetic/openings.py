@@ -37,6 +37,7 @@ class Widening:
     """The error of the advantage, compared with that of pairs which are independent of each other."""
 
     factor: float
+    """Infinite if the advantage is unknown."""
     games: int
     """The number of games that it was computed from."""
 
@@ -47,11 +48,14 @@ class Widening:
         The variance of White's score over openings is divided by that over pairs: Liang and Zeger (1986).
         Few openings are corrected for by G / (G - 1) and Student's t; its degrees of freedom are Kish's
         (1965) number of openings of equal size less 1, and Satterthwaite's (1946) if pairs are added. The
-        factor is 1 without a second opening.
+        factor is infinite if most games are from a single opening, whose bias is then not known apart, and
+        otherwise 1 without a second one.
         """
         games = sum(cells.games for cells in groups)
         within = _over_pairs(groups)
         scores = list(openings)
+        if len(scores) == 1 and 2 * scores[0].games > games:
+            return cls(math.inf, games)
         if len(scores) < 2 or within == 0.0:
             return cls(1.0, games)
         opened = sum(score.games for score in scores)

@@ -111,7 +111,7 @@ class Matchmaking(models.Model):
 
     @property
     def description(self) -> str:
-        """One or two sentences: which games it starts."""
+        """Which games it starts, in one to three sentences."""
         if self.rate == 0:
             return "The matchmaker of this ladder is off: only games of tournaments are played."
         if self.is_paused:
@@ -122,7 +122,8 @@ class Matchmaking(models.Model):
             start = f"after {plies} random opening pl{pluralize(plies, 'y,ies')}"
         return (
             f"While workers are idle, the matchmaker starts up to {games} an hour {start} with time control"
-            f" {terms.time_control}. Bots with provisional ratings play more often."
+            f" {terms.time_control}. While the rating of an active bot is provisional, it starts games"
+            " without this limit, as fast as idle workers play them."
         )
 
     @property

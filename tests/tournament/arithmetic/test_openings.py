@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -39,11 +40,25 @@ def test_the_widening_is_that_of_means_over_openings() -> None:
     assert found.strengths == usual.strengths
 
 
-@pytest.mark.parametrize("openings", [[("", 15, 15)], [("a", 15, 15)], [("a", 3, 0), ("b", 5, 0)]])
-def test_nothing_is_widened_without_openings_with_one_or_without_differences(
+@pytest.mark.parametrize(
+    "openings", [[("", 15, 15)], [("", 15, 15), ("a", 5, 5)], [("a", 3, 0), ("b", 5, 0)]]
+)
+def test_nothing_is_widened_without_openings_with_one_among_others_or_without_differences(
     openings: list[tuple[str, int, int]],
 ) -> None:
     assert estimate_pairs(*openings).widening.factor == 1.0
+
+
+@pytest.mark.parametrize("openings", [[("a", 15, 15)], [("a", 5, 0)], [("a", 15, 5), ("", 2, 2)]])
+def test_with_a_single_opening_the_advantage_is_unknown_and_strengths_are_not(
+    openings: list[tuple[str, int, int]],
+) -> None:
+    found = estimate_pairs(*openings)
+    assert found.advantage.error == math.inf
+    assert found.advantage.superiority == 0.5
+    assert 0 < found.difference(1, 2).error < 1_000
+    stored = json.loads(json.dumps(found.to_json()))
+    assert Estimate.from_json(stored, found.covariance).advantage == found.advantage
 
 
 def test_an_opening_of_each_pair_widens_by_what_few_pairs_cost() -> None:

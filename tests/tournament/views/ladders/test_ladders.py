@@ -14,12 +14,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
+from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
+from tournament.arithmetic.estimates import estimate
+from tournament.arithmetic.tallies import PairTally
 from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.views.games import search
-from tournament.views.ladders import overall
+from tournament.views.ladders import ladders, overall
 from tournament.views.ladders.drawings import (
     BAR_WIDTH,
     EDGE,
@@ -257,6 +260,16 @@ def test_the_advantage_is_that_of_the_player_who_moves_first(
     assert shown * sign > 100
     text = " ".join(page.content.decode().split())
     assert f"{first} moves first. The advantage of the first move is {shown:+.0f}" in text
+
+
+def test_an_advantage_that_a_single_opening_leaves_open_is_unknown(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [PairTally(1, 2, Result.WHITE_WINS, Result.WHITE_WINS, 5, "Dd3")]
+    monkeypatch.setattr(ladders, "ladder_estimate", lambda code: estimate([1, 2], [], pairs))
+    text = " ".join(client.get(f"/ladders/{LADDER}/").content.decode().split())
+    said = "The advantage of the first move is unknown, because most games have the same opening."
+    assert f"{said} Strengths are estimated from 10 rated games." in text
 
 
 def test_every_page_gives_a_bot_the_place_of_the_ladders_page(site: Site, client: Client) -> None:

@@ -184,7 +184,9 @@ def test_the_queue_costs_the_same_queries_however_many_bots_and_games_wait(
 
 def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> None:
     rest(site)
-    assert "up to 60 games an hour" in text_of(client, f"/ladders/{LADDER}/")
+    page = text_of(client, f"/ladders/{LADDER}/")
+    assert "up to 60 games an hour" in page
+    assert "While the rating of an active bot is provisional, it starts games without this limit" in page
     tend()
     assert f"/tournaments/ladder-{LADDER}/" in client.get(f"/ladders/{LADDER}/").content.decode()
 
