@@ -225,3 +225,9 @@ def test_a_tournament_that_could_not_start_shows_the_reason(site: Site, client: 
     tend(SOON)
     page = client.get(event.get_absolute_url()).content.decode()
     assert "It could not start: only" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["/formats/", "/protocol/", "/records/", "/kit/"])
+def test_a_document_has_no_styles_of_its_own_which_the_policy_blocks(client: Client, page: str) -> None:
+    assert "style=" not in client.get(page).content.decode()
