@@ -8,7 +8,7 @@ from typing import Final, Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.pages import box_of, fits, log_in
+from tests.e2e.pages import box_of, fits, log_in, violations
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event
 from tournament.models import Bot, BotVersion, LadderRating
@@ -188,3 +188,27 @@ def test_an_organizer_without_scripts_is_asked_before_a_tournament_is_cancelled_
     page.get_by_role("button", name="Continue it").click()
     expect(page.locator(".message")).to_have_text("The tournament continues.")
     expect(page.locator("#live .tag.running")).to_be_visible()
+
+
+def test_an_event_is_copied_and_a_missing_bot_is_linked_from_the_top_of_the_form(
+    bots: Bots, site: Site, page: Page
+) -> None:
+    cup = make_event("swiss", versions=bots[:4], ladders=[LADDER], name="Cup", rounds=3)
+    log_in(page, "olga")
+    page.goto(cup.get_absolute_url())
+    expect(page.locator("#live .live")).to_contain_text("Round 1 of 3.")
+    expect(page.locator("#live .live")).to_contain_text("0 of 12 games")
+    page.get_by_role("link", name="Same again").click()
+    expect(page.locator("#id_name")).to_have_value("Cup")
+    page.get_by_role("button", name="Select none").click()
+    page.get_by_role("button", name="Create the draft").click()
+    summary = page.locator(".message.error ul")
+    expect(summary).to_contain_text("Bots: Choose at least two bots.")
+    summary.get_by_role("link", name="Bots").click()
+    expect(page.locator("fieldset#id_bots")).to_be_in_viewport()
+    assert violations(page) == []
+    page.get_by_role("button", name="Best five").click()
+    page.get_by_role("button", name="Select all").click()
+    expect(page.locator(".estimate")).to_contain_text("Rated: yes, but not where both bots have one owner.")
+    page.get_by_role("button", name="Create the draft").click()
+    expect(page.locator("h1")).to_have_text("Cup")

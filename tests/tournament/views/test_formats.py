@@ -156,7 +156,9 @@ def test_a_bad_field_of_a_format_gets_its_sentence(
     assert not Tournament.objects.filter(name="Autumn").exists()
     page = html.unescape(response.content.decode())
     label = response.context["form"][field].label
-    assert re.search(rf'<li><a href="#id_{field}">{re.escape(label)}</a>: .*{re.escape(sentence)}', page)
+    assert re.search(
+        rf'<li><a class="underlined" href="#id_{field}">{re.escape(label)}</a>: .*{re.escape(sentence)}', page
+    )
     assert f' id="id_{field}"' in page
 
 
@@ -165,7 +167,7 @@ def test_a_missing_choice_of_bots_is_said_at_the_top_of_the_form(
 ) -> None:
     page = as_user(site.owner).post("/tournaments/new/", sent([])).content.decode()
     top, _, fields = page.partition('id="id_name"')
-    assert '<li><a href="#id_bots">Bots</a>: Choose at least two bots.</li>' in top
+    assert '<li><a class="underlined" href="#id_bots">Bots</a>: Choose at least two bots.</li>' in top
     assert 'id="id_bots"' in fields
     assert "Choose at least two bots." in fields
 

@@ -218,8 +218,10 @@ def _sentence(test: VersionTest, tournament: Tournament) -> str:
     low, high = format_elo(test.elo0), format_elo(test.elo1)
     sentences = {
         Outcome.RUNNING: "The test ends by itself when the ratio reaches one of its bounds.",
-        Outcome.H1: f"H1 is accepted: the results favour a difference of {high} normalized Elo over {low}.",
-        Outcome.H0: f"H0 is accepted: the results favour a difference of {low} normalized Elo over {high}.",
+        Outcome.H1: f"H1 is accepted: the results favour a difference of {high} normalized Elo over {low}."
+        f" The ratio passed the upper bound, {test.bounds[1]:.2f}.",
+        Outcome.H0: f"H0 is accepted: the results favour a difference of {low} normalized Elo over {high}."
+        f" The ratio passed the lower bound, {test.bounds[0]:.2f}.",
         Outcome.LIMIT: "Undecided: the largest number of games is reached, and neither bound.",
         Outcome.STOPPED: f"Stopped without a verdict: {tournament.state_reason}.",
     }

@@ -114,8 +114,10 @@ def test_the_end_is_stated_in_a_sentence(
     stop_test(tested, "its owner stopped it")
     VersionTest.objects.update(outcome=verdict)
     sentences = {
-        "H1": "H1 is accepted: the results favour a difference of +60.5 normalized Elo over -5.",
-        "H0": "H0 is accepted: the results favour a difference of -5 normalized Elo over +60.5.",
+        "H1": "H1 is accepted: the results favour a difference of +60.5 normalized Elo over -5."
+        " The ratio passed the upper bound, 2.94.",
+        "H0": "H0 is accepted: the results favour a difference of -5 normalized Elo over +60.5."
+        " The ratio passed the lower bound, -2.94.",
         "limit": "Undecided: the largest number of games is reached, and neither bound.",
         "stopped": "Stopped without a verdict: its owner stopped it.",
     }
