@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -559,3 +560,32 @@ def test_nobody_is_to_move_after_the_end(version: BotVersion, person: User) -> N
     assert "to move" in Client().get(game.get_absolute_url()).content.decode()
     resign(game, timezone.now())
     assert "to move" not in Client().get(game.get_absolute_url()).content.decode()
+
+
+def test_the_form_proposes_what_a_link_names_and_keeps_what_was_refused(
+    version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_version("Zulu", games=[LADDER])
+    for bot in (version, other):
+        page = Client().get(f"/play/{LADDER}/", {"bot": bot.pk}).content.decode()
+        assert re.findall(r'<option value="(\d+)" selected', page) == [str(bot.pk)]
+    monkeypatch.setattr(playing, "MOST_OPEN", 0)
+    client = Client()
+    client.force_login(person)
+    form = {"bot": other.pk, "colour": "black", "ms": "2000"}
+    page = client.post(f"/play/{LADDER}/", form).content.decode()
+    assert re.findall(r'<option value="(\w+)" selected', page) == [str(other.pk), "black", "2000"]
+
+
+def test_the_document_has_the_limits_of_the_program() -> None:
+    page = (settings.ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    said = " ".join(page.partition("## Games against bots")[2].partition("\n## ")[0].split())
+    assert playing.MOST_OPEN == 10
+    assert searching.GUESTS_SECONDS == 600
+    for limit in (
+        "up to ten may be open",
+        f"the {searching.GUEST_SECONDS} seconds of a day for one network and the ten minutes of an hour",
+        f"at most {searching.GUEST_MS // 1000} seconds,",
+        f"a network begins at most {playing.GUEST_GAMES} games a day",
+    ):
+        assert limit in said

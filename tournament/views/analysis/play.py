@@ -51,7 +51,7 @@ def _choices(request: HttpRequest) -> dict[str, object]:
 @fresh_buttons
 @takes_get_and_post
 def play_new(request: HttpRequest, code: str) -> HttpResponse:
-    """Choose a bot, a colour and a time, and begin."""
+    """Choose a bot, a colour and a time, and begin; ``?bot=``, ``?colour=`` and ``?ms=`` are proposed."""
     game = find_ladder(code)
     if request.method == "POST":
         try:
@@ -66,6 +66,7 @@ def play_new(request: HttpRequest, code: str) -> HttpResponse:
         "game": game,
         "bots": offered_bots(request, code),
         **_choices(request),
+        "chosen": request.POST if request.method == "POST" else request.GET,
         "games": mine[:20],
     }
     return render(request, "play_new.html", context)
