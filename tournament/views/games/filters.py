@@ -227,8 +227,8 @@ class GameSearchForm(forms.Form):
 
     @property
     def words(self) -> str:
-        """What is listed, for the title: the filters of bots, ladder and event, or that there are others."""
-        named = {"bot": "of", "owner": "of bots of", "opponent": "against", "tournament": "in"}
+        """What is listed, for the title: the filters of bots and ladder, or that there are others."""
+        named = {"bot": "of", "owner": "of bots of", "opponent": "against"}
         given = {name: self.data.get(name, "") for name in (*named, "ladder")}
         words = [f"{word} {given[name]}" for name, word in named.items() if given[name]]
         if given["ladder"] in GAMES:
