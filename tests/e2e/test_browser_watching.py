@@ -78,10 +78,11 @@ def test_nothing_moves_on_a_page_while_games_are_played(
 ) -> None:
     steps = play(event)
     next(steps)
+    sizes = [DESK, PHONE]
     if address == "game":
         address = f"/games/{event.games.filter(live__isnull=False).earliest('pk').pk}/"
-        steps = itertools.islice(steps, 2)
-    pages = [visit(viewport=size) for size in (DESK, PHONE)]
+        steps, sizes = itertools.islice(steps, 2), [DESK]
+    pages = [visit(viewport=size) for size in sizes]
     for page in pages:
         page.add_init_script(COUNT_SHIFTS)
         page.goto(address)
