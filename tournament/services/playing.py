@@ -184,14 +184,12 @@ def last_own(game: PersonGame) -> int | None:
 
 def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
     """Play the bot's move if its search has found one; end the game if it has none. May be repeated."""
-    if game.ended_at:
-        return game
-    search = game.searches.order_by("-asked_at").first()
-    if search is None or not _is_answer(search, game):
+    if game.ended_at or _answer(game) is None:
         return game
     with transaction.atomic():
         game = _locked(game)
-        if game.ended_at or not _is_answer(search, game):
+        search = None if game.ended_at else _answer(game)
+        if search is None:
             return game
         history, token = history_of(game), search.found.get(str(game.plies), [""])[0]
         if search.is_fault:
@@ -211,9 +209,11 @@ def take_over(game: PersonGame, now: datetime.datetime) -> PersonGame:
     return game
 
 
-def _is_answer(search: BotSearch, game: PersonGame) -> bool:
-    """Whether the search has ended, and is that of the game's next move: others were taken back."""
-    return search.ended_at is not None and (search.moves, search.plies) == (game.moves, [game.plies])
+def _answer(game: PersonGame) -> BotSearch | None:
+    """The search of the bot's next move, if it has ended: the newest one, unless its move was taken back."""
+    search = game.searches.order_by("-asked_at").first()
+    is_next = search is not None and search.ended_at is not None and search.plies == [game.plies]
+    return search if is_next else None
 
 
 def open_search(game: PersonGame) -> BotSearch | None:
