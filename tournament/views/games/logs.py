@@ -9,7 +9,7 @@ from tournament.models import Game, GameLog
 
 register = template.Library()
 
-MOST_SHOWN = 2200
+MOST_SHOWN = 1500
 """Characters; the download of a log has all."""
 
 
