@@ -44,7 +44,9 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     if "like" not in request.GET:
         form = TournamentForm(data)
         return _handle(request, form, lambda: services.create(request.user, _terms(form)))
-    liked = find_tournament(request, request.GET["like"])
+    if not (slug := request.GET["like"]).isprintable():
+        raise Http404("no slug has invisible characters")
+    liked = find_tournament(request, slug)
     if not liked.format.choice:
         raise Http404(f"a {liked.format.label} is not made with this form")
     versions, gone = successors(entered_versions(liked))
