@@ -26,6 +26,7 @@ from tournament.services.searching import (
     check_hours,
     check_user,
     check_workers,
+    games_from,
     request_move,
 )
 from tournament.services.work.searches import end_searches
@@ -49,7 +50,9 @@ def games_of(person: User | Guest) -> QuerySet[PersonGame]:
     if isinstance(person, User):
         games = person.person_games.all()
     elif person.key:
-        games = PersonGame.objects.filter(guest=person.key)
+        games = PersonGame.objects.filter(guest=person.key).exclude(
+            guest=""
+        )  # the exclusion is for the index
     else:
         games = PersonGame.objects.none()
     return games.order_by("-started_at")
@@ -103,7 +106,7 @@ def start(
 
 def _check_guest(guest: Guest, now: datetime.datetime) -> None:
     """Check that not too many games were begun from the visitor's network; raises ``SearchRefused``."""
-    if PersonGame.objects.filter(network=guest.network, started_at__gt=now - DAY).count() >= GUEST_GAMES:
+    if games_from(guest.network).filter(started_at__gt=now - DAY).count() >= GUEST_GAMES:
         raise SearchRefused(
             f"Without an account, {GUEST_GAMES} games a day are begun from one network: log in for more."
         )
@@ -113,7 +116,7 @@ def give_to(user: User, key: str) -> None:
     """Give a user who logs in or signs up the games of the guest with this key."""
     if key:
         with transaction.atomic():
-            in_order(PersonGame.objects.filter(guest=key)).update(person=user, guest="", network="")
+            in_order(games_of(Guest(key, ""))).update(person=user, guest="", network="")
 
 
 def play(game: PersonGame, token: str, now: datetime.datetime, *, shown: int | None = None) -> PersonGame:
