@@ -51,6 +51,7 @@ def test_a_form_without_a_right_token_is_not_taken(site: Site) -> None:
         assert 'href="/tournaments/spring/"' in page.content.decode()
 
 
+@pytest.mark.django_db
 def test_a_form_sent_without_encryption_names_the_address_of_the_site(settings: Settings) -> None:
     settings.CSRF_COOKIE_SECURE, settings.SITE = True, "https://duarena.example"
     client = Client(enforce_csrf_checks=True)

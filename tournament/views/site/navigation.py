@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.core.cache import cache
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -54,9 +55,12 @@ def _entries(path: str) -> Iterator[NavigationEntry]:
 
 
 def count_playing() -> int:
-    """How many games are being played that everybody may see."""
+    """How many games are being played that everybody may see; 0 while the database cannot be read."""
     live = Game.objects.filter(pk__in=LiveGame.objects.values("game"))
-    return cache.get_or_set("count-playing", access.visible_games(access.PUBLIC, live).count, KEPT_S) or 0
+    try:
+        return cache.get_or_set("count-playing", access.visible_games(access.PUBLIC, live).count, KEPT_S) or 0
+    except Error:
+        return 0
 
 
 @require_safe

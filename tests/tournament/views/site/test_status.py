@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections import namedtuple
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -225,7 +224,7 @@ def test_a_backup_that_cannot_be_noted_says_so(tmp_path: object, monkeypatch: py
     def full(*_: object, **__: object) -> None:
         raise OperationalError("database or disk is full")
 
-    monkeypatch.setattr("tournament.management.commands.backup.write_backup", Path.touch)
+    monkeypatch.setattr("tournament.management.commands.backup.write_backup", lambda path, show: path.touch())
     monkeypatch.setattr("tournament.management.commands.backup.record_act", full)
     with pytest.raises(CommandError, match=r"could not be noted for /staff/: database or disk is full"):
         call_command("backup", f"{tmp_path}/site.zip")
