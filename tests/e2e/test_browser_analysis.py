@@ -210,7 +210,7 @@ def test_without_scripts_a_tree_is_built_with_buttons(site: Site, unscripted: Pa
 def test_a_recorded_game_opens_at_the_ply_that_is_shown(site: Site, page: Page) -> None:
     page.goto(f"/games/{site.played.pk}/?ply=2")
     position = page.locator("#position").input_value()
-    page.get_by_role("link", name="Analyse").click()
+    page.get_by_role("main").get_by_role("link", name="Analyse").click()
     expect(page.locator("#analysis")).to_have_attribute("data-turn", "you")  # its script runs
     expect(page.locator("#position")).to_have_value(position)
     page.keyboard.press("ArrowRight")

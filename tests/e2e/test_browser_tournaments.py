@@ -116,6 +116,7 @@ def test_lists_tables_and_replays_work_without_scripts(bots: Bots, site: Site, u
     page = unscripted
     page.goto("/")
     expect(page.locator("#playing .featured svg.board")).to_be_visible()
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Tournaments", exact=True).click()
     page.get_by_role("link", name="Open", exact=True).click()
     expect(page.locator(".winners")).to_contain_text("Champion")
