@@ -17,6 +17,7 @@ from tournament.views.links import link_owner, link_version
 
 RECENT = 24
 """Rated games in a line of recent ratings."""
+_NO_PLACE = '<abbr title="no place: provisional, or not the best version of its bot">–</abbr>'
 _DISAGREES = '<abbr title="more than two standard errors from the live rating">≠</abbr>'
 
 
@@ -35,7 +36,7 @@ class DrawnRow:
     def cells(self) -> SafeString:
         """The cells as HTML; not a template, which takes four times as long for a page."""
         rating, version, results = self.rating, self.rating.version, rated_games(self.rating)
-        place = "–" if rating.place is None else rating.place
+        place = _NO_PLACE if rating.place is None else rating.place
         return mark_safe(  # safe: numbers, and pieces that are safe
             f'<td class="num rank tight">{place}</td>\n<td class="player-cell">{link_version(version)}</td>\n'
             f'<td class="num rating">{rating.conservative:.2f}</td>\n'
