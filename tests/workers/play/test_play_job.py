@@ -81,7 +81,10 @@ def test_heartbeats_continue_while_an_engine_thinks(
     line = Callbacks(lambda report: None, thinking.append, lambda: len(thinking) == 4)
     job = job_of(bad_engine(*plan), bad_engine(), time_control="15/move")
     assert play_batch([job], WORKER, line) == job.games
-    assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", 0, (), None, None)
+    left_ms = thinking[-1].white_ms
+    assert left_ms is not None
+    assert 0 < left_ms < 15_000
+    assert thinking[-1] == Progress("spring/1/1/1", "attempt-1", 0, (), left_ms, None)
 
 
 def test_progress_of_a_watched_game_comes_with_each_new_move(monkeypatch: pytest.MonkeyPatch) -> None:
