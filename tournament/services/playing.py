@@ -50,9 +50,8 @@ def games_of(person: User | Guest) -> QuerySet[PersonGame]:
     if isinstance(person, User):
         games = person.person_games.all()
     elif person.key:
-        games = PersonGame.objects.filter(guest=person.key).exclude(
-            guest=""
-        )  # the exclusion is for the index
+        # The exclusion is for the index.
+        games = PersonGame.objects.filter(guest=person.key).exclude(guest="")
     else:
         games = PersonGame.objects.none()
     return games.order_by("-started_at")

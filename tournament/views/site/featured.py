@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -42,13 +43,15 @@ class FeaturedGame:
     """How it ended; empty while it is played."""
 
 
-def list_running() -> list[Game]:
-    """The games being played that everybody may see; one query, which starts at the few live games.
-
-    They have their ladder, tournament and players alone.
-    """
+def running_games() -> QuerySet[Game]:
+    """The games being played that everybody may see; the query starts at the few live games."""
     live = Game.objects.filter(pk__in=LiveGame.objects.values("game"))
-    rows = access.visible_games(access.PUBLIC, live).order_by("pk")
+    return access.visible_games(access.PUBLIC, live)
+
+
+def list_running() -> list[Game]:
+    """The same in one query, with their ladder, tournament and players alone."""
+    rows = running_games().order_by("pk")
     return list(rows.only("ladder", "tournament", "white", "black")[:MOST_RUNNING])
 
 

@@ -14,7 +14,7 @@ from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.halted import HaltedAct, settle
 from tournament.views.logged_in import takes_form
-from tournament.views.paging import LAST_ID
+from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.requests import AuthenticatedRequest
 
 DEEDS = {
@@ -31,7 +31,7 @@ def halted(request: AuthenticatedRequest) -> HttpResponse:
     if not access.may_run_site(request.user):
         raise Http404("staff only")
     act, numbers = request.POST.get("act", ""), request.POST.getlist("game")
-    if act not in set(HaltedAct) or not all(one.isdecimal() and int(one) <= LAST_ID for one in numbers):
+    if act not in set(HaltedAct) or not all(is_whole(one, LAST_ID) for one in numbers):
         raise Http404("no such act or game")
     games = list(Game.objects.filter(pk__in=numbers).order_by("pk"))
     if not games:

@@ -19,9 +19,9 @@ from tournament.views.logged_in import login_required
 from tournament.views.requests import AuthenticatedRequest
 
 MOST_HALTED = 50
+"""Halted games that the page lists."""
 MOST_AT_ONCE = 500
 """How many halted games one form settles; the newest."""
-"""Halted games that the page lists."""
 
 
 @require_safe

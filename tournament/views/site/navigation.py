@@ -13,10 +13,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
-from tournament import access
-from tournament.models import Game, LiveGame
 from tournament.views.analysis.tasks import list_tasks
 from tournament.views.ladders.drawings import draw_picture
+from tournament.views.site.featured import running_games
 
 SECTIONS: Final = {
     "Watch": ("/tv/", "/queue/"),
@@ -56,9 +55,8 @@ def _entries(path: str) -> Iterator[NavigationEntry]:
 
 def count_playing() -> int:
     """How many games are being played that everybody may see; 0 while the database cannot be read."""
-    live = Game.objects.filter(pk__in=LiveGame.objects.values("game"))
     try:
-        return cache.get_or_set("count-playing", access.visible_games(access.PUBLIC, live).count, KEPT_S) or 0
+        return cache.get_or_set("count-playing", running_games().count, KEPT_S) or 0
     except Error:
         return 0
 
