@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.support.needs import TOOLS as NEEDED
+from tests.support.needs import link_programs
 from tournament.embedded.plan import ROOT
 
 TOOLS = "sh dirname basename cat cksum sed tail rm id".split()
@@ -34,11 +35,7 @@ def checkout(tmp_path: Path) -> Path:
 def tools(tmp_path: Path) -> Path:
     """A PATH with the usual tools and no Python."""
     folder = tmp_path / "tools"
-    folder.mkdir()
-    for tool in TOOLS:
-        found = shutil.which(tool)
-        assert found, tool
-        (folder / tool).symlink_to(found)
+    link_programs(folder, TOOLS)
     return folder
 
 

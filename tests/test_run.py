@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 
 from tests.run import closing_lines, failed_tests, parse_mode
 from tests.support.jobs import processes_with, wait_until
+from tests.support.needs import link_programs
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.slow
@@ -248,11 +248,7 @@ def test_a_machine_without_optional_programs_skips_what_needs_them_and_fails_not
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = tmp_path / "bin"
-    programs.mkdir()
-    for name in REQUIRED:
-        found = shutil.which(name)
-        assert found, name
-        (programs / name).symlink_to(found)
+    link_programs(programs, REQUIRED)
     (tmp_path / "hide_programs.py").write_text(HIDE.format(path=str(programs)))
     monkeypatch.setenv("CI", "")
     monkeypatch.setenv("PATH", str(programs))

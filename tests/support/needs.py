@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,15 @@ class Tool:
 
     name: str
     package: str
+
+
+def link_programs(folder: Path, names: Iterable[str]) -> None:
+    """Make a folder, for PATH, that has only these programs of this machine."""
+    folder.mkdir()
+    for name in names:
+        found = shutil.which(name)
+        assert found, name
+        (folder / name).symlink_to(found)
 
 
 TOOLS = {

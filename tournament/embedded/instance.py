@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from tournament.embedded.processes.redis_server import (
     redis_command,
     socket_folder,
 )
-from tournament.embedded.processes.supervisor import Supervisor
+from tournament.embedded.processes.supervisor import Supervisor, handled_signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +82,9 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 console.end_progress()
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible() -> AbstractContextManager[None]:
     """Let signals to stop raise ``KeyboardInterrupt``: an update takes minutes and may be repeated."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+    return handled_signals(signal.default_int_handler)
 
 
 def _start_redis(supervisor: Supervisor, socket: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from tournament.embedded import StartError
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
@@ -138,19 +139,24 @@ class Supervisor(AbstractContextManager["Supervisor"]):
                 time.sleep(PAUSE_S)
             process.kill()
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self) -> AbstractContextManager[None]:
         """Let Ctrl-C, SIGTERM and SIGHUP set ``stopping`` within the block; only in the main thread."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = [signal.signal(number, self._count_signal) for number in numbers]
-        try:
-            yield
-        finally:
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)
+        return handled_signals(self._count_signal)
 
     def _count_signal(self, *_: object) -> None:
         self.signals += 1
+
+
+@contextmanager
+def handled_signals(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Have ``handler`` called for Ctrl-C, SIGTERM and SIGHUP within the block; only in the main thread."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, earlier in zip(numbers, before, strict=True):
+            signal.signal(number, earlier)
 
 
 def _describe_log(process: Guarded) -> str:
