@@ -77,12 +77,14 @@ class AlphabetaSearch:
         self.endings = Endings(turn.history)
         self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.endings.ply_limit
         self.best = next(turn.position.legal_moves())
+        self.reported = ""
+        """The first move of the last pv; a search that is stopped may have found a better one since."""
 
     def choose(self) -> str:
         """The best move of the deepest search, which may be incomplete."""
         with contextlib.suppress(SearchStopped):
             self.deepen()
-        self.turn.info(nodes=self.nodes)
+        self.turn.info(nodes=self.nodes, pv=() if self.best == self.reported else (self.best,))
         return self.best
 
     def deepen(self) -> None:
@@ -210,6 +212,7 @@ class AlphabetaSearch:
     def report(self, depth: int, score: int) -> None:
         plies = MATE - abs(score)
         mate = None if abs(score) < PROVEN else plies if score > 0 else -plies
+        self.reported = self.best
         self.turn.info(depth=depth, score=score, mate=mate, nodes=self.nodes, pv=self.line(depth))
 
     def line(self, depth: int) -> Iterator[str]:

@@ -331,19 +331,20 @@ static void report(int depth, int worth, Move best)
 static Move choose(const Position *p, Move *moves, int count, int most_depth)
 {
     for (int depth = 1; depth <= most_depth && depth <= MAX_DEPTH; depth++) {
-        int alpha = -INFINITE;
+        int alpha = -INFINITE, found = 0;
         for (int k = 0; k < count; k++) {
             Position after = play(p, moves[k]);
             int worth = -alpha_beta(&after, depth - 1, -INFINITE, -alpha, 1);
             if (search.stopped)
                 return moves[0];
             if (worth > alpha) {
-                Move best = moves[k];
-                memmove(moves + 1, moves, (size_t)k * sizeof *moves);
-                moves[0] = best;
                 alpha = worth;
+                found = k;
             }
         }
+        Move best = moves[found];
+        memmove(moves + 1, moves, (size_t)found * sizeof *moves);
+        moves[0] = best;
         report(depth, alpha, moves[0]);
         if (WIN - abs(alpha) <= depth || count == 1)
             break;

@@ -138,6 +138,23 @@ def test_the_limit_of_depth_is_exact(code: str) -> None:
     assert told_score(ask(BOT, code, f"fen {position}", "go depth 2")).depth == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "position", "nodes"),
+    [
+        ("dogon-kulei", "3,1,3,10,0,5/10,3,4,8,1,0 w 0 0 - - 10", 900),
+        ("duploline", "4/5/1,d,4/D,d,D,r,3/D,R,r,3/1,R,3/4 b 5", 550),
+        ("dualma", "3,w,b/5,w/6,w/8/7,b,w/8/7/3,b,b,1/3,w,b w 5", 600),
+    ],
+)
+def test_a_better_move_of_a_search_that_was_stopped_is_a_line_of_its_own(
+    code: str, position: str, nodes: int
+) -> None:
+    said = ask(BOT, code, f"fen {position}", f"go nodes {nodes}")
+    lines = [info for info in infos(said) if info.pv]
+    assert lines[-1].pv == (best_move(said),)
+    assert lines[-2].pv[0] != best_move(said)
+
+
 def test_a_loss_among_the_candidates_makes_it_look_at_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given nothing but a candidate that loses, it finds a move that does not."""
     guide = guide_of("dogon-kulei")
