@@ -176,7 +176,9 @@ class Plain:
         # The health checks run with the interpreter of the tests instead of `python`.
         word = re.sub(r"(^|&& )python\b", rf"\1{sys.executable}", word)
         word = word.replace("$(hostname)", socket.gethostname()).replace("0.0.0.0:8000", "127.0.0.1:8000")
-        word = word.replace("127.0.0.1:8000", f"127.0.0.1:{self.site_port}")
+        word = word.replace("site:8000", "127.0.0.1:8000").replace(
+            "127.0.0.1:8000", f"127.0.0.1:{self.site_port}"
+        )
         return word.replace("=/tmp/", f"={self.folder}/").replace("(cat /tmp/", f"(cat {self.folder}/")
 
     def environment(self, name: str) -> dict[str, str]:

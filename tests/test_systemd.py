@@ -56,9 +56,6 @@ def test_a_unit_starts_the_command_of_the_start_script(name: str, tmp_path: Path
         one.name: one for one in services(Address("127.0.0.1", 8000), workers=2, data=tmp_path, token="t")
     }
     words = shlex.split(unit(name)["Service"]["ExecStart"])
-    watch = [PYTHON, "-m", "workers", "watch"]
-    assert (words[:4] == watch) == (name in {"beat", "keeper", "site"})
-    words = words[4:] if words[:4] == watch else words
     assert words[0] == PYTHON
     assert options(words[1:]) == options(list(planned[name].command[1:]))
 

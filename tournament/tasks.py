@@ -34,7 +34,7 @@ from tournament.services.schedule.stored_tables import refresh_tables
 from tournament.services.work.give_way import give_way
 from tournament.services.work.turns import look as look_again
 from tournament.services.work.turns import push_turns
-from workers.service.liveness import note_progress, wait_rightly
+from workers.watchdog import note_task
 
 INBOX_S = 1.0
 """How long reports are handled before what is due gets its turn."""
@@ -79,7 +79,7 @@ def look() -> None:
     store_patiently(lambda: are_left.append(record_inbox(INBOX_S)))
     for duty in DUTIES:
         duty.run_if_due()
-        note_progress()
+        note_task()
     if are_left[0]:
         look_again()
 
@@ -127,7 +127,7 @@ def store_patiently(store: Callable[[], object]) -> None:
                 raise
             log.error("the database cannot be used, tried again in %.0f s: %s", pause, error)
             connection.close()
-        note_progress()
+        note_task()
         time.sleep(pause)
 
 
@@ -138,7 +138,7 @@ def _count_failure(sender: Any = None, **_: Any) -> None:
 
 @worker_init.connect
 def _wait_for_lock(**_: Any) -> None:
-    _lock.take(waits=wait_rightly)
+    _lock.take()
 
 
 @worker_ready.connect

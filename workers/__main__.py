@@ -16,7 +16,6 @@ _SENTENCES = {
     "replay": "play a recorded game again, up to the first difference",
     "start": "play a site's games, or check its new bots, until stopped",
     "alive": "exit with 0 if the worker of this machine is well",
-    "watch": "run a part of a site, and end it when it hangs",
     "sandbox": "show the sandbox level of this machine, and what is missing",
     "check": "check that an engine follows the protocol",
     "elo": "compute the Elo difference from the counts of a match",

@@ -58,7 +58,7 @@ class Faults:
             ("times without the database", self._take_database),
             ("workers cut off", self._cut),
             *((f"times without {name}", partial(self._take, name)) for name in AWAY),
-            *((f"stops of {name}", partial(site.stop, name)) for name in STOPPED),
+            *((f"stops of {name}", partial(self._stop, name)) for name in STOPPED),
         ]
 
     @property
@@ -115,6 +115,10 @@ class Faults:
     def _take(self, name: str) -> bool:
         self._end = time.monotonic() + AWAY_LEASES * self._terms.lease_s, partial(self._site.give_back, name)
         return self._site.take(name)
+
+    def _stop(self, name: str) -> bool:
+        self._end = time.monotonic() + AWAY_LEASES * self._terms.lease_s, partial(self._site.resume, name)
+        return self._site.stop(name)
 
     def _cut(self) -> bool:
         self._site.link.silence()

@@ -35,7 +35,6 @@ from tournament.embedded.processes.redis_server import answers, broker_url, find
 from tournament.embedded.processes.supervisor import Supervisor
 from workers.sandbox.tree import descendants
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
-from workers.silence import PULSE, Touched
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 CLOCK: Final = Path(__file__).with_name("clock.c")
@@ -91,8 +90,12 @@ class Site:
         return any(_signal(pid, signal.SIGKILL) for pid in children(self.supervisor.guards[name])[:1])
 
     def stop(self, name: str) -> bool:
-        """Stop all processes of a service by SIGSTOP; False if it is dead."""
+        """Stop all processes of a service by SIGSTOP until ``resume``; False if it is dead."""
         return sum(_signal(pid, signal.SIGSTOP) for pid in descendants(self.supervisor.guards[name])) > 0
+
+    def resume(self, name: str) -> None:
+        for pid in descendants(self.supervisor.guards[name]):
+            _signal(pid, signal.SIGCONT)
 
     def kill_child(self, service: str) -> bool:
         """Kill a process of a worker that plays games, or one of the site; False if there is none."""
@@ -201,8 +204,7 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
             supervisor = stack.enter_context(Supervisor(logs=folder / "logs", folder=ROOT, say=say))
             open_database(folder, Console(console))
             command = redis_command(find_redis_server(), folder / "socket")
-            alive = partial(answers, url)
-            supervisor.start(Service("redis", command, ready=alive, alive=alive))
+            supervisor.start(Service("redis", command, ready=partial(answers, url)))
             relay, link = (stack.enter_context(_relay(terms, address, seed)) for seed in range(2))
             yield Site(folder, supervisor, relay, link)
 
@@ -228,10 +230,9 @@ def start_services(terms: Terms, site: Site) -> None:
 
 
 def _worker(terms: Terms, site: Site, service: Service, number: int) -> Service:
-    """The service of one worker: its name, clock and signs of life; the first has its link, and no Redis."""
+    """The service of one worker: its name and clock; the first has its link, and no Redis."""
     name, folder = f"players-{number + 1}", site.folder
-    pulse = folder / "pulses" / name
-    own = {PULSE: str(pulse), "DUARENA_SITE": (site.relay if number else site.link).address}
+    own = {"DUARENA_SITE": (site.relay if number else site.link).address}
     if number == 0:
         own["REDIS_URL"] = ""
     off_s = 0 if terms.calm else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
@@ -240,7 +241,6 @@ def _worker(terms: Terms, site: Site, service: Service, number: int) -> Service:
         name=name,
         command=(*service.command, f"--name={name}"),
         environment={**service.environment, **own, **(wrong_clock(folder, off_s) if off_s else {})},
-        alive=Touched(pulse),
     )
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 MANAGE = (sys.executable, "manage.py")
 ARENA = (sys.executable, "-m", "tournament.embedded")
-WATCH = (sys.executable, "-m", "workers", "watch", sys.executable, "-m")
+MODULE = (sys.executable, "-m")
 
 
 def run(site: SiteData, *words: str) -> subprocess.CompletedProcess[str]:
@@ -91,15 +91,14 @@ def test_a_folder_of_an_earlier_release_is_told_at_the_next_start(tmp_path: Path
     "words",
     [
         (*MANAGE, "rebuild_ratings"),
-        (*MANAGE, "keeper_alive"),
         (*MANAGE, "backup", "-"),
         (*MANAGE, "rebuild_explorer"),
         (*MANAGE, "register_samples"),
         (*MANAGE, "createsuperuser", "--no-input", "--username=ada", "--email=a@example.org"),
         (*ARENA, "admin", "ada"),
-        (*WATCH, "tournament.http", "--bind=127.0.0.1:0"),
-        (*WATCH, "celery", "--app=tournament.celery", "beat", "--pidfile="),
-        (*WATCH, "celery", "--app=tournament.celery", "worker", "--queues=look", "--pool=solo"),
+        (*MODULE, "tournament.http", "--bind=127.0.0.1:0"),
+        (*MODULE, "celery", "--app=tournament.celery", "beat", "--pidfile="),
+        (*MODULE, "celery", "--app=tournament.celery", "worker", "--queues=look", "--pool=solo"),
     ],
     ids=lambda words: " ".join(words[2:]),
 )
@@ -114,7 +113,7 @@ def test_a_command_that_needs_a_site_names_a_folder_without_one_and_writes_nothi
     assert not site.data.exists()
 
 
-@pytest.mark.parametrize("words", [(*MANAGE, "keeper_alive"), (*ARENA, "admin", "ada")], ids=" ".join)
+@pytest.mark.parametrize("words", [(*MANAGE, "rebuild_ratings"), (*ARENA, "admin", "ada")], ids=" ".join)
 def test_an_empty_folder_stays_empty(tmp_path: Path, words: tuple[str, ...]) -> None:
     site = SiteData(tmp_path / "empty", migrate=False)
     site.data.mkdir()

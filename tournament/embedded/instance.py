@@ -96,4 +96,4 @@ def _start_redis(supervisor: Supervisor, socket: Path) -> None:
         return
     os.environ["REDIS_URL"] = url = broker_url(socket)
     command = redis_command(find_redis_server(), socket)
-    supervisor.start(Service("redis", command, ready=lambda: answers(url), alive=lambda: answers(url)))
+    supervisor.start(Service("redis", command, ready=lambda: answers(url)))

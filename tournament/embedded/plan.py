@@ -9,12 +9,11 @@ import secrets
 import sys
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 from tournament.embedded.processes.process import Service
-from workers.silence import PULSE, Touched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEALTH_TIMEOUT_S = 5.0
@@ -66,7 +65,7 @@ def services(
         "DUARENA_SITE": address.url,
         "DUARENA_TOKEN": token,
     }
-    planned = (
+    return [
         Service(
             "site",
             (sys.executable, "-m", "tournament.http", where),
@@ -81,11 +80,6 @@ def services(
         ),
         Service("players", _worker("games", f"--slots={workers}"), own),
         Service("validators", _worker("validation"), own),  # idle except for new bots, which need not wait
-    )
-    pulses = [data / "pulses" / service.name for service in planned]
-    return [
-        replace(service, environment={**service.environment, PULSE: str(pulse)}, alive=Touched(pulse))
-        for service, pulse in zip(planned, pulses, strict=True)
     ]
 
 

@@ -2,8 +2,8 @@
 
 SIGHUP restarts its processes one by one, without a request lost.
 
-The main process keeps the others: it replaces one that ended, was stopped or hangs, and shows that it is well
-itself by touching the file that ``PULSE`` names.
+The main process keeps the others: it replaces one that ended, was stopped or hangs.
+It ends itself if it hangs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-from pathlib import Path
 
 from django.conf import settings
 from uvicorn import Config
@@ -28,7 +27,7 @@ from tournament.http.limits import (
 )
 from tournament.http.process import show_life
 from tournament.management.sites import end_without_site
-from workers.silence import PULSE
+from workers.watchdog import rearm
 
 STOPPED_S = 40
 """A process that does not answer the main process for so long is replaced; a new one has as long to begin."""
@@ -42,9 +41,7 @@ class Processes(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         super().keep_subprocess_alive()
-        if path := os.environ.get(PULSE):
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).touch()
+        rearm()
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import faulthandler
 import gc
 import importlib
 import os
@@ -18,6 +17,7 @@ import django
 from django.conf import settings
 
 from tournament.http.limits import OPEN_FILES
+from workers.watchdog import end_with_parent, rearm
 
 NICENESS = 10
 """The pages step back behind the engines, which have 5 and whose clocks run: a flood of requests takes a
@@ -39,6 +39,7 @@ HANGS_S = 30
 
 def make_application() -> Any:
     """The application of this process; called by uvicorn in each."""
+    end_with_parent()
     _step_back()
     sys.setswitchinterval(SWITCH_S)
     _raise_file_limit()
@@ -54,7 +55,7 @@ def make_application() -> Any:
 
 async def show_life() -> None:
     """Called by uvicorn from the event loop every few seconds."""
-    faulthandler.dump_traceback_later(HANGS_S, exit=True)
+    rearm(HANGS_S)
 
 
 def _end_streams_first(streams: Any) -> None:

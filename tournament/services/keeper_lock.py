@@ -9,7 +9,6 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,18 +35,14 @@ class KeeperLock:
         self._session: BaseDatabaseWrapper | None = None
         self._is_wanted = False
 
-    def take(self, waits: Callable[[], None] = lambda: None) -> None:
-        """Take the lock; waits for a process that holds it, and calls ``waits`` every second meanwhile.
-
-        It also waits for a database that does not answer.
-        """
+    def take(self) -> None:
+        """Take the lock; waits for a process that holds it, and for a database that does not answer."""
         self._is_wanted = True
         told = ""
         while why := self._why_not():
             if why != told:
                 log.warning("%s", why)
                 told = why
-            waits()
             time.sleep(PAUSE_S)
 
     def _why_not(self) -> str:

@@ -25,11 +25,11 @@ from celery.signals import worker_process_init, worker_shutting_down
 
 from workers.cores import claim_cores
 from workers.jobs import Work
-from workers.service.liveness import connect_pulse, start_beat
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
 from workers.service.turns import QUEUES
 from workers.service.turns_transport import use_turns
+from workers.watchdog import end_with_parent, watch_threads
 
 TAKES = "DUARENA_TAKES"
 TASK = "workers.play"
@@ -48,7 +48,6 @@ def turns_queue() -> str:
     return QUEUES[work_taken()[0]]
 
 
-connect_pulse()
 app = Celery("duarena", include=["workers.service.tasks"])
 app.conf.update(
     worker_hijack_root_logger=False,
@@ -79,12 +78,13 @@ def _stop_slots(**_: Any) -> None:
 def _set_up_slot(**_: Any) -> None:
     """Pin a slot and its engines to one core: to wake a process on another core costs ten times as much.
 
-    From now on the slot also shows that it runs.
+    A slot ends with its worker, and when it hangs.
     """
     SLOTS.enter(slot_index(), SlotState.IDLE)  # the process that had this slot may have been killed in a game
     SLOTS.set_trouble(slot_index(), "")
     pin(slot_index())
-    start_beat(SLOTS, slot_index())
+    end_with_parent()
+    watch_threads()
 
 
 def slot_index() -> int:

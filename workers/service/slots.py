@@ -23,10 +23,10 @@ class SlotState(enum.IntEnum):
 
 
 class _Slot(ctypes.Structure):
-    """``plies`` are those of all games played; ``beats`` counts while the process ``pid`` runs."""
+    """``plies`` are those of all games played."""
 
     _fields_ = (
-        *((name, ctypes.c_uint64) for name in ("state", "games", "voids", "plies", "pid", "beats")),
+        *((name, ctypes.c_uint64) for name in ("state", "games", "voids", "plies")),
         ("trouble", ctypes.c_char * MOST_BYTES),
     )
 
@@ -80,18 +80,6 @@ class Slots:
         counts.voids += void
         counts.games += not void
         counts.plies += plies
-
-    def begin_beat(self, slot: int, pid: int) -> None:
-        """Note the process of a slot."""
-        self._worker.slots[slot].pid = pid
-
-    def beat(self, slot: int) -> None:
-        """Note that the process of a slot runs."""
-        self._worker.slots[slot].beats += 1
-
-    def beats_of(self, pid: int) -> int | None:
-        """How often the slot of a process has noted that it runs; None if it has no slot."""
-        return next((slot.beats for slot in self._worker.slots if slot.pid == pid), None)
 
     def number_in(self, state: SlotState) -> int:
         """The number of slots in ``state``, which is ``BUSY`` or ``HELD``: unused slots count as ``IDLE``."""

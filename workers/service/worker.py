@@ -1,4 +1,4 @@
-"""The main process of a worker: sends heartbeats to the site, watches the slots, restarts and ends.
+"""The main process of a worker: sends heartbeats to the site, restarts and ends.
 
 The slots are its children and get no work before the site admits the worker.
 """
@@ -36,10 +36,10 @@ from workers.service.context import (
     worker_name,
     worker_speed,
 )
-from workers.service.liveness import SlotWatch, note_progress
 from workers.service.restart import RESTART, SandboxRecheck
 from workers.service.site import SiteDoor
 from workers.service.slots import SLOTS, Slots, SlotState
+from workers.watchdog import watch_threads
 
 HEARTBEAT_SECONDS = 5.0
 WAITING_HEARTBEAT_SECONDS = 1.0
@@ -176,23 +176,21 @@ def run(slots: int) -> int:
         _identity(slots, verdict), SLOTS, door, on_answer=lambda: touch_alive(worker_cache())
     )
     recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
-    watch = SlotWatch(SLOTS)
     ended = threading.Event()
     heart = threading.Thread(target=_beat, args=(registration, ended), name="heartbeat", daemon=True)
 
-    def tick(pool: Any) -> None:
-        note_progress()
+    def look_for_sandbox() -> None:
         if SLOTS.is_stopping:
             return
-        watch.check(pool.info["processes"], time.monotonic())
         if not trusts_all(os.environ) and (change := recheck.find_change(time.monotonic())):
             log.warning("%s: this worker restarts", change)
             RESTART.ask()
 
     @worker_ready.connect(weak=False)
     def begin(sender: Any, **_: Any) -> None:
+        watch_threads()
         heart.start()
-        sender.timer.call_repeatedly(1.0, tick, (sender.pool,))
+        sender.timer.call_repeatedly(1.0, look_for_sandbox)
 
     _run_celery(slots)
     ended.set()

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from tests.support.jobs import wait_until
 from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
 from tournament.services import keeper_lock
 from tournament.services.keeper_lock import KeeperLock
-from workers.silence import Touched
 
 pytestmark = pytest.mark.slow
 HOLD = """
@@ -27,11 +25,6 @@ print("tries", lock.try_to_take(), flush=True)
 lock.take()
 print("has it", lock.keep(), flush=True)
 sys.stdin.read()
-"""
-BECOME = """
-import tournament.tasks
-from celery.signals import worker_init
-worker_init.send(sender=None)
 """
 LOSE = """
 from django.db import connection
@@ -92,20 +85,6 @@ def test_a_second_record_keeper_waits_until_the_first_is_killed(
         second.kill()
 
 
-def test_a_waiting_record_keeper_shows_life_to_its_watchdog(
-    holder: subprocess.Popen[str], environment: dict[str, str], tmp_path: Path
-) -> None:
-    pulse = tmp_path / "pulse"
-    touched = Touched(pulse)
-    with start(BECOME, {**environment, "DUARENA_PULSE": str(pulse)}) as second:
-        try:
-            assert wait_until(touched, 30)
-            assert wait_until(touched, 30)
-            assert second.poll() is None
-        finally:
-            second.kill()
-
-
 def test_a_record_keeper_does_not_begin_without_the_lock_while_the_database_is_away(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,9 +101,8 @@ def test_a_record_keeper_does_not_begin_without_the_lock_while_the_database_is_a
 
     monkeypatch.setattr(KeeperLock, "try_to_take", try_to_take)
     monkeypatch.setattr(keeper_lock, "PAUSE_S", 0.0)
-    waits: list[None] = []
-    KeeperLock().take(lambda: waits.append(None))
-    assert len(waits) == 4
+    KeeperLock().take()
+    assert next(answers, None) is None
     assert [record.message.partition(":")[0] for record in caplog.records] == [
         "another record keeper works on this database",
         "the database cannot be used, this record keeper waits for it",

@@ -30,8 +30,6 @@ class Service:
     """Open descriptors of the supervisor that the command gets, with the same numbers."""
     ready: Callable[[], bool] = lambda: True
     """Whether it works; called again until it returns True."""
-    alive: Callable[[], bool] = lambda: True
-    """Whether it responds; called every few seconds, and returns within some."""
 
 
 class Guarded:

@@ -1,7 +1,7 @@
 """Keeps a set of services running, and stops them in order.
 
 The services are started in the order given and stopped in the reverse one. One that dies is restarted, at
-once the first time and after longer and longer waits then; one that hangs or is stopped is killed first.
+once the first time and after longer and longer waits then; one that hangs ends itself (``workers.watchdog``).
 Signals are only counted; the supervisor's caller reads ``stopping``.
 """
 
@@ -17,7 +17,6 @@ from types import FrameType
 
 from tournament.embedded import StartError
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
-from workers.silence import Silence
 
 READY_S = 600.0
 """A service that is not ready after so long is given up; on a busy machine one needs a minute."""
@@ -35,7 +34,6 @@ PAUSE_S = 0.05
 @dataclass(slots=True)
 class _Kept:
     process: Guarded
-    silence: Silence
     failures: int = 0
     restart_at: float | None = None
 
@@ -79,7 +77,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     def start(self, service: Service) -> None:
         """Start a service and wait until it is ready. Raises ``StartError``, also after a signal to stop."""
         process = self._launch(service)
-        self._kept.append(_Kept(process, Silence(service.alive)))
+        self._kept.append(_Kept(process))
         deadline = time.monotonic() + READY_S
         while not service.ready():
             if self.stopping:
@@ -100,18 +98,11 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """Check the services once: report those that died, restart those that are due, keep logs short."""
         now = time.monotonic()
         for kept in self._kept:
-            service = kept.process.service
             if kept.restart_at is None:
-                kept.silence.check(now)
-                if kept.silence.is_too_long:
-                    self._say(
-                        f"{service.name} has not responded for {kept.silence.seconds:.0f} s and is killed"
-                    )
-                    kept.process.kill()
                 if kept.process.exit_code is not None:
                     self._note_failure(kept, now)
             elif now >= kept.restart_at:
-                kept.process, kept.silence = self._launch(service), Silence(service.alive)
+                kept.process = self._launch(kept.process.service)
                 kept.restart_at = None
             rotate(kept.process.log)
 

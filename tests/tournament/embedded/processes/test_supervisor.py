@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tournament.embedded.processes.test_process import DEADLINE_S, eventually
+from tests.tournament.embedded.processes.test_process import eventually
 from tournament.embedded import StartError
+from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import Supervisor
-from workers import silence
-from workers.sandbox.tree import descendants
-from workers.silence import Touched
 
 pytestmark = pytest.mark.slow
 
@@ -165,19 +162,22 @@ def test_the_earlier_signal_handlers_are_restored_afterwards(supervisor: Supervi
     assert signal.getsignal(signal.SIGINT) == before
 
 
-TOUCHING = """
-import os, pathlib, time
-pathlib.Path("starts").open("a").write("x")
-while True:
-    pathlib.Path("pulse").touch()
-    time.sleep(0.01)
+HANGING = """
+import re, sys
+from workers import watchdog
+open("starts", "a").write("x")
+watchdog.rearm(0.2)
+re.match("(a*)*b", 60 * "a")
 """
 
 
-@pytest.fixture
-def quick_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silence, "CHECK_S", 0.5)
-    monkeypatch.setattr(silence, "SILENT_S", 2.0)
+def test_a_service_that_hangs_in_compiled_code_ends_with_a_traceback_and_is_started_again(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
+) -> None:
+    supervisor.start(Service("keeper", (sys.executable, "-c", HANGING), {"PYTHONPATH": str(ROOT)}))
+    eventually(lambda: tended(supervisor) and starts(tmp_path) == 2)
+    assert "keeper died (exit code 1) and is started again now" in messages[0]
+    assert "Timeout" in (tmp_path / "logs" / "keeper.log").read_text()
 
 
 def tended(supervisor: Supervisor) -> bool:
@@ -187,52 +187,3 @@ def tended(supervisor: Supervisor) -> bool:
 
 def starts(tmp_path: Path) -> int:
     return len((tmp_path / "starts").read_text()) if (tmp_path / "starts").exists() else 0
-
-
-@pytest.mark.usefixtures("quick_watch")
-@pytest.mark.parametrize("also_guard", [False, True])
-def test_a_service_that_is_stopped_is_killed_and_started_again(
-    supervisor: Supervisor, tmp_path: Path, messages: list[str], also_guard: bool
-) -> None:
-    pulse = Touched(tmp_path / "pulse")
-    answers: list[bool] = []
-
-    def alive() -> bool:
-        answers.append(pulse())
-        return answers[-1]
-
-    supervisor.start(Service("keeper", (sys.executable, "-c", TOUCHING), alive=alive))
-    eventually(lambda: tended(supervisor) and True in answers)
-    guard = supervisor.guards["keeper"]
-    stopped = [*descendants(guard), *([guard] if also_guard else [])]
-    for process in stopped:
-        os.kill(process, signal.SIGSTOP)
-
-    eventually(lambda: tended(supervisor) and starts(tmp_path) == 2)
-
-    assert messages[0].startswith("keeper has not responded for ")
-    assert "keeper died (signal 9) and is started again now" in messages[1]
-    assert not set(descendants(os.getpid())) & set(stopped)
-
-
-def test_a_service_that_is_not_ready_in_time_is_given_up(
-    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.READY_S", 0.5)
-    service = Service("site", ("sleep", "600"), ready=lambda: False)
-    with pytest.raises(StartError, match="site is not ready after"):
-        supervisor.start(service)
-
-
-def test_a_service_gets_the_descriptors_that_it_is_given(supervisor: Supervisor, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        number = listener.fileno()
-        program = f"""
-import socket
-listener = socket.socket(fileno={number})
-listener.accept()[0].sendall(b"here")
-"""
-        command = (sys.executable, "-c", program)
-        supervisor.start(Service("site", command, descriptors=(number,)))
-        with socket.create_connection(listener.getsockname(), timeout=DEADLINE_S) as client:
-            assert client.recv(4) == b"here"
