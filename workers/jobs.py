@@ -1,27 +1,18 @@
 """The messages between a site and its workers: what a slot asks and gets, what it reports, and heartbeats.
 
-Values only, without a queue, a process or a database. Each is a frozen dataclass that converts to
-a JSON object and back without loss: ``X.from_json(x.to_json()) == x``.
+Values only, without a queue, a process or a database. Each is a frozen dataclass and is sent as a JSON
+object of its fields; ``workers.messages`` reads it back.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-import itertools
-import re
-import types
-import typing
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
 
 from engines.rules.base import Reason, Result
 
-JsonObject = dict[str, Any]
-
-PROTOCOL = 6
+PROTOCOL = 7
 """Version of what a site and its workers must agree on: all their messages, and the rules of the games.
 
 The first release had version 1. A change of a message or of a game's rules raises it; ``AGREED`` in
@@ -46,43 +37,10 @@ UNTIMED_SECONDS = 120
 MOST_SLOTS = 1024
 MOST_HELD = 10_000
 """Jobs that a slot names when it asks."""
-_NUMBERS = range(-(2**63), 2**63)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-_UNSENT = {"is_sent": False}
-"""The metadata of fields that have no part in the JSON form."""
 
 
 class JobError(ValueError):
-    """A JSON value does not have the expected form; the text names the field."""
-
-
-class JsonValue:
-    """Base of dataclasses that are sent as a JSON object of their fields."""
-
-    def to_json(self) -> JsonObject:
-        return {name: _plain(getattr(self, name)) for name in _shape_of(type(self)).readers}
-
-    @classmethod
-    def from_json(cls, value: object) -> Self:
-        """Read what ``to_json`` wrote; a field that has a default may be missing.
-
-        Raises ``JobError`` for unknown and missing fields, wrong types and
-        values out of range.
-        """
-        where = cls.__name__
-        if not isinstance(value, Mapping):
-            raise JobError(f"{where} must be an object, not {_kind_name(value)}")
-        shape = _shape_of(cls)
-        readers = shape.readers
-        for name in value:
-            if name not in readers:
-                raise JobError(f"{where} has an unknown field {name!r}")
-        missing = [name for name in shape.required if name not in value]
-        if missing:
-            raise JobError(f"{where} lacks {', '.join(missing)}")
-        return cls(**{name: readers[name](item, f"{where}.{name}") for name, item in value.items()})
+    """A message does not have the expected form; the text names the field."""
 
 
 class RestartMode(enum.StrEnum):
@@ -97,7 +55,7 @@ class RestartMode(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class EngineSpec(JsonValue):
+class EngineSpec:
     """An engine to run.
 
     ``bundle`` is the SHA-256 of the zip to fetch (lower-case hex). ``directory`` is a folder
@@ -106,9 +64,8 @@ class EngineSpec(JsonValue):
     ``trusted``: the engine may run without a sandbox. A site's worker decides that itself, whatever a message
     says.
 
-    The last four are for matches on one machine and not sent. ``margin_ms`` None is the margin of the job,
-    ``startup_seconds`` None the usual time limit of a start. ``given_command`` is the command before a bundle
-    or program was looked up.
+    The properties are those of an engine without settings of its own, which matches on one machine have:
+    ``margin_ms`` None is the margin of the job, ``startup_seconds`` None the usual time limit of a start.
     """
 
     name: str
@@ -119,10 +76,6 @@ class EngineSpec(JsonValue):
     options: tuple[tuple[str, str], ...] = ()
     time_control: str | None = None
     trusted: bool = False
-    restart: RestartMode = field(default=RestartMode.AUTO, metadata=_UNSENT)
-    margin_ms: int | None = field(default=None, metadata=_UNSENT)
-    startup_seconds: int | None = field(default=None, metadata=_UNSENT)
-    given_command: tuple[str, ...] = field(default=(), compare=False, metadata=_UNSENT)
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -130,9 +83,21 @@ class EngineSpec(JsonValue):
         if self.bundle is not None and not is_sha256(self.bundle):
             raise JobError(f"EngineSpec.bundle must be a SHA-256 in lower-case hex, not {self.bundle!r}")
 
+    @property
+    def restart(self) -> RestartMode:
+        return RestartMode.AUTO
+
+    @property
+    def margin_ms(self) -> int | None:
+        return None
+
+    @property
+    def startup_seconds(self) -> int | None:
+        return None
+
 
 @dataclass(frozen=True, slots=True)
-class DrawRule(JsonValue):
+class DrawRule:
     """A draw from move ``move_number`` on, if both engines' last ``moves`` scores are within ``score`` of 0.
 
     One move counts a ply of each player. Scores are in hundredths.
@@ -144,7 +109,7 @@ class DrawRule(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class ResignRule(JsonValue):
+class ResignRule:
     """Ends a game that both engines, or only the losing one, score as lost for the same side.
 
     An engine loses when its last ``moves`` scores are at most ``-score`` and the other engine's at least
@@ -157,7 +122,7 @@ class ResignRule(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class JobGame(JsonValue):
+class JobGame:
     """One game of a job.
 
     ``key`` is ``tournament/round/pairing/number``; ``white`` is the index of White's engine.
@@ -173,7 +138,7 @@ class JobGame(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class GameJob(JsonValue):
+class GameJob:
     """Games between the same two engines, played in order by the same two processes.
 
     ``opening`` holds the moves that are played from the start (``fen``, or the game's initial position)
@@ -210,7 +175,7 @@ class GameJob(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class SideLog(JsonValue):
+class SideLog:
     """The log of one engine in one game. Only the engine's author may see it.
 
     ``stderr`` is its standard error; ``lines`` holds the lines exchanged with it (``>`` to it,
@@ -222,7 +187,7 @@ class SideLog(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class GameReport(JsonValue):
+class GameReport:
     """A game that was played, or a void game (result ``*``, termination ``void``), which is played again.
 
     ``moves`` pairs each token with its comment as in records: ``"book"`` for an opening
@@ -251,7 +216,7 @@ class GameReport(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress(JsonValue):
+class Progress:
     """The moves of a running game from ply ``from_ply`` on, and the time left to both players.
 
     The side to move has used the time since its question was written. Without clocks it has what is left of
@@ -289,7 +254,7 @@ class ComplianceEnding(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ComplianceJob(JsonValue):
+class ComplianceJob:
     """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
 
     exam: str
@@ -299,7 +264,7 @@ class ComplianceJob(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(JsonValue):
+class Finding:
     """The result of one check on one ladder (``""``: the check does not depend on the ladder).
 
     ``fault`` is a sentence, ``""`` if the engine passed; ``lines`` (``>`` to the engine, ``<`` from it, with
@@ -321,7 +286,7 @@ class Finding(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class ComplianceNews(JsonValue):
+class ComplianceNews:
     """The state of a compliance check: all findings so far, and how it ended once it is over."""
 
     exam: str
@@ -335,7 +300,7 @@ class ComplianceNews(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchJob(JsonValue):
+class SearchJob:
     """Positions of one line that an engine evaluates, each for ``ms`` milliseconds.
 
     The line is ``moves`` from ``fen``, None for the game's initial position; ``plies`` says after how many
@@ -360,7 +325,7 @@ class SearchJob(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation(JsonValue):
+class Evaluation:
     """What the engine says of the position after ``ply`` moves: its move, empty while it searches, and the
     comment that a record would have.
     """
@@ -371,7 +336,7 @@ class Evaluation(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchNews(JsonValue):
+class SearchNews:
     """The state of a search: the evaluations since the last news, and whether its slot has done with it.
 
     ``why`` is the fault of the engine that ends it, in a sentence; without one, what is missing waits.
@@ -398,7 +363,7 @@ class Work(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(JsonValue):
+class Ask:
     """A free slot asks for work. ``ask`` is a UUID; the same one gets the same answer again.
 
     ``takes`` has the most urgent first. ``holds`` has the jobs that the slot still has, unsent reports
@@ -423,7 +388,7 @@ class Ask(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(JsonValue):
+class Batch:
     """The answer: jobs to play in order, all with the same id ``job``, or a check or search with this id.
 
     The site takes everything back that it hears nothing of for ``lease_s`` seconds.
@@ -437,7 +402,7 @@ class Batch(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Post(JsonValue):
+class Post:
     """What a slot tells of a job; it also renews the job's lease. May be repeated.
 
     ``reports`` are of finished games; ``returned`` are attempts that the slot does not play (to their end).
@@ -458,7 +423,7 @@ class Post(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class PostAnswer(JsonValue):
+class PostAnswer:
     """The reports are stored, or refused for ever. ``stop`` has the attempts that the slot must not play on.
 
     It has the id of a check or search if that must stop. ``known`` is the number of plies that the site has
@@ -472,7 +437,7 @@ class PostAnswer(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Heartbeat(JsonValue):
+class Heartbeat:
     """The state of a worker, posted every few seconds and once more when it stops.
 
     ``worker`` is its name, the same at every start; ``run`` is new at each start. ``slots``, ``busy`` and
@@ -504,7 +469,7 @@ class Heartbeat(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Admission(JsonValue):
+class Admission:
     """Whether the site gives this worker work, and why not, in a sentence."""
 
     admitted: bool
@@ -533,121 +498,3 @@ def _check_uuid(text: str, where: str) -> None:
 def _check_slot(slot: int, where: str) -> None:
     if not 0 <= slot < MOST_SLOTS:
         raise JobError(f"{where} must be from 0 to {MOST_SLOTS - 1}, not {slot}")
-
-
-def _plain(value: object) -> object:
-    if type(value) is str:
-        return value
-    if type(value) is tuple:
-        return [item if type(item) is str else _plain(item) for item in value]  # most items are text
-    if isinstance(value, JsonValue):
-        return value.to_json()
-    return str(value) if isinstance(value, enum.Enum) else value
-
-
-Reader = Callable[[object, str], object]
-"""Converts a JSON value, given the path of its field for messages; raises ``JobError``."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """The JSON form of a class: a reader for each field, in order, and the required fields."""
-
-    readers: Mapping[str, Reader]
-    required: tuple[str, ...]
-
-
-_SHAPES: dict[Any, _Shape] = {}
-
-
-def _shape_of(cls: Any) -> _Shape:
-    """The shape of a class, cached because type hints are slow to evaluate."""
-    if cls not in _SHAPES:
-        kinds = typing.get_type_hints(cls)
-        fields = [each for each in dataclasses.fields(cls) if each.metadata.get("is_sent", True)]
-        _SHAPES[cls] = _Shape(
-            {each.name: _reader(kinds[each.name]) for each in fields},
-            tuple(each.name for each in fields if each.default is dataclasses.MISSING),
-        )
-    return _SHAPES[cls]
-
-
-def _reader(kind: Any) -> Reader:
-    """The reader for the declared type ``kind``: text, number, optional, tuple, enum or ``JsonValue``."""
-    origin = typing.get_origin(kind)
-    if origin is tuple:
-        return _tuple_reader(typing.get_args(kind))
-    if origin in (types.UnionType, typing.Union):
-        read = _reader(typing.get_args(kind)[0])
-        return lambda value, where: None if value is None else read(value, where)
-    if issubclass(kind, JsonValue):
-        return lambda value, where: kind.from_json(value)
-    if issubclass(kind, enum.Enum):
-        return lambda value, where: _read_enum(kind, value, where)
-    return _read_text if kind is str else lambda value, where: _read_plain(kind, value, where)
-
-
-def _tuple_reader(kinds: tuple[Any, ...]) -> Reader:
-    readers = tuple(_reader(kind) for kind in kinds if kind is not Ellipsis)
-    is_open = kinds[-1] is Ellipsis
-    is_pairs = is_open and kinds[0] == tuple[str, str]
-
-    def read(value: object, where: str) -> tuple[object, ...]:
-        if is_pairs and (pairs := _read_plain_pairs(value)) is not None:
-            return pairs
-        if not isinstance(value, list | tuple):
-            raise JobError(f"{where} must be a list, not {_kind_name(value)}")
-        each = readers * len(value) if is_open else readers
-        if len(each) != len(value):
-            raise JobError(f"{where} must have {len(each)} items, not {len(value)}")
-        try:
-            return tuple([one(item, where) for one, item in zip(each, value, strict=True)])
-        except JobError:  # read again to name the item: counting on every read would cost time
-            for i, (one, item) in enumerate(zip(each, value, strict=True)):
-                one(item, f"{where}[{i}]")
-            raise
-
-    return read
-
-
-def _read_plain_pairs(value: object) -> tuple[tuple[object, ...], ...] | None:
-    """Read a list of pairs of ASCII texts, the usual form of a game's moves; None for anything else.
-
-    All pairs are checked together: checking them one by one takes most of the time of reading a report.
-    """
-    if type(value) is not list or not set(map(type, value)) <= {list} or not set(map(len, value)) <= {2}:
-        return None
-    texts = list(itertools.chain.from_iterable(value))
-    if not set(map(type, texts)) <= {str} or not "".join(texts).isascii():
-        return None
-    return tuple(map(tuple, value))
-
-
-def _read_enum(kind: type[enum.Enum], value: object, where: str) -> enum.Enum:
-    try:
-        return kind(value)
-    except ValueError:
-        known = ", ".join(repr(member.value) for member in kind)
-        raise JobError(f"{where} must be one of {known}, not {value!r}") from None
-
-
-def _read_text(value: object, where: str) -> object:
-    """Read a text. ASCII is checked first: most texts of a report are short and ASCII."""
-    return value if type(value) is str and value.isascii() else _read_plain(str, value, where)
-
-
-def _read_plain(kind: type, value: object, where: str) -> object:
-    if type(value) is not kind:
-        raise JobError(f"{where} must be {_KIND_NAMES[kind]}, not {_kind_name(value)}")
-    if isinstance(value, str) and _SURROGATE.search(value):
-        raise JobError(f"{where} contains a lone surrogate, which is not valid text")
-    if type(value) is int and value not in _NUMBERS:
-        raise JobError(f"{where} must be a number of at most 64 bits")
-    return value
-
-
-_KIND_NAMES = {str: "text", int: "a whole number", bool: "true or false"}
-
-
-def _kind_name(value: object) -> str:
-    return "null" if value is None else _KIND_NAMES.get(type(value), type(value).__name__)

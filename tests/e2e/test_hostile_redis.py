@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 import redis
 
@@ -88,7 +89,7 @@ def test_whoever_has_all_rights_on_redis_changes_no_result_and_runs_nothing(
 ) -> None:
     stolen = tmp_path / "stolen"
     spec = EngineSpec("Thief", "1", ("sh", "-c", f"touch {stolen}"), directory=str(tmp_path), trusted=True)
-    job = raw_message("workers.play", ([job_of(spec, spec).to_json()], {}, {}))
+    job = raw_message("workers.play", ([msgspec.to_builtins(job_of(spec, spec))], {}, {}))
     sweep = raw_message("tournament.sweep", (["2100-01-01T00:00:00+00:00"], {}, {}))
     items = [*MALFORMED.values(), *(json.dumps(one).encode() for one in (job, sweep))]
     attacker = Attacker(client_of(site), items)

@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 from django.test import Client
 
 from tests.support.heartbeats import heartbeat_of
@@ -37,8 +38,8 @@ class DoorWorker:
     headers: dict[str, str] = field(default_factory=dict)
 
     def send(self, path: str, body: object, **headers: str) -> Any:
-        """The response to a request; ``body`` is JSON or bytes."""
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        """The response to a request; ``body`` is a message, its JSON or bytes."""
+        sent = body if isinstance(body, bytes) else json.dumps(msgspec.to_builtins(body)).encode()
         told = {"Authorization": f"Bearer {self.token}", "Duarena-Protocol": str(PROTOCOL)}
         return Client(raise_request_exception=False).post(
             path, sent, content_type="application/json", headers={**told, **self.headers, **headers}
@@ -49,19 +50,19 @@ class DoorWorker:
         return heartbeat_of(**{"worker": self.name, **mine, **changes})
 
     def beat(self, **changes: Any) -> Admission:
-        answer = self.send("/api/workers/", self.heartbeat(**changes).to_json())
+        answer = self.send("/api/workers/", self.heartbeat(**changes))
         assert answer.status_code == 200, answer.content
-        return Admission.from_json(answer.json()["admission"])
+        return msgspec.convert(answer.json()["admission"], Admission)
 
     def new_ask(self, **changes: Any) -> Ask:
         return replace(Ask(str(uuid.uuid4()), self.name, self.run, self.slot, self.takes, ()), **changes)
 
     def ask(self, ask: Ask | None = None, **changes: Any) -> Batch | None:
-        answer = self.send("/api/work/", (ask or self.new_ask(**changes)).to_json())
+        answer = self.send("/api/work/", ask or self.new_ask(**changes))
         if answer.status_code == 204:
             return None
         assert answer.status_code == 200, answer.content
-        return Batch.from_json(answer.json()["batch"])
+        return msgspec.convert(answer.json()["batch"], Batch)
 
     def take(self) -> Batch:
         """Send a heartbeat, and take a batch."""
@@ -71,9 +72,9 @@ class DoorWorker:
         return batch
 
     def post(self, job: str, **values: Any) -> PostAnswer:
-        answer = self.send(f"/api/work/{job}/", self.new_post(**values).to_json())
+        answer = self.send(f"/api/work/{job}/", self.new_post(**values))
         assert answer.status_code == 200, answer.content
-        return PostAnswer.from_json(answer.json()["answer"])
+        return msgspec.convert(answer.json()["answer"], PostAnswer)
 
     def new_post(self, **values: Any) -> Post:
         return Post(self.name, self.run, self.slot, **values)

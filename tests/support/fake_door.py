@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from tests.support.jobs import wait_until
 from tests.support.servers import LocalServer, QuietHandler
 from workers.jobs import (
@@ -123,16 +125,16 @@ class FakeDoor:
         with self._lock:
             self.log.append(path)
             if path == "/api/workers/":
-                self.heartbeats.append(Heartbeat.from_json(value))
+                self.heartbeats.append(msgspec.convert(value, Heartbeat))
                 admission = Admission(self.admits, "" if self.admits else self.why)
-                return 200, {"admission": admission.to_json()}
+                return 200, {"admission": msgspec.to_builtins(admission)}
             if path == "/api/work/":
-                return self._take(Ask.from_json(value))
+                return self._take(msgspec.convert(value, Ask))
             job = path.removeprefix("/api/work/").rstrip("/")
-            post = Post.from_json(value)
+            post = msgspec.convert(value, Post)
             self.posts.append((job, post))
             known = len(post.progress.moves) + post.progress.from_ply if post.progress else 0
-            return 200, {"answer": PostAnswer(tuple(sorted(self.stopped)), known).to_json()}
+            return 200, {"answer": msgspec.to_builtins(PostAnswer(tuple(sorted(self.stopped)), known))}
 
     def _take(self, ask: Ask) -> tuple[int, Any]:
         self.asks.append(ask)
@@ -141,7 +143,7 @@ class FakeDoor:
         if ask.ask not in self._given:
             self._given[ask.ask] = self.batches.pop(0) if self.batches else None
         batch = self._given[ask.ask]
-        return (204, None) if batch is None else (200, {"batch": batch.to_json()})
+        return (204, None) if batch is None else (200, {"batch": msgspec.to_builtins(batch)})
 
 
 def _handler(door: FakeDoor) -> type[QuietHandler]:

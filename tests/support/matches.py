@@ -16,9 +16,8 @@ from engines.records import Record, read_records
 from engines.rules.base import Result
 from tests.support import bad_engines
 from tests.support.jobs import processes_with
-from workers.jobs import EngineSpec
 from workers.match.options.flags import read_options
-from workers.match.options.options import MatchTerms
+from workers.match.options.options import Entrant, MatchTerms
 from workers.match.results import GameResult
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -97,8 +96,8 @@ def slots_of(match: subprocess.Popen[str]) -> list[int]:
     return [int(word) for word in words if int(word) in processes_with("match")]
 
 
-def entrants(names: str) -> tuple[EngineSpec, ...]:
-    return tuple(EngineSpec(name, "", ("true",)) for name in names.split())
+def entrants(names: str) -> tuple[Entrant, ...]:
+    return tuple(Entrant(name, "", ("true",)) for name in names.split())
 
 
 def terms_of(names: str = "A B", ladders: str = "dogon-kulei", **more: Any) -> MatchTerms:

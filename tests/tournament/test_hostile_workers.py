@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
@@ -16,9 +18,13 @@ from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_version, play_short
 from tournament.models import BotVersion, Exam, Game, InboxReport, Worker
 from tournament.services.results.keeper import record_inbox
-from workers.jobs import Batch, ComplianceEnding, ComplianceNews, Finding, JsonObject, Work
+from workers.jobs import Batch, ComplianceEnding, ComplianceNews, Finding, Work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def as_json(message: object) -> Any:
+    return json.loads(msgspec.json.encode(message))
 
 
 def deep(levels: int) -> list[Any]:
@@ -53,7 +59,7 @@ def places(value: object) -> Iterator[tuple[str | int, ...]]:
         yield from ((key, *rest) for rest in places(item))
 
 
-def spoiled(body: JsonObject, place: tuple[str | int, ...], value: object) -> JsonObject:
+def spoiled(body: dict[str, Any], place: tuple[str | int, ...], value: object) -> dict[str, Any]:
     """The body with another value at that place."""
     changed = copy.deepcopy(body)
     inner: Any = changed
@@ -74,14 +80,14 @@ def batch(worker: DoorWorker) -> Batch:
     return worker.take()
 
 
-Hit = Callable[[str, JsonObject], None]
+Hit = Callable[[str, dict[str, Any]], None]
 
 
 @pytest.fixture
 def hit(worker: DoorWorker) -> Hit:
     """Send a body with each of its parts replaced by each of many values."""
 
-    def send_all(path: str, body: JsonObject) -> None:
+    def send_all(path: str, body: dict[str, Any]) -> None:
         known = sorted(places(body), key=str)
         statuses = set()
 
@@ -108,13 +114,13 @@ def hit(worker: DoorWorker) -> Hit:
 
 
 def test_no_heartbeat_is_answered_500(worker: DoorWorker, hit: Hit) -> None:
-    hit("/api/workers/", worker.heartbeat().to_json())
+    hit("/api/workers/", as_json(worker.heartbeat()))
     for nobody in Worker.objects.all():
         assert not nobody.takes or nobody.work
 
 
 def test_no_ask_is_answered_500(worker: DoorWorker, batch: Batch, hit: Hit) -> None:
-    hit("/api/work/", worker.new_ask(holds=(batch.job,)).to_json())
+    hit("/api/work/", as_json(worker.new_ask(holds=(batch.job,))))
 
 
 def test_no_post_of_games_is_answered_500_and_the_record_keeper_handles_each(
@@ -122,7 +128,7 @@ def test_no_post_of_games_is_answered_500_and_the_record_keeper_handles_each(
 ) -> None:
     first, second = (report for job in batch.jobs for report in play_short(job))
     progress = worker.progress(batch.jobs[0].games[0], "a1", "b2")
-    body = worker.new_post(reports=(first,), returned=(second.attempt,), progress=progress).to_json()
+    body = as_json(worker.new_post(reports=(first,), returned=(second.attempt,), progress=progress))
     hit(f"/api/work/{batch.job}/", body)
     while record_inbox(60):
         pass
@@ -132,11 +138,11 @@ def test_no_post_of_games_is_answered_500_and_the_record_keeper_handles_each(
 
 def test_no_report_stops_the_record_keeper(worker: DoorWorker, batch: Batch) -> None:
     """Whatever a report holds that the door takes."""
-    report = next(iter(play_short(batch.jobs[0]))).to_json()
+    report = as_json(next(iter(play_short(batch.jobs[0]))))
     handled = 0
     for place in places(report):
         for value in NASTY:
-            body = worker.new_post().to_json() | {"reports": [spoiled(report, place, value)]}
+            body = as_json(worker.new_post()) | {"reports": [spoiled(report, place, value)]}
             with transaction.atomic():
                 answer = worker.send(f"/api/work/{batch.job}/", body)
                 assert answer.status_code in {200, 400}, (place, value)
@@ -155,7 +161,7 @@ def test_no_news_of_a_check_is_answered_500(worker: DoorWorker, ending: Complian
     assert batch is not None
     found = Finding("moves", "dogon-kulei", "fault", "advice")
     news = ComplianceNews(batch.job, f"{worker.name}/1", True, "Engine", (found,), ending, "")
-    body = worker.new_post(news=news).to_json()
+    body = as_json(worker.new_post(news=news))
     ends = set()
     for place in places(body):
         for value in NASTY:
@@ -178,4 +184,4 @@ def test_a_post_about_a_job_that_never_was_is_answered_with_stop(worker: DoorWor
 )
 def test_no_address_is_answered_500(worker: DoorWorker, path: str) -> None:
     worker.beat()
-    assert worker.send(path, worker.new_post().to_json()).status_code == 404
+    assert worker.send(path, worker.new_post()).status_code == 404

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from django.utils import timezone
 from pytest_django import Settings
@@ -46,7 +47,7 @@ from tournament.services.ladders import matchmaking
 from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.schedule import tournaments
-from workers.jobs import PROTOCOL, JsonValue
+from workers.jobs import PROTOCOL
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 PROGRAM = """
@@ -204,10 +205,10 @@ def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
 MOST_STATEMENTS = 500
 
 
-def request(worker: DoorWorker, path: str, body: JsonValue) -> tuple[str, ...]:
+def request(worker: DoorWorker, path: str, body: object) -> tuple[str, ...]:
     """The act of a request, with its arguments."""
     headers = {"Authorization": f"Bearer {worker.token}", "Duarena-Protocol": str(PROTOCOL)}
-    return "request(*sys.argv[1:])", path, json.dumps(body.to_json()), json.dumps(headers)
+    return "request(*sys.argv[1:])", path, msgspec.json.encode(body).decode(), json.dumps(headers)
 
 
 def check_claims() -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 from django.apps import apps
 from django.contrib import admin
@@ -31,7 +32,8 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
 from workers.bundles.store import pack_bundle
-from workers.jobs import ComplianceJob, ComplianceNews, GameJob, GameReport, Progress
+from workers.jobs import ComplianceNews, GameReport, Progress
+from workers.messages import Message, decode
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
 from workers.service.compliance import check_bot
@@ -78,7 +80,7 @@ def played(settings: Settings, deal: Deal, on_commit: OnCommit, tmp_path: Path) 
     def play() -> None:
         for job in deal():
             worker = replace(checker, name=slot_of(job.games[0]))
-            play_batch([GameJob.from_json(_travelled(job.to_json()))], worker, Callbacks(_record, _progress))
+            play_batch([_travelled(job)], worker, Callbacks(_record, _progress))
 
     ada = make_user("ada@.+-_" + "a" * 32)
     client = Client()
@@ -91,7 +93,7 @@ def played(settings: Settings, deal: Deal, on_commit: OnCommit, tmp_path: Path) 
     batch = ask(checker_row)
     assert batch is not None
     assert batch.check is not None
-    job = ComplianceJob.from_json(_travelled(batch.check.to_json()))
+    job = _travelled(batch.check)
     check_bot(replace(job, seconds=4), checker, _store_news)
     play()
     nasty.refresh_from_db()
@@ -132,21 +134,21 @@ def _go_live(nasty: BotVersion, cheat: BotVersion, deal: Deal) -> None:
     assert LiveGame.objects.count() == 1
 
 
-def _travelled(value: object) -> object:
-    return json.loads(json.dumps(value))
+def _travelled(message: Message) -> Message:
+    return decode(type(message), msgspec.json.encode(message))
 
 
 def _store_news(news: ComplianceNews) -> None:
-    validation.record_news(ComplianceNews.from_json(_travelled(news.to_json())), timezone.now())
+    validation.record_news(_travelled(news), timezone.now())
 
 
 def _record(report: GameReport) -> None:
-    assert isinstance(keeper.record(GameReport.from_json(_travelled(report.to_json()))), keeper.Recorded)
+    assert isinstance(keeper.record(_travelled(report)), keeper.Recorded)
 
 
 def _progress(progress: Progress) -> None:
     job = Attempt.objects.get(pk=progress.attempt).job
-    post(str(job), progress=Progress.from_json(_travelled(progress.to_json())))
+    post(str(job), progress=_travelled(progress))
 
 
 class Marks(HTMLParser):

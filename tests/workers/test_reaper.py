@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.jobs import PATIENCE_SECONDS, bad_engine, job_of, processes_with, wait_until
@@ -20,10 +20,11 @@ from workers.reaper import NO_GROUP, Reaper, kill_group, reap, remove_scratch
 pytestmark = pytest.mark.slow
 
 WORKER = """
-import json, sys, tempfile
+import sys, tempfile
 from pathlib import Path
 from workers.play import runner
 from workers.jobs import GameJob
+from workers.messages import decode
 from workers.play.batch import play_batch
 from workers.reaper import Reaper
 
@@ -38,7 +39,7 @@ Reaper.watch = watch_and_say
 
 tempfile.tempdir = sys.argv[2]
 line = runner.Callbacks(lambda report: None, lambda progress: None)
-play_batch([GameJob.from_json(json.loads(sys.argv[1]))], runner.WorkerContext("w", Path(), Path()), line)
+play_batch([decode(GameJob, sys.argv[1])], runner.WorkerContext("w", Path(), Path()), line)
 """
 
 
@@ -55,7 +56,7 @@ def test_a_worker_killed_outright_leaves_no_engine_and_no_folder(tmp_path: Path)
     """Deadline of the behaviour: one second; ten times that here. The engine and its child ignore signals."""
     mark = f"mark-{uuid.uuid4()}"
     one = bad_engine("start", "multiply", "-", "go", "resist", "-", mark=mark)
-    job = json.dumps(job_of(one, bad_engine(mark=mark), time_control="60+0").to_json())
+    job = msgspec.json.encode(job_of(one, bad_engine(mark=mark), time_control="60+0")).decode()
     command = [sys.executable, "-c", WORKER, job, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -79,7 +80,7 @@ def _check(exam: Exam) -> dict[str, Any]:
         "progress": progress_of(exam),
         "is_over": exam.ended_at is not None,
         "engine": exam.engine,
-        "findings": [found.to_json() for found in exam.findings],
+        "findings": msgspec.to_builtins(exam.findings),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -32,7 +33,7 @@ def ask(request: HttpRequest, token: Token) -> Answer | HttpResponse:
         sentence = "The record keeper has too many reports to handle."
         raise ApiError(503, sentence, {"Retry-After": str(PAUSE_SECONDS)})
     batch = next_batch(asked, worker, timezone.now())
-    return HttpResponse(status=204) if batch is None else {"batch": batch.to_json()}
+    return HttpResponse(status=204) if batch is None else {"batch": msgspec.to_builtins(batch)}
 
 
 @worker_api
@@ -45,7 +46,7 @@ def post(request: HttpRequest, token: Token, job: uuid.UUID) -> Answer:
         record_news(news, now)
     if (found := posted.search) and found.search == str(job):
         record_evaluations(found, worker, now)
-    return {"answer": receive(posted, job, worker, now).to_json()}
+    return {"answer": msgspec.to_builtins(receive(posted, job, worker, now))}
 
 
 def _why_refused(asked: Ask, worker: Worker) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.http import FileResponse, HttpRequest, UnreadablePostError
@@ -25,14 +25,13 @@ from tournament.services.accounts.tokens import REQUEST_COST
 from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work.workers import WorkerNameError, find_own, why_foreign
 from workers.bundles.bundle_site import PROTOCOL_HEADER
-from workers.jobs import PROTOCOL, Heartbeat, JobError, JsonValue
+from workers.jobs import PROTOCOL, Heartbeat, JobError
+from workers.messages import Message, decode
 
 WRITE_LOCK_SECONDS = 2
 """On SQLite a request waits for other writers no longer: a worker tries again, a thread must not be held."""
 MOST_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
 """Of one token, in one process of the site."""
-
-Value = TypeVar("Value", bound=JsonValue)
 
 
 class TokenBuckets:
@@ -83,7 +82,7 @@ def heartbeat(request: HttpRequest, token: Token) -> Answer:
         admission = receive_heartbeat(sent, token, timezone.now())
     except WorkerNameError as error:
         raise ApiError(403, as_sentence(str(error))) from None
-    return {"admission": admission.to_json()}
+    return {"admission": msgspec.to_builtins(admission)}
 
 
 @api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
@@ -113,13 +112,13 @@ def find_sender(token: Token, name: str) -> Worker:
     return worker
 
 
-def read(kind: type[Value], request: HttpRequest) -> Value:
+def read(kind: type[Message], request: HttpRequest) -> Message:
     """Read the body as strict JSON; raises ``ApiError`` for anything that is not a ``kind``."""
     try:
-        return kind.from_json(json.loads(_read_body(request), parse_constant=_refuse_constant))
+        return decode(kind, _read_body(request))
     except JobError as error:
         raise ApiError(400, as_sentence(str(error))) from None
-    except (ValueError, RecursionError):  # also numbers of thousands of digits, and text that is not UTF-8
+    except (ValueError, RecursionError):
         raise ApiError(400, "The body is not JSON.") from None
 
 
@@ -150,10 +149,6 @@ def _read_body(request: HttpRequest) -> bytes:
     if is_too_large or len(body) > most:
         raise ApiError(413, f"The body may have {most} bytes.")
     return body
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not JSON")
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
+import msgspec
 from django.db import models
 
 from workers.jobs import Finding
@@ -78,4 +79,4 @@ class Exam(models.Model):
 
     @property
     def findings(self) -> list[Finding]:
-        return [Finding.from_json(found) for found in self.found]
+        return msgspec.convert(self.found, list[Finding])

@@ -10,8 +10,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from workers.jobs import JsonValue
-
 SETTING = "DUARENA_SANDBOX"
 """The level that uploaded bots need to play here, ``A`` or ``B``; see ``needed_level`` for the default."""
 LOCAL = "DUARENA_LOCAL"
@@ -31,7 +29,7 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Want(JsonValue):
+class Want:
     """Something this machine lacks, and the remedy: a command, a sentence, or empty.
 
     ``package`` is the package to install if a program is missing. ``may_pass``: the cause may pass, such as a
@@ -45,7 +43,7 @@ class Want(JsonValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(JsonValue):
+class Verdict:
     """The result of a probe; ``checked`` is its time (UTC, ISO 8601), ``worker`` the worker that ran it."""
 
     level: Level

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engines.files import atomic_file
-from workers.jobs import NOT_RUN, JobError
+from workers.jobs import NOT_RUN
 from workers.sandbox.groups.hierarchies import VARIABLE, find_parent
-from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, needed_level
+from workers.sandbox.levels import LOCAL, SETTING, Level, SettingError, Verdict, Want, needed_level
 from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
 
 TRUST = "DUARENA_TRUST_UPLOADS"
@@ -92,12 +92,14 @@ def write_verdict(folder: Path, verdict: Verdict) -> None:
     """Store the result of a probe in ``folder``, atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_file(folder / VERDICT_FILE, mode=0o600) as file:
-        file.write(json.dumps(verdict.to_json()).encode())
+        file.write(json.dumps(asdict(verdict)).encode())
 
 
 def read_verdict(folder: Path) -> Verdict | None:
     """The result of the last probe; None if there is none, or it cannot be read."""
     try:
-        return Verdict.from_json(json.loads((folder / VERDICT_FILE).read_text()))
-    except (OSError, ValueError, JobError):
+        found = json.loads((folder / VERDICT_FILE).read_text())
+        level, wants = Level(found["level"]), tuple(Want(**want) for want in found["wants"])
+        return Verdict(**found | {"level": level, "wants": wants})
+    except (OSError, ValueError, TypeError, KeyError):
         return None

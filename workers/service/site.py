@@ -6,7 +6,6 @@ happens to this process and to the site. A thread posts, so the clocks of a game
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import random
@@ -18,8 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
+
+import msgspec
 
 from engines.files import atomic_file
 from engines.http_client import BadAnswer, ErrorAnswer, KeptConnection, NoAnswer, token_header
@@ -41,13 +41,13 @@ from workers.jobs import (
     GameReport,
     Heartbeat,
     JobError,
-    JsonValue,
     Post,
     PostAnswer,
     Progress,
     SearchNews,
     Work,
 )
+from workers.messages import Message, decode
 
 WORK_PATH, WORKERS_PATH = "/api/work/", "/api/workers/"
 TIMEOUT_SECONDS = 20.0
@@ -67,8 +67,6 @@ KEPT_SECONDS = 7 * 24 * 3600
 """Reports that the site has not confirmed for so long are deleted."""
 SPOOL_BYTES = 1_000_000_000
 """A worker with more unconfirmed reports takes no more work."""
-
-Answer = TypeVar("Answer", bound=JsonValue)
 
 log = logging.getLogger("workers.service.site")
 
@@ -93,19 +91,21 @@ class SiteDoor:
             raise strange_site(self._address)
         return found
 
-    def _send(self, path: str, value: JsonValue, name: str, kind: type[Answer]) -> Answer | None:
+    def _send(self, path: str, value: object, name: str, kind: type[Message]) -> Message | None:
         """The value ``name`` of the answer; None for an answer without content."""
-        body = json.dumps(value.to_json(), ensure_ascii=False, separators=(",", ":")).encode()
+        body = msgspec.json.encode(value)
         try:
             data = self.connection.post(path, body, MAX_ANSWER_BYTES)
-            return kind.from_json(json.loads(data)[name]) if data else None
+            if not data:
+                return None
+            return decode(kind, msgspec.json.decode(data, type=dict[str, msgspec.Raw])[name])
         except NoAnswer as error:
             raise SiteAway(f"{self._address} does not answer: {error}") from None
         except ErrorAnswer as answer:
             raise refusal(self._address, answer) from None
         except JobError as error:
             raise TokenRefused(f"{self._address} sends what this worker cannot read: {error}") from None
-        except (BadAnswer, ValueError, TypeError, KeyError, RecursionError):
+        except (BadAnswer, ValueError, KeyError, RecursionError):
             raise strange_site(self._address) from None
 
 
@@ -121,6 +121,16 @@ class Parcel:
     size: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The file of a parcel."""
+
+    job: str
+    reports: tuple[GameReport, ...]
+    news: ComplianceNews | None
+    search: SearchNews | None = None
+
+
 class Spool:
     """A folder of parcels, one file each. ``folders`` are read at the start; the first one is written."""
 
@@ -130,13 +140,7 @@ class Spool:
 
     def write(self, parcel: Parcel) -> None:
         """Keep a parcel on disk. If that fails, ``parcel.path`` stays None."""
-        value = {
-            "job": parcel.job,
-            "reports": [report.to_json() for report in parcel.reports],
-            "news": parcel.news and parcel.news.to_json(),
-            "search": parcel.search and parcel.search.to_json(),
-        }
-        data = json.dumps(value, ensure_ascii=False).encode()
+        data = msgspec.json.encode(_Kept(parcel.job, parcel.reports, parcel.news, parcel.search))
         self._number += 1
         path = self._folders[0] / f"{time.time_ns():020}-{os.getpid()}-{self._number}.json"
         parcel.size = len(data)
@@ -155,7 +159,7 @@ class Spool:
         for path in sorted(paths, key=lambda path: path.name):
             try:
                 parcel = _read_parcel(path)
-            except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 log.error("the report in %s cannot be read and is deleted: %s", path, error)
                 with suppress(OSError):
                     path.unlink()
@@ -175,13 +179,9 @@ class Spool:
 
 def _read_parcel(path: Path) -> Parcel:
     data = path.read_bytes()
-    value = json.loads(data)
-    reports = tuple(GameReport.from_json(report) for report in value["reports"])
-    news = None if value["news"] is None else ComplianceNews.from_json(value["news"])
-    searched = value.get("search")
-    search = None if searched is None else SearchNews.from_json(searched)
+    kept = decode(_Kept, data)
     int(path.name[:20])
-    return Parcel(str(uuid.UUID(value["job"])), reports, news, search, path, len(data))
+    return Parcel(str(uuid.UUID(kept.job)), kept.reports, kept.news, kept.search, path, len(data))
 
 
 def spool_folders(spool: Path, slot: int, slots: int) -> list[Path]:

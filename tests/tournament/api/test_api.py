@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
@@ -84,7 +85,7 @@ def test_a_bundle_is_uploaded_and_followed_with_one_token(
     version = answer_of(ask("/api/bots/stone-age/1/", token), 200)["version"]
     assert version["state"] == "refused"
     assert version["reason"] == "The compliance check 'legal moves' on duploline failed: illegal move."
-    assert version["check"]["findings"] == [FAULT.to_json()]
+    assert version["check"]["findings"] == [msgspec.to_builtins(FAULT)]
 
 
 def test_where_uploads_are_not_run_the_answer_gives_the_reason(token: str, settings: Settings) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import gzip
-import json
 import time
 import uuid
 from dataclasses import replace
 from datetime import timedelta
 
+import msgspec
 import pytest
 import redis
 from django.db import OperationalError, connection
@@ -32,6 +32,7 @@ from tournament.services.schedule import tournaments
 from tournament.services.work.judging import quarantine
 from tournament.services.work.workers import FORGOTTEN_AFTER, LOST_AFTER
 from workers.jobs import PROTOCOL, Batch, GameReport, JobGame, Work
+from workers.messages import decode
 
 pytestmark = pytest.mark.django_db
 
@@ -78,18 +79,18 @@ def test_a_slot_takes_a_batch_plays_it_and_the_games_are_recorded(worker: DoorWo
 
 
 def test_a_worker_sends_a_heartbeat_before_it_asks(worker: DoorWorker) -> None:
-    assert "no heartbeat" in refused(worker, 403, "/api/work/", worker.new_ask().to_json())
+    assert "no heartbeat" in refused(worker, 403, "/api/work/", worker.new_ask())
 
 
 def test_another_run_a_lost_worker_and_other_work_are_refused(worker: DoorWorker) -> None:
     worker.beat()
     path = "/api/work/"
     other = worker.new_ask(run=str(uuid.uuid4()))
-    assert "started again" in refused(worker, 403, path, other.to_json())
+    assert "started again" in refused(worker, 403, path, other)
     checks = worker.new_ask(takes=(Work.CHECKS,))
-    assert "does not take that kind of work" in refused(worker, 403, path, checks.to_json())
+    assert "does not take that kind of work" in refused(worker, 403, path, checks)
     Worker.objects.update(state="lost")
-    assert "send a heartbeat first" in refused(worker, 403, path, worker.new_ask().to_json())
+    assert "send a heartbeat first" in refused(worker, 403, path, worker.new_ask())
 
 
 def test_no_slot_gets_work_while_too_many_reports_wait(
@@ -101,11 +102,11 @@ def test_no_slot_gets_work_while_too_many_reports_wait(
     make_tournament(ladders=["dogon-kulei"], name="more")
     assert worker.ask(holds=(batch.job,)) is not None
     worker.post(batch.job, reports=(second,))
-    answer = worker.send("/api/work/", worker.new_ask(holds=(batch.job,)).to_json())
+    answer = worker.send("/api/work/", worker.new_ask(holds=(batch.job,)))
     assert answer.status_code == 503
     assert int(answer["Retry-After"]) > 0
     record_inbox(1)
-    assert worker.send("/api/work/", worker.new_ask().to_json()).status_code in {200, 204}
+    assert worker.send("/api/work/", worker.new_ask()).status_code in {200, 204}
 
 
 def test_an_ask_that_finds_nothing_takes_few_queries_and_writes_nothing(
@@ -131,7 +132,7 @@ def test_a_report_is_in_the_inbox_once_its_attempt_is_marked_as_reported(
     assert attempt.started_at is not None
     row = InboxReport.objects.get()
     assert str(row.attempt_id) == first.attempt
-    assert json.loads(row.content) == first.to_json()
+    assert decode(GameReport, row.content) == first
     assert turns.lengths == {"look": 1}
 
 
@@ -144,7 +145,7 @@ def test_both_or_neither_are_stored(
     first, _ = reports(batch)
     with monkeypatch.context() as patch:
         patch.setattr(inbox, "insert_rows", fail)
-        post = worker.new_post(reports=(first,)).to_json()
+        post = worker.new_post(reports=(first,))
         answer = worker.send(f"/api/work/{batch.job}/", post)
     assert answer.status_code == 503
     assert not Attempt.objects.filter(reported_at__isnull=False).exists()
@@ -312,7 +313,7 @@ def test_a_quarantined_worker_gets_no_work_and_stops_what_it_has(worker: DoorWor
     assert sorted(Game.objects.values_list("state", flat=True)) == ["claimed", "waiting"]
     record_inbox(1)
     assert sorted(Game.objects.values_list("state", flat=True)) == ["done", "waiting"]
-    sentence = refused(worker, 403, "/api/work/", worker.new_ask().to_json())
+    sentence = refused(worker, 403, "/api/work/", worker.new_ask())
     assert sentence == "Stan quarantined it."
     admission = worker.beat()
     assert not admission.admitted
@@ -339,7 +340,7 @@ def test_a_name_belongs_to_a_user_also_while_the_worker_restarts(
     for stopping in (False, True):
         with on_commit():
             worker.beat(stopping=stopping)
-        sentence = refused(other, 403, "/api/workers/", other.heartbeat().to_json())
+        sentence = refused(other, 403, "/api/workers/", other.heartbeat())
         assert sentence == (
             "The name players@east belongs to a token of stan: revoke that, or take another name."
         )
@@ -351,14 +352,14 @@ def test_a_name_belongs_to_a_token_while_its_worker_is_up(
     worker: DoorWorker, batch: Batch, on_commit: OnCommit
 ) -> None:
     other = DoorWorker(token=make_token())
-    sentence = refused(other, 403, "/api/workers/", other.heartbeat().to_json())
+    sentence = refused(other, 403, "/api/workers/", other.heartbeat())
     assert sentence == "Another token runs the worker players@east."
-    assert "no heartbeat" in refused(other, 403, f"/api/work/{batch.job}/", other.new_post().to_json())
+    assert "no heartbeat" in refused(other, 403, f"/api/work/{batch.job}/", other.new_post())
     Worker.objects.update(seen_at=timezone.now() - 2 * LOST_AFTER)
     with on_commit():
         assert other.beat().admitted
     assert set(Game.objects.values_list("state", flat=True)) == {"waiting"}
-    assert "Another token" in refused(worker, 403, "/api/workers/", worker.heartbeat().to_json())
+    assert "Another token" in refused(worker, 403, "/api/workers/", worker.heartbeat())
 
 
 def test_the_name_of_a_revoked_token_is_free_at_once(worker: DoorWorker) -> None:
@@ -368,13 +369,13 @@ def test_the_name_of_a_revoked_token_is_free_at_once(worker: DoorWorker) -> None
     assert token is not None
     revoke(token)
     assert other.beat().admitted
-    assert worker.send("/api/workers/", worker.heartbeat().to_json()).status_code == 401
+    assert worker.send("/api/workers/", worker.heartbeat()).status_code == 401
 
 
 def test_the_last_heartbeat_of_a_former_run_changes_nothing(worker: DoorWorker) -> None:
     worker.beat()
     old = worker.heartbeat(run=str(uuid.uuid4()), stopping=True)
-    assert worker.send("/api/workers/", old.to_json()).status_code == 200
+    assert worker.send("/api/workers/", old).status_code == 200
     assert Worker.objects.get().state == "up"
     assert Worker.objects.get().run == worker.run
 
@@ -383,9 +384,9 @@ def test_the_last_heartbeat_of_a_former_run_changes_nothing(worker: DoorWorker) 
     "name", ["players", "@east", "a b@east", "players@ea\x00st", "x" * 100 + "@east", ""]
 )
 def test_a_name_that_no_worker_can_have_is_refused(name: str, worker: DoorWorker) -> None:
-    sentence = refused(worker, 403, "/api/workers/", worker.heartbeat(worker=name).to_json())
+    sentence = refused(worker, 403, "/api/workers/", worker.heartbeat(worker=name))
     assert "is not the name of a worker" in sentence
-    refused(worker, 403, "/api/work/", worker.new_ask(worker=name).to_json())
+    refused(worker, 403, "/api/work/", worker.new_ask(worker=name))
 
 
 def test_another_protocol_is_refused_with_the_sentence_and_the_number_of_the_site(worker: DoorWorker) -> None:
@@ -399,7 +400,7 @@ def test_another_protocol_is_refused_with_the_sentence_and_the_number_of_the_sit
 
 def test_only_tokens_of_workers_whose_owner_runs_the_site_open_the_door(worker: DoorWorker) -> None:
     worker.beat()
-    body = worker.heartbeat().to_json()
+    body = worker.heartbeat()
     assert "unknown or has been revoked" in refused(
         replace(worker, token="duarena_x"), 401, "/api/workers/", body
     )
@@ -422,7 +423,7 @@ def test_a_token_may_send_some_hundred_requests_a_second() -> None:
 
 def test_too_many_requests_are_answered_429(worker: DoorWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_views._BUCKETS, "take", lambda token, now: False)
-    answer = worker.send("/api/workers/", worker.heartbeat().to_json())
+    answer = worker.send("/api/workers/", worker.heartbeat())
     assert answer.status_code == 429
     assert answer["Retry-After"] == "1"
 
@@ -432,7 +433,7 @@ def test_too_many_requests_are_answered_429(worker: DoorWorker, monkeypatch: pyt
 
 def test_a_body_is_uncompressed_json_of_at_most_8_mb(worker: DoorWorker, settings: Settings) -> None:
     worker.beat()
-    body = json.dumps(worker.heartbeat().to_json()).encode()
+    body = msgspec.json.encode(worker.heartbeat())
     path = "/api/workers/"
     assert "without compression" in refused(
         worker, 415, path, gzip.compress(body), **{"Content-Encoding": "gzip"}
@@ -475,7 +476,7 @@ def test_a_database_that_cannot_be_used_is_answered_503(
 
     worker.beat()
     monkeypatch.setattr(work_views, "next_batch", locked)
-    answer = worker.send("/api/work/", worker.new_ask().to_json())
+    answer = worker.send("/api/work/", worker.new_ask())
     assert answer.status_code == 503
     assert int(answer["Retry-After"]) > 0
 

@@ -8,6 +8,7 @@ import stat
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engines.records import parse_note
@@ -23,6 +24,7 @@ from tests.support.jobs import (
 )
 from workers.engine import process
 from workers.jobs import EngineSpec, GameReport, Progress, SideLog
+from workers.messages import decode
 from workers.play import runner
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
@@ -56,7 +58,7 @@ def test_a_report_has_the_whole_game_and_survives_serialization() -> None:
     assert (report.termination, report.fault, report.worker) == ("ply limit", "none", "tester")
     assert report.started <= report.finished
     assert report.started.endswith("+00:00")
-    assert GameReport.from_json(json.loads(json.dumps(report.to_json()))) == report
+    assert decode(GameReport, msgspec.json.encode(report)) == report
 
 
 # Progress
@@ -78,7 +80,9 @@ def test_heartbeats_continue_while_an_engine_thinks(
     monkeypatch.setattr(runner, "PROGRESS_SECONDS", 0.05)
     monkeypatch.setattr(process, "WAIT_NS", 20_000_000)
     thinking: list[Progress] = []
-    line = Callbacks(lambda report: None, thinking.append, lambda: len(thinking) == 4)
+    line = Callbacks(
+        lambda report: None, thinking.append, lambda: len([sent for sent in thinking if sent.white_ms]) == 4
+    )
     job = job_of(bad_engine(*plan), bad_engine(), time_control="15/move")
     assert play_batch([job], WORKER, line) == job.games
     left_ms = thinking[-1].white_ms

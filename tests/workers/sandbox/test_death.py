@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.jobs import job_of, processes_with, wait_until
@@ -22,16 +22,17 @@ from workers.sandbox.sandbox import Sandbox
 pytestmark = pytest.mark.slow
 
 WORKER = """
-import json, sys, tempfile
+import sys, tempfile
 from pathlib import Path
 from workers.jobs import GameJob
+from workers.messages import decode
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext
 from workers.sandbox.policy import policy_for_level
 
 tempfile.tempdir = sys.argv[2]
 worker = WorkerContext("w", Path(), Path(), policy_for_level(sys.argv[3]))
-job = GameJob.from_json(json.loads(sys.argv[1]))
+job = decode(GameJob, sys.argv[1])
 print("begins", flush=True)
 play_batch([job], worker, Callbacks(lambda report: print(report, flush=True), lambda progress: None))
 """
@@ -54,7 +55,7 @@ class Victim:
         self._parent = sandbox.parent
         one = bad_engine_in(folder / "one", "go", "resist", "-", mark=self.mark)
         two = bad_engine_in(folder / "two", mark=self.mark)
-        job = json.dumps(job_of(one, two, time_control="60+0").to_json())
+        job = msgspec.json.encode(job_of(one, two, time_control="60+0")).decode()
         level = "B" if sandbox.parent is None else "A"
         command = [sys.executable, "-c", WORKER, job, str(self.scratch), level]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.hostile_zips import HOSTILE, WORKER
 from tests.support.jobs import BadBundles, nothing_left, pack_bad_engine, plan_of, processes_with
 from workers.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_bundle
 from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews
+from workers.messages import decode
 from workers.play import runner
 from workers.play.runner import WorkerContext
 from workers.service import compliance
@@ -57,7 +58,7 @@ def test_the_check_of_a_good_engine_is_reported_step_by_step_and_survives_serial
     counts = [len(news.found) for news in sent]
     assert counts == sorted(counts)
     for news in sent:
-        assert ComplianceNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+        assert decode(ComplianceNews, msgspec.json.encode(news)) == news
 
 
 def test_a_check_leaves_nothing_unpacked_and_removes_leftovers_of_refused_bundles(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ class Watched:
     """A recheck after a probe with this result, whose later probes all find ``found``; keeps the time."""
 
     def __init__(self, folder: Path, first: Verdict, found: Verdict) -> None:
-        command = (sys.executable, "-c", FAKE_PROBE, json.dumps(found.to_json()))
+        command = (sys.executable, "-c", FAKE_PROBE, json.dumps(asdict(found)))
         self.probes = folder / "probes"
         self.recheck = SandboxRecheck(first, folder, command)
         self.now = 0.0

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engines.rules.registry import GAMES
 from tests.support.jobs import BadBundles, nothing_left, plan_of
 from workers.jobs import JobError, SearchJob, SearchNews
+from workers.messages import decode
 from workers.play.runner import WorkerContext
 from workers.service.searching import search
 
@@ -53,7 +54,7 @@ def test_each_position_gets_a_legal_move_and_the_last_news_is_over(run: Run) -> 
     assert [news.is_over for news in sent] == [False] * (len(sent) - 1) + [True]
     assert sent[-1].why == ""
     for news in sent:
-        assert SearchNews.from_json(json.loads(json.dumps(news.to_json()))) == news
+        assert decode(SearchNews, msgspec.json.encode(news)) == news
 
 
 def test_lines_are_told_while_the_engine_searches(run: Run) -> None:

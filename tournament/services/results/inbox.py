@@ -7,12 +7,12 @@ each report before it counts.
 from __future__ import annotations
 
 import datetime
-import json
 import logging
 import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+import msgspec
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
@@ -104,7 +104,7 @@ def _put_in(reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> 
     rows = (
         {
             "attempt_id": pk,
-            "content": compress_text(json.dumps(reports[pk].to_json())),
+            "content": compress_text(msgspec.json.encode(reports[pk]).decode()),
             "received_at": now,
         }
         for pk in still

@@ -9,7 +9,6 @@ a report makes a function here raise.
 from __future__ import annotations
 
 import datetime
-import json
 import logging
 import time
 import uuid
@@ -32,6 +31,7 @@ from tournament.services.work.attempts import give_back, halt_after_failures
 from tournament.services.work.judging import find_worker, judge
 from workers.jobs import GameReport, name_of
 from workers.logs import FIELDS, log_ids
+from workers.messages import decode
 
 AT_ONCE = 50
 """Reports that are stored together."""
@@ -95,7 +95,7 @@ def record_inbox(seconds: float) -> bool:
 def _record_rows(rows: Sequence[InboxReport]) -> None:
     """Handle these reports and take them out of the inbox, whatever they hold."""
     try:
-        record_all([GameReport.from_json(json.loads(row.content)) for row in rows])
+        record_all([decode(GameReport, row.content) for row in rows])
     except (OperationalError, InterfaceError):
         raise  # the database cannot be used
     except Exception as error:

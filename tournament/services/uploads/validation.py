@@ -11,6 +11,7 @@ import datetime
 import uuid
 from functools import partial
 
+import msgspec
 from django.db import transaction
 from django.utils import timezone
 
@@ -95,7 +96,7 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     exam.engine = visible(news.engine, MAX_NAME)
     exam.unpacked = exam.unpacked or news.unpacked
     if len(news.found) >= len(exam.found):  # news may overtake each other: the longer are later
-        exam.found = [_shown(found).to_json() for found in news.found[:MAX_FOUND]]
+        exam.found = msgspec.to_builtins([_shown(found) for found in news.found[:MAX_FOUND]])
     exam.save()
     if news.ending is not ComplianceEnding.NONE:
         _end(exam, Exam.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))

@@ -7,12 +7,11 @@ import shlex
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from workers.jobs import EngineSpec
 from workers.match.book import make_books
 from workers.match.ledger import Ledger
 from workers.match.options.entrants import FIELDS
 from workers.match.options.flags import written_options
-from workers.match.options.options import MatchOptions
+from workers.match.options.options import Entrant, MatchOptions
 
 SHOWN_PAIRS = 10
 
@@ -49,7 +48,7 @@ def _toml(options: MatchOptions) -> Iterator[str]:
     yield ""
 
 
-def _engine(spec: EngineSpec) -> Iterator[str]:
+def _engine(spec: Entrant) -> Iterator[str]:
     command, *arguments = spec.given_command
     start = {"cmd": shlex.quote(command), "arg": arguments, "dir": spec.directory, "tc": spec.time_control}
     fields = {key: getattr(spec, name) for key, (name, _) in FIELDS.items()}

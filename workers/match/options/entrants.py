@@ -15,7 +15,8 @@ from engines.rules.base import quote
 from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
 from workers.bundles.store import BundleError, inspect_bundle, store_bundle
 from workers.engine.launch import explain_no_program, find_engine_program
-from workers.jobs import EngineSpec, RestartMode
+from workers.jobs import RestartMode
+from workers.match.options.options import Entrant
 from workers.match.options.settings import Setting, choice, label, read_control, split_pairs, whole
 
 MAX_MARGIN_MS = 60_000
@@ -52,7 +53,7 @@ def read_entrants(
     ladders: Sequence[str],
     store: Path,
     startup_seconds: int | None = None,
-) -> tuple[EngineSpec, ...]:
+) -> tuple[Entrant, ...]:
     """All engines, in order; ``each`` has the defaults for all of them.
 
     Bundles are copied into ``store``. Raises ``MatchOptionError``.
@@ -60,7 +61,7 @@ def read_entrants(
     shared: Pairs = {} if startup_seconds is None else {"startup": [str(startup_seconds)]}
     for setting in each:
         shared |= split_pairs(setting, SHARED_KEYS)
-    entrants: dict[str, EngineSpec] = {}
+    entrants: dict[str, Entrant] = {}
     for setting in engines:
         with setting.refusing():
             entrant = _read_entrant(setting, shared, ladders, store)
@@ -69,7 +70,7 @@ def read_entrants(
     return tuple(entrants.values())
 
 
-def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store: Path) -> EngineSpec:
+def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store: Path) -> Entrant:
     own = split_pairs(setting, KEYS)
     if not own.keys().isdisjoint(LIMITS):  # an engine's own time control replaces the shared one as a whole
         shared = {key: values for key, values in shared.items() if key not in LIMITS}
@@ -115,13 +116,13 @@ def _command(pairs: Pairs) -> list[str]:
     return [*words, *arguments]
 
 
-def _plain(words: list[str], directory: Path) -> EngineSpec:
+def _plain(words: list[str], directory: Path) -> Entrant:
     program = find_engine_program(words[0], directory)
     if program is None:
         raise ValueError(explain_no_program(words[0], directory))
     name = _default_name(words)
     words = [os.path.abspath(program), *words[1:]]
-    return EngineSpec(name=name, version="", command=tuple(words), directory=str(directory))
+    return Entrant(name=name, version="", command=tuple(words), directory=str(directory))
 
 
 def _default_name(words: list[str]) -> str:
@@ -132,7 +133,7 @@ def _default_name(words: list[str]) -> str:
     return scripts[0].rpartition(".")[2] if "-m" in words else Path(scripts[0]).stem
 
 
-def _bundled(words: list[str], ladders: Sequence[str], store: Path) -> EngineSpec:
+def _bundled(words: list[str], ladders: Sequence[str], store: Path) -> Entrant:
     path = Path(words[0])
     try:
         data = path.read_bytes()
@@ -149,7 +150,7 @@ def _bundled(words: list[str], ladders: Sequence[str], store: Path) -> EngineSpe
     except OSError as error:
         raise ValueError(f"{path} cannot be stored in {store}: {error.strerror}") from None
     command = (*manifest.command, *words[1:])
-    return EngineSpec(manifest.name, manifest.version, command, bundle=sha256, options=manifest.options)
+    return Entrant(manifest.name, manifest.version, command, bundle=sha256, options=manifest.options)
 
 
 def _options(given: tuple[tuple[str, str], ...], pairs: Pairs) -> tuple[tuple[str, str], ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engines.records import Termination
-from workers.jobs import DrawRule, EngineSpec, ResignRule
+from workers.jobs import DrawRule, EngineSpec, ResignRule, RestartMode
 from workers.sequential import Sprt
 
 
@@ -44,6 +44,16 @@ class Order(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Entrant(EngineSpec):
+    """An engine of a match. ``given_command`` is its command before a bundle or program was looked up."""
+
+    restart: RestartMode = RestartMode.AUTO
+    margin_ms: int | None = None
+    startup_seconds: int | None = None
+    given_command: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Openings:
     """``plies`` random plies, or the openings of ``file`` from number ``start`` on (counted from 1).
 
@@ -65,7 +75,7 @@ class MatchTerms:
     ``ply_limit`` None is the game's own.
     """
 
-    entrants: tuple[EngineSpec, ...]
+    entrants: tuple[Entrant, ...]
     ladders: tuple[str, ...]
     time_control: str
     format: Format = Format.ROUND_ROBIN

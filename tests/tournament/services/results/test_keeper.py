@@ -8,6 +8,7 @@ from dataclasses import replace
 from io import StringIO
 from typing import Any
 
+import msgspec
 import pytest
 import redis
 from django.db import IntegrityError, OperationalError
@@ -48,6 +49,7 @@ from tournament.services.results.effects import Arrival
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.work.attempts import give_back
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameReport
+from workers.messages import decode
 
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +124,7 @@ def test_a_record_says_how_its_clocks_ran(deal: Deal) -> None:
     (job,) = deal()
     shown = {}
     for game, clock in zip(job.games, ("run delay", "moonshine"), strict=True):
-        report = GameReport.from_json(replace(play(job, game), clock=clock).to_json())
+        report = decode(GameReport, msgspec.json.encode(replace(play(job, game), clock=clock)))
         keeper.record(report)
         shown[clock] = published(game_of(report)).header("Clock")
     assert shown == {"run delay": "run delay", "moonshine": ""}

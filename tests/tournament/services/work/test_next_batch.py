@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import msgspec
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -37,6 +38,7 @@ from tournament.services.work.checks import check_job
 from tournament.services.work.durations import MAX_PAIRS, seconds_by_version
 from tournament.services.work.leases import LEASE
 from workers.jobs import Batch, JobGame
+from workers.messages import decode
 
 pytestmark = pytest.mark.django_db
 BEGUN = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
@@ -88,7 +90,7 @@ def test_a_job_is_a_pair_with_all_a_slot_needs(worker: Worker) -> None:
         ("test-match/1/1/1", 0),
         ("test-match/1/1/2", 1),
     ]
-    assert Batch.from_json(batch.to_json()) == batch
+    assert decode(Batch, msgspec.json.encode(batch)) == batch
 
 
 def test_an_attempt_is_stored_for_each_game(worker: Worker) -> None:

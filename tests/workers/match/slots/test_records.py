@@ -17,6 +17,7 @@ from workers.game.fastpath.comments import NEVER
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import PlayedGame
 from workers.jobs import EngineSpec, GameJob, JobGame, SideLog
+from workers.match.options.options import Entrant
 from workers.match.slots import slot
 from workers.match.slots.slot import RecordWriter
 from workers.play.runner import FinishedGame
@@ -26,7 +27,7 @@ DATE = datetime.datetime(2026, 11, 22, 23, 59, tzinfo=datetime.UTC)
 ENVIRONMENT = (("Walls", "level B, SIGSTOP"), ("Clock", "run delay"))
 JOB = job_of(
     EngineSpec('A "the \\ first" 100%', "1", ("a",)),
-    EngineSpec("B", "2", ("b",), time_control="1+0", margin_ms=70),
+    Entrant("B", "2", ("b",), time_control="1+0", margin_ms=70),
     games=0,
 )
 
