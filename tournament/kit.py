@@ -46,7 +46,7 @@ how a program and a site speak to each other. `first-move/` is a bot to begin wi
 Duarena is under the Apache License 2.0, see [LICENSE](LICENSE).
 """
 _NOT_OURS = {"__pycache__", "build"}
-_OF_SITES = ("service/", "commands/start.py", "commands/alive.py", "commands/watch.py")
+_OF_SITES = ("service/", "messages.py", "commands/start.py", "commands/alive.py", "commands/watch.py")
 """The parts of ``workers`` that only a site's worker needs."""
 _ROOT = Path(workers.__file__).parents[1]
 
