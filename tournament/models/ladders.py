@@ -6,7 +6,7 @@ against each other, by games and by pairs of games. ``LadderEstimate`` is comput
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from django.db import models
@@ -97,32 +97,34 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
 
     def settled(self) -> LadderRatingQuerySet:
         """Without provisional ratings."""
-        return self.filter(models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES))
+        return self.filter(self._is_settled())
 
-    def places(self, ladder: str, *, of_bots: bool = False) -> list[tuple[int, int | None]]:
+    def _is_settled(self) -> models.Q:
+        return models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES)
+
+    def places(self, ladder: str, *, of_bots: bool = False) -> Iterator[tuple[int, int | None]]:
         """The ids and places of a ladder's ratings in the order of its table: provisional ones last.
 
         The best settled version of each bot has a place; the others and the provisional ones have None. With
         ``of_bots`` only the first rating of each bot.
         """
-        best_first = self.filter(ladder=ladder).order_by("-conservative", "version_id")
-        rows = best_first.values_list("pk", "version__bot", "sigma", "games")
-        places: list[tuple[int, int | None]] = []
+        rows = self.filter(ladder=ladder).annotate(
+            is_settled=models.ExpressionWrapper(self._is_settled(), output_field=models.BooleanField())
+        )
+        ordered = rows.order_by("-is_settled", "-conservative", "version_id")
         bots = set[int]()
-        for pk, bot, sigma, games in sorted(rows, key=lambda row: is_provisional(*row[2:])):
+        for pk, bot, is_settled in ordered.values_list("pk", "version__bot", "is_settled").iterator():
             if not (of_bots and bot in bots):
-                has_place = bot not in bots and not is_provisional(sigma, games)
-                places.append((pk, len(bots) + 1 if has_place else None))
+                yield pk, len(bots) + 1 if is_settled and bot not in bots else None
             bots.add(bot)
-        return places
 
-    def placed(self, places: Sequence[tuple[int, int | None]]) -> list[LadderRating]:
+    def placed(self, places: Iterable[tuple[int, int | None]]) -> list[LadderRating]:
         """The ratings with these ids, in this order and with their ``place``, as tables show them."""
-        found = self.select_related("version__bot__owner").only(*SHOWN).in_bulk([pk for pk, _ in places])
-        for pk, place in places:
-            if pk in found:
-                found[pk].place = place
-        return [found[pk] for pk, _ in places if pk in found]
+        place_of = dict(places)
+        found = self.select_related("version__bot__owner").only(*SHOWN).in_bulk(list(place_of))
+        for pk, rating in found.items():
+            rating.place = place_of[pk]
+        return [found[pk] for pk in place_of if pk in found]
 
 
 class LadderRating(models.Model):

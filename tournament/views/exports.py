@@ -57,6 +57,11 @@ def served_table(
     raise Http404(f"no {name} as {kind!r}")
 
 
+def origin_of(request: HttpRequest) -> str:
+    """The site's address without a slash at its end, for the pages in a table's rows."""
+    return request.build_absolute_uri("/").removesuffix("/")
+
+
 def as_text(moment: datetime.datetime | None) -> str | None:
     """A moment as files have it: ISO 8601; None stays None."""
     return None if moment is None else moment.isoformat()

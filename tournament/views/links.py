@@ -120,7 +120,7 @@ def draw_options(choices: Iterable[Any], chosen: object = None) -> SafeString:
     )
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def address_of(name: str, *arguments: str | int) -> str:
     """The address of a page, by the name in ``urls`` and its arguments; tables have hundreds."""
     return reverse(name, args=arguments)

@@ -144,9 +144,10 @@ def _dump(found: Estimate) -> bytes:
 
 def _load(ladder: str, **filters: object) -> Estimate | None:
     """None if there is none, or if its stored form is of another version of this program."""
-    content = LadderEstimate.objects.filter(pk=ladder, **filters).values_list("content", flat=True).first()
-    head, _, numbers = bytes(content or b"").partition(b"\n")
+    stored = LadderEstimate.objects.filter(pk=ladder, **filters).values_list("content", flat=True).first()
+    content = bytes(stored or b"")
+    end = content.find(b"\n")
     try:
-        return Estimate.from_json(json.loads(head), np.frombuffer(numbers, "<f4"))
+        return Estimate.from_json(json.loads(content[:end]), np.frombuffer(content, "<f4", offset=end + 1))
     except (KeyError, TypeError, ValueError):
         return None

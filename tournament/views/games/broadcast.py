@@ -10,6 +10,7 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -208,7 +209,7 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
     table: Cross | None = None
     leaders: list[LadderRating] = []
     if event.format.is_endless:
-        leaders = LadderRating.objects.placed(LadderRating.objects.places(game.ladder_id)[:TOP])
+        leaders = LadderRating.objects.placed(islice(LadderRating.objects.places(game.ladder_id), TOP))
     else:
         versions = players_of(event)
         with_meetings = len(versions) <= MOST_CROSSED

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from engines.rules.registry import GAMES
 from tournament.arithmetic.overall import LEAST_BOTS, OverallScore, overall_scores
 from tournament.models import Bot, LadderRating
-from tournament.views.exports import served_table, table_links
+from tournament.views.exports import origin_of, served_table, table_links
 from tournament.views.links import address_of
 
 MOST_SHOWN = 200
@@ -56,9 +56,10 @@ def _drawn(place: int, bot: Bot, score: OverallScore, columns: Sequence[float | 
 
 
 def _exported(request: HttpRequest) -> Iterator[tuple[object, ...]]:
+    origin = origin_of(request)
     for place, (bot, score, columns) in enumerate(_rows(), start=1):
         owner = bot.owner.username if bot.owner else None
-        page = request.build_absolute_uri(bot.get_absolute_url())
+        page = origin + address_of("bot", bot.slug)
         yield place, bot.name, owner, score.score, score.coverage, *columns, page
 
 
@@ -69,5 +70,6 @@ def _rows(most: int | None = None) -> list[tuple[Bot, OverallScore, list[float |
     for code, bot, rating in settled.values_list("ladder", "version__bot", "conservative"):
         best[code][bot] = rating  # the last one is the bot's best version
     scores = overall_scores(best)[:most]
-    bots = Bot.objects.select_related("owner").in_bulk([score.bot for score in scores])
+    shown = Bot.objects.select_related("owner").only("name", "slug", "owner__username")
+    bots = shown.in_bulk([score.bot for score in scores])
     return [(bots[score.bot], score, [score.by_ladder.get(code) for code in GAMES]) for score in scores]

@@ -246,6 +246,17 @@ def test_an_estimate_far_from_the_live_rating_is_marked(site: Site, client: Clie
     assert all(row.agreement.disagrees for row in page.context["ranked"])
 
 
+def test_live_ratings_are_compared_with_the_estimate_among_the_versions_that_it_has(
+    site: Site, client: Client
+) -> None:
+    for version in (site.white, site.black):
+        rate(version, 20, games=80)
+    rate(add_version(site.owner, "Old"), 60, games=80)
+    PairScore.objects.create(ladder_id=OTHER, white=site.white, black=site.black, wins=9, losses=9)
+    agreements = [row.agreement for row in client.get(f"/ladders/{OTHER}/").context["ranked"]]
+    assert [one and one.live for one in agreements] == [None, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(("ladder", "first", "sign"), [("dualma", "Black", -1), ("duovallis", "White", 1)])
 def test_the_advantage_is_that_of_the_player_who_moves_first(
     site: Site, client: Client, ladder: str, first: str, sign: int
@@ -295,6 +306,18 @@ def test_every_page_gives_a_bot_the_place_of_the_ladders_page(site: Site, client
             page.rpartition(f'href="/ladders/{OTHER}/"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
         )
         assert re.findall(r'rank num">([^<]+)<', table) == ["1", "2", "3", "–"], address
+
+
+def test_a_page_after_the_last_one_of_a_ladder_shows_its_last_rows(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ladders, "PAGE_SIZE", 1)
+    for version, mu in ((site.white, 30), (site.black, 20)):
+        rate(version, mu, games=80)
+    for page, version in ((1, site.white), (2, site.black), (9, site.black)):
+        context = client.get(f"/ladders/{OTHER}/", {"page": page}).context
+        assert [row.rating.version for row in context["ranked"]] == [version]
+        assert bool(context["page"].next) == (version == site.white)
 
 
 def test_a_ladder_with_only_provisional_ratings_has_no_leader(site: Site, client: Client) -> None:
