@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import random
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -134,9 +135,23 @@ class LargeSite:
     """``fill`` makes everything, ``make_bots`` and ``play_ladders`` ladders that are not rated."""
 
     def __init__(
-        self, games: int, *, bots: int = 500, ladders: Sequence[str] = tuple(GAMES), seed: int = 1
+        self,
+        games: int,
+        *,
+        bots: int = 500,
+        versions: int = 3,
+        owners: int | None = None,
+        entered: int | None = None,
+        ladders: Sequence[str] = tuple(GAMES),
+        seed: int = 1,
     ) -> None:
+        """Each bot has one to ``versions`` versions and plays on ``entered`` of the ladders.
+
+        None stands for half as many owners as bots, and for all ladders.
+        """
         self.games, self.bots, self.ladders = games, bots, ladders
+        self.most_versions, self.owners = versions, owners or bots // 2
+        self.entered = entered or len(ladders)
         self.source = random.Random(seed)
         self.now, self.step = timezone.now() - DAYS, DAYS / games
 
@@ -149,7 +164,7 @@ class LargeSite:
             for event in events[phase::PHASES]:
                 self._run(event, is_last=event is EVENTS[-1])
             left = self.games - (Game.objects.count() - begun)
-            self.play_ladders(max(0, left) // (PHASES - phase))
+            self.play_ladders(max(0, left) // (PHASES - phase), phase)
         now = timezone.now()
         for ladder in Ladder.objects.filter(sequence__gt=0):
             rebuild(ladder.pk)
@@ -166,23 +181,35 @@ class LargeSite:
                 cursor.execute("ANALYZE")
 
     def make_bots(self) -> None:
-        """Bots of one to three versions, each on all ladders, and the ladders' endless tournaments."""
+        """Bots and their versions on the ladders, and the ladders' endless tournaments."""
         Ladder.objects.ensure()
         Matchmaking.objects.ensure()
         make_worker(4, name=WORKER)
-        owners = User.objects.bulk_create(User(username=f"owner-{n}") for n in range(1, self.bots // 2 + 1))
+        owners = User.objects.bulk_create(User(username=f"owner-{n}") for n in range(1, self.owners + 1))
         with transaction.atomic():
             for number in range(self.bots):
-                for _ in range(number % 3 + 1):
-                    owner = owners[number % len(owners)]
-                    make_version(f"Bot {number + 1}", owner=owner, games=self.ladders)
+                games = [self.ladders[(number + n) % len(self.ladders)] for n in range(self.entered)]
+                for _ in range(number % self.most_versions + 1):
+                    make_version(f"Bot {number + 1}", owner=owners[number % len(owners)], games=games)
         self.versions = BotVersion.objects.select_related("bot").in_bulk()
-        active = ActiveVersion.objects.filter(ladder=self.ladders[0]).order_by("pk")
-        self.active = [self.versions[pk] for pk in active.values_list("version", flat=True)]
+        self.active = {code: self._active_on(code) for code in self.ladders}
         self.worker = WorkerName.objects.ids([WORKER])[WORKER]
         last = Ladder.objects.annotate(last=Max("games__sequence"))
         self.sequences = {code: sequence or 0 for code, sequence in last.values_list("code", "last")}
         self.endless = {code: self._endless(code) for code in self.ladders}
+
+    def _active_on(self, code: str) -> list[BotVersion]:
+        active = ActiveVersion.objects.filter(ladder=code).order_by("pk")
+        return [self.versions[pk] for pk in active.values_list("version", flat=True)]
+
+    def _players(self, code: str, phase: int) -> list[int]:
+        """The version of each bot that plays in this phase: its first in the first, its last in the last."""
+        valid: dict[int, list[int]] = defaultdict(list)
+        for pk, version in sorted(self.versions.items()):
+            if version.state == BotVersion.State.VALID:
+                valid[version.bot_id].append(pk)
+        found = (valid[version.bot_id] for version in self.active[code])
+        return [versions[len(versions) * phase // PHASES] for versions in found]
 
     def _endless(self, code: str) -> Tournament:
         """The tournament of a ladder's matchmaker, as ``matchmaking`` makes it."""
@@ -194,19 +221,20 @@ class LargeSite:
         Matchmaking.objects.filter(pk=code).update(tournament=made, games_an_hour=600, next_at=None)
         return made
 
-    def play_ladders(self, games: int) -> None:
+    def play_ladders(self, games: int, phase: int = PHASES - 1) -> None:
         """So many games, the same number on each ladder."""
         for code, tournament in self.endless.items():
-            self._play_ladder(tournament, code, games // len(self.ladders) // GAMES_A_PAIR)
+            pairs = games // len(self.ladders) // GAMES_A_PAIR
+            self._play_ladder(tournament, code, pairs, self._players(code, phase))
 
-    def _play_ladder(self, tournament: Tournament, code: str, pairs: int) -> None:
+    def _play_ladder(self, tournament: Tournament, code: str, pairs: int, players: Sequence[int]) -> None:
         made = Matchmaking.objects.get(pk=code).pairs_made
         openings = openings_of(tournament, code, 1, OPENINGS)
         last: dict[int, int] = {}
 
         def planned() -> Iterator[PlannedPairing]:
             for number in range(made + 1, made + pairs + 1):
-                first, second = (version.pk for version in self.source.sample(self.active, 2))
+                first, second = self.source.sample(players, 2)
                 last[first] = last[second] = number
                 opening = openings[number % len(openings)]
                 yield PlannedPairing(code, number, 1, first, second, opening, seed=number)
@@ -220,13 +248,13 @@ class LargeSite:
         self._play_games(tournament)
 
     def _run(self, terms: dict[str, Any], *, is_last: bool) -> None:
-        most = min(terms["bots"], len(self.active))
         given = {name: value for name, value in terms.items() if name not in {"kind", "bots"}}
-        ladders = [self.source.choice(self.ladders)]
+        ladder = self.source.choice(self.ladders)
+        active = self.active[ladder]
         event = make_event(
             terms["kind"],
-            versions=self.source.sample(self.active, most),
-            ladders=ladders,
+            versions=self.source.sample(active, min(terms["bots"], len(active))),
+            ladders=[ladder],
             name=f"{FORMATS[terms['kind']].label.title()} {Tournament.objects.count()}",
             **given,
         )

@@ -83,13 +83,14 @@ def pinned(cores: frozenset[int]) -> Iterator[None]:
 
 
 @contextmanager
-def opened_site(*, postgresql: bool = False, **settings: str) -> Iterator[None]:
-    """Set Django up with the tables of a site, in a temporary folder or on PostgreSQL.
+def opened_site(*, folder: str = "", postgresql: bool = False, **settings: str) -> Iterator[None]:
+    """Set Django up with the tables of a site, in a folder or on PostgreSQL.
 
-    ``settings`` are more environment variables. Models must not be imported before.
+    The folder is temporary unless one is given. ``settings`` are more environment variables.
+    Models must not be imported before.
     """
     with ExitStack() as stack:
-        folder = stack.enter_context(TemporaryDirectory(prefix="duarena-benchmark-"))
+        folder = folder or stack.enter_context(TemporaryDirectory(prefix="duarena-benchmark-"))
         database = stack.enter_context(running_postgres()) if postgresql else f"sqlite:///{folder}/db.sqlite3"
         os.environ |= {"DUARENA_DATA": folder, "DATABASE_URL": database, **settings}
         os.environ["DJANGO_SETTINGS_MODULE"] = "tournament.settings"

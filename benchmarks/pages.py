@@ -49,6 +49,7 @@ COMMON: Final = """
 /games/{game}/ /games/{game}/embed/ /games/{game}/0.svg /games/{game}/0.png /games/{game}.pgn
 /games/{logged}/log/white/ /games/engines.json?id={key} /games/{game}/beside/{logged}/ /games/?boards=on
 /games/?bot={bot}&boards=on /games/suggestions/?owner=o /explore/{ladder}/ /explore/{ladder}/book.txt
+/explore/{ladder}/book.txt?plies=8 /explore/{ladder}/book.txt?plies=16&games=1
 /explore/{explored} /explore/{explored}&games=rated /explore/{explored}&games=20
 """
 """Addresses with placeholders."""
@@ -106,17 +107,25 @@ class PageTimes:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("pages", __doc__)
     parser.add_argument("--games", type=int, default=1_000_000, help="of the site (default %(default)s)")
+    parser.add_argument("--bots", type=int, default=500, help="of the site (default %(default)s)")
+    parser.add_argument("--versions", type=int, default=3, help="of a bot, at most (default %(default)s)")
+    parser.add_argument("--owners", type=int, help="of the bots (default half as many)")
+    parser.add_argument("--entered", type=int, help="ladders that each bot plays on (default all)")
+    parser.add_argument("--folder", default="", help="keep the site here, filled once (SQLite)")
+    parser.add_argument("--only", nargs="*", default=[""], help="addresses that contain one of these")
     parser.add_argument("--postgresql", action="store_true", help="instead of SQLite")
     parser.add_argument("--requests", type=int, default=40, help="of each page (default %(default)s)")
     options = parser.parse_args(arguments)
     print(*describe_machine(), sep="\n", flush=True)
-    with opened_site(postgresql=options.postgresql, DUARENA_HOSTS="testserver"):
+    with opened_site(folder=options.folder, postgresql=options.postgresql, DUARENA_HOSTS="testserver"):
         begun = time.monotonic()
-        addresses = fill(options.games)
+        sizes = {name: getattr(options, name) for name in ("bots", "versions", "owners", "entered")}
+        addresses = fill(options.games, folder=options.folder, **sizes)
         print(f"- filled in {time.monotonic() - begun:.0f} s")
         print("", head("page", "median, ms", "95 %, ms", "queries", "bytes", "status"), sep="\n", flush=True)
         measured = []
-        for one in measure([*addresses, *searches()], options.requests):
+        wanted = [one for one in [*addresses, *searches()] if any(text in one for text in options.only)]
+        for one in measure(wanted, options.requests):
             measured.append(one)
             mark = "**" * one.is_slow
             times = (f"{statistics.median(one.times_ms):.0f}", f"{mark}{one.late_ms:.0f}{mark}")
@@ -141,15 +150,23 @@ def searches(seed: int = 1) -> list[str]:
     return found
 
 
-def fill(games: int, bots: int = 500) -> list[str]:
-    """The tests' site and a large one; returns what is to be requested."""
+def fill(games: int, *, folder: str = "", **sizes: Any) -> list[str]:
+    """The tests' site and a large one, unless the folder has them; returns what is to be requested.
+
+    ``sizes`` are those of ``LargeSite``.
+    """
     from benchmarks.large_site import LargeSite
     from tests.support.addresses import all_addresses
     from tests.support.whole_site import fill_whole_site, more_addresses
 
-    addresses = [*all_addresses(fill_whole_site()), *more_addresses(), *COMMON.split()]
-    LargeSite(games, bots=bots).fill()
-    return list(dict.fromkeys(addresses))
+    kept = Path(folder, "addresses")
+    if folder and kept.exists():
+        return [*kept.read_text().split("\n"), *COMMON.split()]
+    addresses = [*all_addresses(fill_whole_site()), *more_addresses()]
+    LargeSite(games, **sizes).fill()
+    if folder:
+        kept.write_text("\n".join(addresses))
+    return list(dict.fromkeys([*addresses, *COMMON.split()]))
 
 
 def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
