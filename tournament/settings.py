@@ -115,8 +115,6 @@ SLOTS = whole(
     shown="cores",
     least=1,
 )
-FREE_SLOTS = 1
-"""Slots that games of over half a minute leave free where there are several."""
 LEASE_SECONDS = whole(
     "DUARENA_LEASE",
     30,

@@ -31,7 +31,6 @@ from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.keeper import record_inbox
 from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.stored_tables import refresh_tables
-from tournament.services.work.give_way import give_way
 from tournament.services.work.turns import look as look_again
 from tournament.services.work.turns import push_turns
 from workers.watchdog import note_task
@@ -85,11 +84,9 @@ def look() -> None:
 
 
 def tend() -> None:
-    """Make what is due, have long games give way, and then tell idle slots to ask for work."""
+    """Make what is due, and then tell idle slots to ask for work."""
     calendar.tend()
-    now = timezone.now()
-    give_way(now)
-    push_turns(now)
+    push_turns(timezone.now())
 
 
 def sweep() -> None:

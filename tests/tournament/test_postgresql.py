@@ -16,7 +16,7 @@ passed by one of several requests, pairs of version tests counted once.
 """
 OTHERS = """
 services/results/test_keeper.py services/results/test_rebuilding.py services/uploads/test_submission.py
-services/test_fair_share.py services/work/test_give_way.py services/work/test_leases.py
+services/test_fair_share.py services/work/test_leases.py
 services/work/test_next_batch.py services/schedule/test_rounds.py services/schedule/test_slugs.py
 services/schedule/test_large_schedules.py services/version_tests/test_progress.py
 views/version_tests/test_version_tests.py services/test_annulments.py services/test_pruning.py

@@ -23,7 +23,7 @@ from tournament.models.ladders import (
 from tournament.models.matchmaking import Matchmaking, Turn
 from tournament.models.people import Act, Allowance, Notice, Token, User, WaitingMail
 from tournament.models.searches import BotSearch, PersonGame
-from tournament.models.shares import OwnerShare, PreemptedGame, SlotUse
+from tournament.models.shares import SlotUse
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
 from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
 from tournament.models.version_tests import CountedPair, VersionTest
@@ -62,12 +62,10 @@ __all__ = [
     "LiveGame",
     "Matchmaking",
     "Notice",
-    "OwnerShare",
     "PairOutcome",
     "PairScore",
     "Pairing",
     "PersonGame",
-    "PreemptedGame",
     "RatingEvent",
     "SlotUse",
     "Token",

@@ -42,7 +42,6 @@ class Exam(models.Model):
     why = models.TextField(blank=True)
     assigned = models.CharField(max_length=120, blank=True, default="")
     """The name of the worker that took it, the only one that may report; empty while it waits."""
-    run = models.CharField(max_length=36, blank=True, default="")
     slot = models.PositiveIntegerField(default=0)
     ask = models.UUIDField(null=True, blank=True)
     """As in ``Attempt``."""

@@ -337,9 +337,8 @@ class Attempt(models.Model):
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
     assigned = models.CharField(max_length=120, blank=True, default="")
     """The name of the worker that took it; only that worker may report."""
-    run = models.CharField(max_length=36, blank=True, default="")
     slot = models.PositiveIntegerField(default=0)
-    """The run and the slot of that worker."""
+    """The slot of that worker."""
     ask = models.UUIDField(null=True, blank=True)
     """The request that took it; the same request gets the same batch again."""
     worker = models.CharField(max_length=120, blank=True)
@@ -350,8 +349,6 @@ class Attempt(models.Model):
     """When its first ``go`` was sent, as far as the site knows."""
     reported_at = models.DateTimeField(null=True, blank=True)
     """When its report was stored in the inbox; from then on its lease does not matter."""
-    expected_s = models.FloatField(default=0.0)
-    """Seconds that the game was expected to take when it was taken."""
     lease_until = models.DateTimeField(null=True, blank=True)
     ends_by = models.DateTimeField(null=True, blank=True)
     """No lease is renewed beyond this time: its job cannot take longer."""

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat, pluralize
 
 from tournament import queues
-from tournament.models import Attempt, Keeper, WaitingMail, Worker
+from tournament.models import Keeper, WaitingMail, Worker
 from tournament.monitoring.values import free_space, halted_games, oldest_report, waits_since
 from tournament.services.accounts.acts import last_backup
 from tournament.services.disk import full_disk
@@ -121,7 +121,7 @@ def _disk() -> _State:
 def _queue(now: datetime.datetime) -> _State:
     """Whether slots take the games that wait; while all slots play, they may wait for long."""
     since = waits_since()
-    if since is None or Attempt.objects.filter(ended_at__isnull=True).exists():
+    if since is None:
         return True, "slots take the games that wait"
     waited = now - since
     text = f"games have waited for {waited.total_seconds():.0f} s, and no slot takes any"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Min, QuerySet
+from django.db.models import Exists, Max, Min, OuterRef, QuerySet
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -29,12 +29,13 @@ from tournament.models import (
     InboxReport,
     Keeper,
     Ladder,
-    OwnerShare,
+    Tournament,
     WaitingMail,
     Worker,
 )
 from tournament.services.accounts.acts import last_backup
-from workers.jobs import BOTH_UNABLE
+from tournament.services.fair_share import of_work
+from workers.jobs import BOTH_UNABLE, Work
 from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
 MOST_COUNTED = 100_000
@@ -132,18 +133,23 @@ def _attempts(now: datetime.datetime) -> Iterator[Metric]:
         now,
         begun.aggregate(at=Min("started_at"))["at"],
     )
-    yield _age(
-        "duarena_owner_wait",
-        "Seconds for which an owner's games have waited while none was played",
-        now,
-        waits_since(),
-    )
+    text = "Seconds for which games have waited while no slot had any"
+    yield _age("duarena_idle_wait", text, now, waits_since())
 
 
 def waits_since() -> datetime.datetime | None:
-    """Since when an owner's games have waited while none was played; None if nobody waits."""
-    at: datetime.datetime | None = OwnerShare.objects.aggregate(at=Min("waits_since"))["at"]
-    return at
+    """Since when games of tournaments have waited while no slot has any; None if a slot has one.
+
+    That is since the last attempt was taken, or since the tournament started if that was later.
+    """
+    waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
+    is_idle = ~Exists(Attempt.objects.filter(ended_at__isnull=True))
+    begun = Tournament.objects.running().filter(is_idle, of_work(Work.GAMES), Exists(waiting))
+    starts = [at for at in begun.order_by().values_list("started_at", flat=True) if at]
+    if not starts:
+        return None
+    taken = Attempt.objects.aggregate(at=Max("sent_at"))["at"]
+    return min(max(at, taken or at) for at in starts)
 
 
 def _workers() -> Iterator[Metric]:

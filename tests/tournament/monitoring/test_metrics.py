@@ -33,7 +33,7 @@ from tournament.models import (
     Game,
     InboxReport,
     Keeper,
-    OwnerShare,
+    Tournament,
     Worker,
 )
 from tournament.services import event_counts
@@ -158,7 +158,7 @@ def test_a_duty_that_fails_is_counted(
 
 
 def test_waits_are_the_ages_of_the_oldest(deal: Deal) -> None:
-    assert read()["duarena_owner_wait_seconds",] == 0
+    assert read()["duarena_idle_wait_seconds",] == 0
     make_tournament(ladders=["dogon-kulei"], pairs=3)
     first, *_ = deal()
     post(str(Attempt.objects.get(pk=first.games[0].attempt).job), reports=tuple(play_all(first)))
@@ -168,16 +168,18 @@ def test_waits_are_the_ages_of_the_oldest(deal: Deal) -> None:
     InboxReport.objects.update(received_at=now - ages[0])
     Attempt.objects.filter(pk=one.pk).update(started_at=now - ages[1])
     Game.objects.filter(pk=two.game_id).update(state="waiting", attempt=None)
-    OwnerShare.objects.update_or_create(owner=0, defaults={"waits_since": now - ages[3]})
     Keeper.objects.update_or_create(pk=1, defaults={"seen_at": now - ages[2]})
     values = read()
     assert values["duarena_oldest_report_seconds",] == pytest.approx(100, abs=30)
     assert values["duarena_longest_game_seconds",] == pytest.approx(200, abs=30)
     assert values["duarena_keeper_silence_seconds",] == pytest.approx(300, abs=30)
-    assert values["duarena_owner_wait_seconds",] == pytest.approx(500, abs=30)
+    assert values["duarena_idle_wait_seconds",] == 0
     assert values["duarena_attempts", "playing"] == 1
     reported = Attempt.objects.filter(reported_at__isnull=False).count()
     assert values["duarena_attempts", "reported"] == values["duarena_inbox_reports",] == reported > 0
+    Attempt.objects.update(ended_at=now, end=Attempt.End.RELEASED, sent_at=now - ages[3])
+    Tournament.objects.update(started_at=now - ages[3] - ages[3])
+    assert read()["duarena_idle_wait_seconds",] == pytest.approx(500, abs=30)
     assert values["duarena_attempts", "taken"] == Attempt.objects.count() - reported - 1
 
 

@@ -35,7 +35,7 @@ WELL = (
     "duarena_keeper_silence_seconds 1x60",
     "duarena_inbox_reports 10x60",
     "duarena_oldest_report_seconds 1x60",
-    "duarena_owner_wait_seconds 400x60",
+    "duarena_idle_wait_seconds 4x60",
     "duarena_redis_up 1x60",
     'duarena_attempts{state="playing"} 4x60',
     'duarena_games_recorded_total{ladder="duploline"} 0+9x60',
@@ -55,7 +55,7 @@ TROUBLES = {
     "RedisDown": ("duarena_redis_up", "duarena_redis_up 0x60"),
     "GamesHalt": ("", 'duarena_attempts_failed_total{end="void"} 0+1x60'),
     "GamesHalted": ("", 'duarena_games{state="halted"} 1x60'),
-    "NothingTaken": ("duarena_attempts", 'duarena_attempts{state="playing"} 0x60'),
+    "NothingTaken": ("duarena_idle_wait_seconds", "duarena_idle_wait_seconds 400x60"),
     "NothingRecorded": (
         "duarena_games_recorded_total",
         'duarena_games_recorded_total{ladder="duploline"} 9x60',
@@ -194,7 +194,7 @@ def test_the_limits_are_those_of_the_page_of_staff() -> None:
         f"duarena_disk_free_bytes) < {LEAST_FREE_BYTES:.0e}".replace("e+0", "e") in expressions()["DiskFull"]
     )
     wait, silence = (limit.total_seconds() for limit in (LONGEST_WAIT, SILENT))
-    assert f"> {wait:.0f} unless" in expressions()["NothingTaken"]
+    assert expressions()["NothingTaken"].endswith(f"> {wait:.0f}")
     assert expressions()["BackupOld"].endswith(f"> {OLDEST_BACKUP.total_seconds():.0f}")
     for name in ("KeeperSilent", "KeeperLate"):
         assert expressions()[name].endswith(f"> {silence:.0f}")

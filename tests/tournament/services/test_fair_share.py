@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -23,15 +24,13 @@ from tests.support.schedule import (
     play_short,
     post,
 )
-from tournament.models import Attempt, Game, Keeper, OwnerShare, SlotUse, Tournament, User, Worker
+from tournament import tasks
+from tournament.models import Attempt, Game, Keeper, SlotUse, Tournament, User, Worker
 from tournament.services import calendar
 from tournament.services.fair_share import (
-    MOST_WAIT_SECONDS,
-    SITE,
     PlayedTime,
     charge,
     charge_games,
-    dismiss_owners,
     exhausted,
     is_exhausted,
     used_today,
@@ -99,11 +98,10 @@ def let_run(batches: Sequence[Batch], seconds: float) -> datetime.datetime:
     now = NOW()
     for batch in batches:
         begin_game(batch.jobs[0].games[0])
-        begun = Attempt.objects.filter(pk=batch.jobs[0].games[0].attempt)
-        begun.update(
-            started_at=now - datetime.timedelta(seconds=seconds),
-            lease_until=now + datetime.timedelta(hours=1),
-        )
+        since = now - datetime.timedelta(seconds=seconds)
+        taken = Attempt.objects.filter(job=batch.job)
+        taken.update(sent_at=since, lease_until=now + datetime.timedelta(hours=1))
+        taken.filter(pk=batch.jobs[0].games[0].attempt).update(started_at=since)
     return now
 
 
@@ -147,51 +145,38 @@ def test_many_tournaments_give_an_owner_no_larger_share(worker: Worker, ada: Use
     assert [found[f"many-{number}"] for number in range(5)] == [1] * 5
 
 
-def test_a_newcomer_shares_the_slots_with_one_who_has_played_for_long(
+def test_the_owner_with_the_least_time_of_today_is_next_and_yesterday_is_no_debt(
     worker: Worker, ada: User, bob: User
 ) -> None:
     tournament_of(ada, "Old")
+    tournament_of(bob, "Young")
+    charge({ada.pk: 30_000.0}, NOW() - datetime.timedelta(days=1))
+    assert names(take(worker, range(4))) == {"old": 2, "young": 2}
     charge({ada.pk: 5000.0}, NOW())
-    assert names(take(worker, range(4))) == {"old": 4}
-    tournament_of(bob, "Young")
-    assert names(take(worker, range(4, 12))) == {"young": 4, "old": 4}
-    assert OwnerShare.objects.get(owner=bob.pk).served >= 5000.0  # no credit for the time before it came
+    assert names(take(worker, range(4, 8))) == {"young": 4}
 
 
-def test_long_use_in_the_past_is_no_debt(worker: Worker, ada: User, bob: User) -> None:
-    charge({ada.pk: 30_000.0}, NOW())
-    tournament_of(bob, "Young")
-    for batch in take(worker, range(4)):
-        finish(batch)
-    tournament_of(ada, "Returned")
-    found = names(take(worker, range(4)))
-    assert min(found["young"], found["returned"]) > 0
+def test_the_site_takes_its_turn_as_owners_do(worker: Worker, ada: User) -> None:
+    tournament_of(None, "Ladder")
+    tournament_of(ada, "Mine")
+    charge({None: 500.0}, NOW())
+    assert names(take(worker, range(4))) == {"mine": 4}
+    charge({ada.pk: 1000.0}, NOW())
+    assert names(take(worker, range(4, 8))) == {"ladder": 4}
 
 
-def test_an_owner_who_came_back_is_a_newcomer(worker: Worker, ada: User, bob: User) -> None:
-    mine = tournament_of(ada, "Mine")
+def test_a_slot_s_time_counts_from_the_start_of_its_job_beside_what_was_charged(
+    worker: Worker, ada: User, bob: User
+) -> None:
+    tournament_of(ada, "Mine")
     tournament_of(bob, "Yours")
-    take(worker, [0, 1])
-    pause(mine)
-    dismiss_owners()
-    assert dict(OwnerShare.objects.values_list("owner", "is_active")) == {ada.pk: False, bob.pk: True}
-    charge({bob.pk: 10_000.0}, NOW())
-    Tournament.objects.filter(pk=mine.pk).update(state="running")
-    found = names(take(worker, range(2, 12)))
-    assert min(found["mine"], found["yours"]) >= 3
-
-
-def test_the_least_served_of_another_priority_is_no_measure(worker: Worker, ada: User, bob: User) -> None:
-    """A ladder, whose games come last, may have used almost nothing."""
-    set_priority(tournament_of(None, "Ladder"), -100)
+    charge({ada.pk: 1000.0, bob.pk: 1100.0}, NOW())
     (batch,) = take(worker, [0])
-    finish(batch)
-    tournament_of(ada, "Old")
-    take(worker, [0])
-    charge({ada.pk: 5000.0}, NOW())
-    tournament_of(bob, "Young")
-    found = names(take(worker, range(1, 11)))
-    assert min(found["old"], found["young"]) >= 3
+    let_run([batch], 200.0)
+    assert names(take(worker, [1])) == {"yours": 1}
+    first, _ = play_short(batch.jobs[0], all_drawn)
+    keeper.record(first)  # by the report it took a second
+    assert names(take(worker, [2])) == {"mine": 1}
 
 
 def test_reports_that_are_not_recorded_count_for_their_owner(worker: Worker, ada: User, bob: User) -> None:
@@ -211,11 +196,21 @@ def test_reports_that_are_not_recorded_count_for_their_owner(worker: Worker, ada
 
 
 @pytest.mark.parametrize("time_control", ["depth=1", "nodes=1", "5000+0;nodes=1"])
-def test_a_limit_of_nodes_or_depth_does_not_make_games_of_strangers_short(
+def test_a_limit_of_nodes_or_depth_does_not_make_games_short(
     worker: Worker, ada: User, time_control: str
 ) -> None:
     tournament_of(ada, "Sleeper", time_control)
     assert len(take(worker, range(4))) == 3
+
+
+def test_games_that_were_short_are_long_if_their_clocks_permit_it(worker: Worker, ada: User) -> None:
+    tournament_of(ada, "Sleeper", "600+0", pairs=300)
+    (batch,) = take(worker, [0])
+    finish(batch, 0.01)
+    cache.clear()
+    batches = take(worker, range(4))
+    assert len(batches) == 3
+    assert len(batches[0].jobs) > 1
 
 
 def test_a_monstrous_time_control_leaves_one_of_two_slots_free(ada: User, bob: User) -> None:
@@ -244,16 +239,14 @@ def test_on_a_site_with_one_slot_a_monstrous_game_gets_it_and_others_make_up_for
     assert found == ["monster"] + ["quick"] * 7
 
 
-def test_a_job_that_takes_longer_than_expected_counts_as_long(worker: Worker, ada: User) -> None:
-    slow = tournament_of(ada, "Slow", QUICK)
-    take(worker, range(3))
-    pause(slow)
-    Tournament.objects.filter(pk=slow.pk).update(state="running")
-    for batch in take(worker, range(3)):
-        let_run([batch], 3 * MOST_WAIT_SECONDS)
-    Attempt.objects.update(sent_at=NOW() - datetime.timedelta(seconds=3 * MOST_WAIT_SECONDS))
-    tournament_of(ada, "Monster", MONSTER)
-    assert names(take(worker, [3])) == {"slow": 1}
+def test_nothing_that_has_begun_ends_for_an_owner_who_waits(ada: User, bob: User) -> None:
+    worker = make_worker(2)
+    sleeper = tournament_of(ada, "Sleeper", QUICK)
+    let_run(take(worker, [0, 1]), 3600.0)
+    set_priority(tournament_of(bob, "Urgent"), 5)
+    tasks.tend()
+    tasks.sweep()
+    assert Attempt.objects.filter(game__tournament=sleeper, ended_at=None).count() == 4
 
 
 # Hours a day
@@ -297,7 +290,7 @@ def test_hours_in_which_the_site_was_down_are_not_charged(worker: Worker, ada: U
     tournament_of(ada, "Mine")
     (first,) = take(worker, [0])
     now = let_run([first], 60.0)
-    Attempt.objects.filter(pk=first.jobs[0].games[0].attempt).update(lease_until=now + LEASE)
+    Attempt.objects.update(lease_until=now + LEASE)
     open_door(now)
     back = now + datetime.timedelta(hours=20)
     most = (60.0 + LEASE.total_seconds()) / 3600.0
@@ -328,10 +321,10 @@ def test_ladders_count_for_the_site_and_every_end_of_an_attempt_is_charged(worke
     done = [batch for batch in batches if name_of(batch) == "site"]
     for batch in done:
         finish(batch)
-    served = dict(OwnerShare.objects.values_list("owner", "served"))
     games = sum(len(job.games) for batch in done for job in batch.jobs)
-    assert served[SITE] == pytest.approx(games, abs=0.01)  # the reports say that each took a second
-    assert not SlotUse.objects.exists()
+    used = SlotUse.objects.get()
+    assert used.owner is None
+    assert used.seconds == pytest.approx(games, abs=0.01)  # a second by each report
     lease = LEASE.total_seconds() / 3600
     pause(mine)
     unplayed = Game.objects.filter(tournament=mine, attempts__end=Attempt.End.RELEASED).count()

@@ -50,7 +50,6 @@ def _claim(waiting: Sequence[Exam], ask: Ask, worker: Worker, now: datetime.date
     for exam in waiting:
         taken = {
             "assigned": worker.name,
-            "run": ask.run,
             "slot": ask.slot,
             "ask": uuid.UUID(ask.ask),
             "sent_at": now,

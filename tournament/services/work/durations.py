@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache as remember
 from statistics import fmean
@@ -19,7 +19,6 @@ from tournament.formats import kinds
 from tournament.models import Attempt, BotSearch, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.fair_share import of_work
-from tournament.services.schedule.limits import longest_seconds
 from workers.jobs import Work
 
 SECONDS_AROUND = 0.3
@@ -28,8 +27,6 @@ CLOCK_USED = 0.7
 """The part of its clock that a bot uses, by experience."""
 NODES_A_SECOND = 20_000
 SECONDS_A_PLY_OF_DEPTH = 0.05
-UNTIMED_GAME_SECONDS = 60.0
-"""What a game without a clock is expected to take between players without recent games."""
 BATCH_SECONDS = 2.0
 """Target duration of a batch: many games of milliseconds for one request, and one pair of longer ones, so
 that other slots can play the rest.
@@ -189,36 +186,12 @@ class WaitingPair:
     players: tuple[int, int]
 
 
-def expectation(
-    time_control: str, ply_limit: int | None, preempted: Mapping[int, float]
-) -> Callable[[WaitingPair], tuple[float, bool]]:
-    """The seconds that each game of a pairing is expected to take, and whether it is a batch alone.
-
-    ``preempted`` has the seconds that preempted games had been played, by pairing: these are expected to take
-    their full length.
-    """
+def measured_seconds(time_control: str) -> Callable[[WaitingPair], float | None]:
+    """The seconds of a game of a pairing, by its players' recent games; None if one of them has none."""
     known = remember(lambda ladder: seconds_by_version(ladder, time_control))
-    guess = remember(lambda ladder: _guess(ladder, time_control))
 
-    def expect(pair: WaitingPair) -> tuple[float, bool]:
-        if pair.pairing in preempted:
-            longest = longest_seconds(pair.ladder, time_control, ply_limit)
-            return max(longest, preempted[pair.pairing]), True
-        durations = known(pair.ladder)
-        if all(player in durations for player in pair.players):
-            return max(durations[player] for player in pair.players), False
-        return guess(pair.ladder), True
+    def measured(pair: WaitingPair) -> float | None:
+        durations = [known(pair.ladder).get(player) for player in pair.players]
+        return None if None in durations else max(filter(None, durations), default=0.0)
 
-    return expect
-
-
-def _guess(ladder: str, time_control: str) -> float:
-    """Seconds of a game between players without recent games.
-
-    Limits of nodes or depth do not count, because a bot may take any time for them: games without a clock
-    are expected to be long.
-    """
-    control = parse_time_control(time_control)
-    if not control.is_timed:
-        return UNTIMED_GAME_SECONDS
-    return _guessed_seconds(ladder, replace(control, nodes=None, depth=None))
+    return measured

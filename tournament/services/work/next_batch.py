@@ -1,9 +1,10 @@
 """Which games a free slot plays next: read it from top to bottom.
 
-The highest priority is first; of one priority the owner who has used the least time (``fair_share``), and his
+The highest priority is first; of one priority the owner who has used the least of today's time, and his
 tournaments in turn. A batch is some pairs of games of one tournament, which the slot plays one after another:
-pairs of two seconds together by their players' recent games, or else one pair. Pairs that take longer than
-an owner shall wait leave slots free.
+pairs of two seconds together by their players' recent games, or else one pair. Where there are several slots,
+one stays free of pairs whose time limits permit more than an owner shall wait. No game that has begun is
+ended for somebody else.
 
 Nothing is queued: what is decided here is decided when a slot is free, in the transaction that takes the
 games. An ask that finds nothing writes nothing.
@@ -13,30 +14,20 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache as remember
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
-from tournament.models import Attempt, BotSearch, BotVersion, Exam, Game, PreemptedGame, Tournament, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, Exam, Game, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
-from tournament.services.fair_share import (
-    MOST_WAIT_SECONDS,
-    SITE,
-    OpenJob,
-    Shares,
-    admit,
-    exhausted,
-    find_open_jobs,
-    find_shares,
-    has_waited_long,
-    of_work,
-)
+from tournament.services.fair_share import SITE, exhausted, of_work, used_by_owner
 from tournament.services.locks import lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
@@ -45,14 +36,16 @@ from tournament.services.work.durations import (
     BATCH_SECONDS,
     MAX_PAIRS,
     WaitingPair,
-    expectation,
+    measured_seconds,
     slots_at_work,
 )
 from tournament.services.work.leases import LEASE
-from tournament.services.work.searches import claim_search, search_job, searches_wait, take_from_slots
+from tournament.services.work.searches import claim_search, search_job, take_from_slots
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
+MOST_WAIT_SECONDS = 300.0
+"""Pairs whose time limits permit more are long: they leave a slot free for owners who wait."""
 START_SECONDS = 600.0
 """What a job may take besides its games, mostly to fetch and unpack its bundles."""
 A_GAME_SECONDS = 60.0
@@ -70,9 +63,9 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     """
     if (batch := _repeat_or_release(ask, worker, now)) is not None:
         return batch
-    for work in _most_urgent(ask, now):
-        for one, shares in _in_order(find_waiting(work, now), work, now):
-            if (batch := _take(one, shares, work, ask, worker, now)) is not None:
+    for work in ask.takes:
+        for one in _in_order(work, now):
+            if (batch := _take(one, work, ask, worker, now)) is not None:
                 _log_taken(batch, worker)
                 return batch
         if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
@@ -80,14 +73,6 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
         if work is Work.ANALYSIS and (search := claim_search(ask, worker, now)) is not None:
             return _batch_of_search(search)
     return None
-
-
-def _most_urgent(ask: Ask, now: datetime) -> Sequence[Work]:
-    """The kinds of work in the slot's order, but searches last while an owner has waited for long."""
-    is_search_first = Work.GAMES in ask.takes and ask.takes[0] is Work.ANALYSIS
-    if is_search_first and searches_wait() and has_waited_long(now):
-        return sorted(ask.takes, key=lambda work: work is Work.ANALYSIS)
-    return ask.takes
 
 
 def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
@@ -123,19 +108,24 @@ class WaitingTournament:
     """A running tournament with games that wait."""
 
     tournament: int
+    time_control: str
+    ply_limit: int | None
     priority: int
     owner: int
     """``SITE`` if it has none."""
     first: WaitingPair
-    expect: Callable[[WaitingPair], tuple[float, bool]]
-    """As ``durations.expectation`` returns it."""
 
     def is_long(self, pair: WaitingPair) -> bool:
-        """Whether the pair is expected to take longer than an owner shall wait."""
-        return GAMES_A_PAIR * self.expect(pair)[0] > MOST_WAIT_SECONDS
+        """Whether the pair may take longer than an owner shall wait."""
+        return _is_long(pair.ladder, self.time_control, self.ply_limit)
 
 
-def find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
+@remember(maxsize=1000)
+def _is_long(ladder: str, time_control: str, ply_limit: int | None) -> bool:
+    return GAMES_A_PAIR * longest_seconds(ladder, time_control, ply_limit) > MOST_WAIT_SECONDS
+
+
+def _find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
     """All of this kind of work, without those of owners who have used their hours; an owner's in turn."""
     games = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING).order_by("id")
     running = Tournament.objects.running().filter(of_work(work))
@@ -147,45 +137,36 @@ def find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
         return []
     found = Game.objects.filter(pk__in=firsts).values_list("id", *_PAIR)
     pairs = {game: _pair_of(*row) for game, *row in found}
-    preempted = preempted_seconds()
     over = exhausted(now, is_validation=work is Work.CHECKS)
     return [
-        WaitingTournament(
-            pk, priority, owner or SITE, pairs[first], expectation(time_control, ply_limit, preempted)
-        )
+        WaitingTournament(pk, time_control, ply_limit, priority, owner or SITE, pairs[first])
         for pk, time_control, ply_limit, priority, owner, first in rows
         if first in pairs and owner not in over
     ]
 
 
-def preempted_seconds() -> dict[int, float]:
-    """By pairing: how long its waiting games had been played when they were ended for another owner."""
-    rows = PreemptedGame.objects.values_list("game__pairing", "seconds", "game__state").order_by("seconds")
-    return {pairing: seconds for pairing, seconds, state in rows if state == Game.State.WAITING}
+def _in_order(work: Work, now: datetime) -> list[WaitingTournament]:
+    """Those whose games a slot may take, the next one first.
 
-
-def most_long_jobs(work: Work) -> int:
-    """How many jobs may be long at once, so that some slots stay free of them."""
-    return max(1, slots_at_work(work) - settings.FREE_SLOTS)
-
-
-def long_left(jobs: Iterable[OpenJob], work: Work) -> int:
-    """How many more may be taken."""
-    return most_long_jobs(work) - sum(job.is_long for job in jobs)
-
-
-def _in_order(
-    waiting: Collection[WaitingTournament], work: Work, now: datetime
-) -> Iterator[tuple[WaitingTournament, Shares]]:
-    """Those whose games a slot may take, the next one first, each with the shares as of now."""
+    That is the highest priority, then the owner who has used the least of today's time, then the tournament
+    that was given a slot the longest ago.
+    """
+    waiting = _find_waiting(work, now)
     if not waiting:
-        return
-    jobs = find_open_jobs(work, now)
-    shares = find_shares({(one.priority, one.owner) for one in waiting}, jobs)
-    left = long_left(jobs, work)
-    for one in sorted(waiting, key=lambda one: (-one.priority, shares.place(one.owner))):
-        if left > 0 or not one.is_long(one.first):
-            yield one, shares
+        return []
+    used = used_by_owner(now, is_validation=work is Work.CHECKS, least=BATCH_SECONDS)
+    if any(one.is_long(one.first) for one in waiting) and not _may_be_long(work):
+        waiting = [one for one in waiting if not one.is_long(one.first)]
+    return sorted(waiting, key=lambda one: (-one.priority, used.get(one.owner, 0.0)))
+
+
+def _may_be_long(work: Work) -> bool:
+    """Whether a slot may take a long job: where there are several slots, one stays free of them."""
+    held = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True)
+    held = held.filter(of_work(work, "game__tournament__")).order_by()
+    limits = ("game__ladder", "game__tournament__time_control", "game__tournament__ply_limit")
+    jobs = held.values_list("job", *limits).distinct()
+    return len({job for job, *row in jobs if _is_long(*row)}) < max(1, slots_at_work(work) - 1)
 
 
 _PAIR = ("pairing_id", "ladder_id", "white_id", "black_id")
@@ -199,9 +180,7 @@ def _pair_of(pairing: int, ladder: str, white: int, black: int) -> WaitingPair:
 
 
 @transaction.atomic
-def _take(
-    one: WaitingTournament, shares: Shares, work: Work, ask: Ask, worker: Worker, now: datetime
-) -> Batch | None:
+def _take(one: WaitingTournament, work: Work, ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     """Claim the first batch of a tournament; None if other slots were quicker."""
     running = Tournament.objects.running().filter(pk=one.tournament)
     locked = lock(running.only("time_control", "ply_limit"))
@@ -213,29 +192,27 @@ def _take(
     if work is Work.CHECKS and not leaves_a_slot(ask, worker):
         return None
     pairs = _first_pairs(one) if locked else []
-    if not pairs or one.is_long(pairs[0]) != is_long:
+    if not pairs or one.is_long(pairs[0]) != is_long or (is_long and not _may_be_long(work)):
         return None
-    if is_long and long_left(find_open_jobs(work, now), work) <= 0:
-        return None
-    job = _claim(locked[0], pairs, one, ask, worker, now)
-    admit(shares)
-    return _batch_of_games(job)
+    return _batch_of_games(_claim(locked[0], pairs, ask, worker, now))
 
 
 def _first_pairs(one: WaitingTournament) -> list[WaitingPair]:
-    """As many of the first waiting pairs as make a batch."""
+    """As many of the first waiting pairs as make a batch; one alone if its duration is not known."""
     waiting = Game.objects.filter(tournament=one.tournament, state=Game.State.WAITING).order_by("id")
-    is_alone = one.expect(one.first)[1]
-    rows = waiting.values_list(*_PAIR)[: GAMES_A_PAIR * (1 if is_alone else MAX_PAIRS)]
+    measured = measured_seconds(one.time_control)
+    most = MAX_PAIRS if measured(one.first) is not None else 1
     batch: list[WaitingPair] = []
     seconds = 0.0
-    for pair in dict.fromkeys(_pair_of(*row) for row in rows):
-        a_game, is_alone = one.expect(pair)
-        seconds += GAMES_A_PAIR * a_game
-        if batch and (is_alone or seconds > BATCH_SECONDS or len(batch) == MAX_PAIRS):
+    for pair in dict.fromkeys(_pair_of(*row) for row in waiting.values_list(*_PAIR)[: GAMES_A_PAIR * most]):
+        a_game = measured(pair)
+        seconds += GAMES_A_PAIR * (a_game or 0.0)
+        if batch and (
+            a_game is None or seconds > BATCH_SECONDS or one.is_long(pair) != one.is_long(batch[0])
+        ):
             break
         batch.append(pair)
-        if is_alone:
+        if a_game is None or len(batch) == most:
             break
     return batch
 
@@ -243,15 +220,15 @@ def _first_pairs(one: WaitingTournament) -> list[WaitingPair]:
 def _claim(
     tournament: Tournament,
     pairs: Sequence[WaitingPair],
-    one: WaitingTournament,
     ask: Ask,
     worker: Worker,
     now: datetime,
 ) -> uuid.UUID:
     """Store an attempt for each waiting game of these pairs; returns the job."""
-    expected = {pair.pairing: one.expect(pair)[0] for pair in pairs}
     # Selected by their pairings alone: SQLite would read all games that wait.
-    rows = Game.objects.filter(pairing__in=expected).only("pairing", "ladder", "key", "state")
+    rows = Game.objects.filter(pairing__in=[pair.pairing for pair in pairs]).only(
+        "pairing", "ladder", "key", "state"
+    )
     games = [game for game in rows.order_by("id") if game.state == Game.State.WAITING]
     limits = tournament.time_control, tournament.ply_limit
     most = START_SECONDS + sum(longest_seconds(game.ladder_id, *limits) + A_GAME_SECONDS for game in games)
@@ -260,16 +237,12 @@ def _claim(
         "job": job,
         "ask": uuid.UUID(ask.ask),
         "assigned": worker.name,
-        "run": ask.run,
         "slot": ask.slot,
         "sent_at": now,
         "lease_until": now + LEASE,
         "ends_by": now + timedelta(seconds=min(most, MOST_SECONDS)),
     }
-    attempts = [
-        {"id": uuid.uuid4(), "game_id": game.pk, "expected_s": expected[game.pairing_id], **taken}
-        for game in games
-    ]
+    attempts = [{"id": uuid.uuid4(), "game_id": game.pk, **taken} for game in games]
     is_waiting = {"state": Game.State.WAITING}
     claims = [
         ({"state": Game.State.CLAIMED, "attempt": new["id"]}, {"id": new["game_id"], **is_waiting})

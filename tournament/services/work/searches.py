@@ -41,16 +41,8 @@ def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> BotSearch 
     Users come before visitors without accounts. Among equals the one comes first who was given a slot the
     longest ago, and his games before his other searches.
     """
-    return _claim(_waiting(), ask, worker, now) if searches_wait() else None
-
-
-def searches_wait() -> bool:
-    """Whether a search waits for a slot."""
-    return _waiting().exists()
-
-
-def _waiting() -> QuerySet[BotSearch]:
-    return BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
+    waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
+    return _claim(waiting, ask, worker, now) if waiting.exists() else None
 
 
 @transaction.atomic

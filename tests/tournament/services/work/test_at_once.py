@@ -38,7 +38,6 @@ from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
 from tournament.services.stopping import release
 from tournament.services.uploads.stopping import stop_validation
-from tournament.services.work.give_way import give_way
 from tournament.services.work.leases import renew
 from workers.jobs import GameJob
 
@@ -216,7 +215,6 @@ def test_whatever_is_called_at_once_ends_without_a_deadlock(
         lambda: keeper.record_all([void(reports[3]), reports[1]]),
         lambda: [begin_game(job.games[1]) for job in jobs],
         lambda: pause(tournament),
-        lambda: give_way(timezone.now()),
         lambda: [ask(slot=slot, holds=()) for slot in range(8)],
     )
     assert not [result for result in results if isinstance(result, Exception)]

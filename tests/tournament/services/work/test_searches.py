@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_user, make_version, open_door, start_validation
 from tournament.access import PUBLIC
-from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, OwnerShare, SlotUse, User
+from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, SlotUse, User
 from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
 from tournament.services.fair_share import used_today
@@ -401,24 +401,16 @@ def test_deactivation_ends_the_searches_of_an_account(version: BotVersion, worke
 # Searches beside games and checks
 
 
-def test_a_slot_for_games_searches_too_and_games_that_waited_for_long_come_first(version: BotVersion) -> None:
+def test_a_slot_for_games_searches_too_in_the_order_that_it_names(version: BotVersion) -> None:
     make_tournament(owner=make_user("olaf"))
-    games = DoorWorker(takes=(Work.ANALYSIS, Work.GAMES), slots=1)
+    games = DoorWorker(takes=(Work.GAMES, Work.ANALYSIS), slots=2)
     games.beat()
     request(version)
-    assert taken(games).ms == 1000
-    OwnerShare.objects.create(owner=1, waits_since=timezone.now() - datetime.timedelta(seconds=31))
     batch = games.ask()
     assert batch is not None
-    assert batch.jobs, "somebody has waited for more than half a minute"
-
-
-def test_a_search_is_taken_where_no_game_can_be_that_waits(version: BotVersion) -> None:
-    games = DoorWorker(takes=(Work.ANALYSIS, Work.GAMES), slots=1)
-    games.beat()
-    request(version)
-    OwnerShare.objects.create(owner=1, waits_since=timezone.now() - datetime.timedelta(seconds=31))
-    assert taken(games).ms == 1000
+    assert batch.jobs
+    other = replace(games, slot=1, takes=(Work.ANALYSIS, Work.GAMES))
+    assert taken(other).ms == 1000
 
 
 def test_checks_and_validation_games_leave_a_slot_for_searches(version: BotVersion) -> None:

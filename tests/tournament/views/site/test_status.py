@@ -25,7 +25,7 @@ from tests.support.schedule import (
     void,
 )
 from tests.tournament.conftest import FakeRedis
-from tournament.models import Act, Game, InboxReport, Keeper, OwnerShare, WaitingMail, Worker
+from tournament.models import Act, Game, InboxReport, Keeper, Tournament, WaitingMail, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
 from tournament.services import disk
@@ -161,7 +161,7 @@ def test_a_disk_that_is_full_or_nearly_so_is_named(monkeypatch: pytest.MonkeyPat
 def test_games_that_no_slot_takes_are_named(deal: Callable[[], object]) -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=1)
     since = timezone.now() - datetime.timedelta(seconds=400)
-    OwnerShare.objects.update_or_create(owner=0, defaults={"waits_since": since})
+    Tournament.objects.update(started_at=since)
     assert troubles()["Queue"] == "games have waited for 400 s, and no slot takes any"
     deal()
     assert troubles() == {}
