@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -42,10 +41,10 @@ class InboxReport(models.Model):
 
 
 class IgnoredQuerySet(models.QuerySet["Ignored"]):
-    def count_more(self, reason: str, now: datetime.datetime, number: int = 1) -> None:
+    def count_more(self, reason: str, number: int = 1) -> None:
         """Add to the messages ignored for ``reason``; part of the caller's transaction."""
-        self.get_or_create(reason=reason, defaults={"last_at": now})
-        self.filter(reason=reason).update(count=models.F("count") + number, last_at=now)
+        self.get_or_create(reason=reason)
+        self.filter(reason=reason).update(count=models.F("count") + number)
 
 
 class Ignored(models.Model):
@@ -53,7 +52,6 @@ class Ignored(models.Model):
 
     reason = models.CharField(max_length=40, primary_key=True)
     count = models.BigIntegerField(default=0)
-    last_at = models.DateTimeField()
 
     objects = IgnoredQuerySet.as_manager()
 

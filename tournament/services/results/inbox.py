@@ -93,7 +93,7 @@ def _store_reports(
     for reason, number in ignored.items():
         if number:
             with transaction.atomic():
-                Ignored.objects.count_more(reason, now, number)
+                Ignored.objects.count_more(reason, number)
 
 
 @transaction.atomic

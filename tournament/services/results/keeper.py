@@ -227,7 +227,7 @@ def _is_unfinished(attempt: Attempt) -> bool:
 def count_ignored(reason: str, number: int = 1) -> None:
     """Count reports that have no effect."""
     with transaction.atomic():
-        models.Ignored.objects.count_more(reason, timezone.now(), number)
+        models.Ignored.objects.count_more(reason, number)
 
 
 def _ignore(reason: str) -> IgnoredReport:

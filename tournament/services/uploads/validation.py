@@ -89,7 +89,7 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Store the news of a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
     if exam is None or exam.assigned != name_of(news.worker):
-        models.Ignored.objects.count_more("foreign", now)
+        models.Ignored.objects.count_more("foreign")
         return False
     exam.heard_at = now
     exam.worker = visible(news.worker, MAX_WORKER)
