@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measuring import Broken, describe_machine, parser_of
-from tournament.embedded.options import find_port
+from tests.support.service_processes import find_port
 from tournament.embedded.plan import ROOT
 
 PROJECT, FIRST_PORT = "duarena-benchmark", 8460

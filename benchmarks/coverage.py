@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.measuring import head, parser_of, row
 from engines.rules.base import Result
-from tournament.arithmetic.estimates import Strength, estimate
-from tournament.arithmetic.tallies import PairTally
+from tests.support.estimating import PairTally, estimate
+from tournament.arithmetic.estimates import Strength
 from workers.statistics import ELO
 
 LEAST: Final = 0.93

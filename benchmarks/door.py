@@ -32,8 +32,8 @@ import django
 from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
 from tests.support.heartbeats import heartbeat_of
 from tests.support.postgres import running_postgres
+from tests.support.service_processes import find_port
 from tests.support.sites import LonelySite, running_lonely_site
-from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 from workers.jobs import Ask, Batch, GameJob, GameReport, JobGame, Post, PostAnswer, Progress, Work
 from workers.service.site import Sender, SiteDoor, Spool

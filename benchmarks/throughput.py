@@ -30,6 +30,7 @@ from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_o
 from benchmarks.overhead import compile_engine
 from engines.rules.playout import Dice, draw_game
 from engines.rules.registry import GAMES, Variant
+from tests.support.service_processes import guards_of
 from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
@@ -170,7 +171,7 @@ def _watch(instance: Instance) -> tuple[Mark, Mark]:
 
 
 def _mark(instance: Instance, games: int) -> Mark:
-    cpu = {name: cpu_seconds(guard) for name, guard in instance.supervisor.guards.items()}
+    cpu = {name: cpu_seconds(guard) for name, guard in guards_of(instance.supervisor).items()}
     return Mark(time.monotonic(), games, cpu)
 
 

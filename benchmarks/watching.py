@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
 from benchmarks.throughput import LADDER, LOOK_S, PLY_LIMIT, pack_bots, register
 from engines.rules.registry import GAMES
+from tests.support.service_processes import guards_of
 from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
@@ -298,7 +299,7 @@ def _answers(pk: int) -> Mapping[int, float]:
 
 
 def _used(instance: Instance) -> float:
-    return cpu_seconds(instance.supervisor.guards[SITE])
+    return cpu_seconds(guards_of(instance.supervisor)[SITE])
 
 
 def _received(crowd: Crowd) -> int:

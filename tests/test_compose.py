@@ -20,7 +20,7 @@ import yaml
 
 from tests.support.documents import blocks, read
 from tests.support.jobs import wait_until
-from tournament.embedded.options import find_port
+from tests.support.service_processes import find_port
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import find_redis_server

@@ -25,9 +25,10 @@ import redis
 from benchmarks.soak.relay import Relay
 from tests.support.postgres import running_postgres
 from tests.support.processes import children, command_line
+from tests.support.service_processes import find_port, guards_of
 from tournament.embedded.console import Console
 from tournament.embedded.database import open_database
-from tournament.embedded.options import Options, export, find_port
+from tournament.embedded.options import Options, export
 from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes import supervisor as supervising
 from tournament.embedded.processes.process import Service
@@ -83,23 +84,23 @@ class Site:
 
     @property
     def workers(self) -> list[str]:
-        return [name for name in self.supervisor.guards if name.startswith("players-")]
+        return [name for name in guards_of(self.supervisor) if name.startswith("players-")]
 
     def kill(self, name: str) -> bool:
         """Kill the main process of a service; False if it is dead. Its guard ends what is below it."""
-        return any(_signal(pid, signal.SIGKILL) for pid in children(self.supervisor.guards[name])[:1])
+        return any(_signal(pid, signal.SIGKILL) for pid in children(guards_of(self.supervisor)[name])[:1])
 
     def stop(self, name: str) -> bool:
         """Stop all processes of a service by SIGSTOP until ``resume``; False if it is dead."""
-        return sum(_signal(pid, signal.SIGSTOP) for pid in descendants(self.supervisor.guards[name])) > 0
+        return sum(_signal(pid, signal.SIGSTOP) for pid in descendants(guards_of(self.supervisor)[name])) > 0
 
     def resume(self, name: str) -> None:
-        for pid in descendants(self.supervisor.guards[name]):
+        for pid in descendants(guards_of(self.supervisor)[name]):
             _signal(pid, signal.SIGCONT)
 
     def kill_child(self, service: str) -> bool:
         """Kill a process of a worker that plays games, or one of the site; False if there is none."""
-        main, *below = [*descendants(self.supervisor.guards[service]), 0]
+        main, *below = [*descendants(guards_of(self.supervisor)[service]), 0]
         is_alike = service == "site"
         alike = [pid for pid in below if pid and (is_alike or command_line(pid) == command_line(main))]
         return bool(alike) and _signal(random.choice(alike), signal.SIGKILL)

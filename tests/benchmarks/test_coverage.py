@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import ADVANTAGE_ELO, BIAS_ELO, BOOK, LEAST, MOST, measure, simulate
-from tournament.arithmetic.estimates import estimate
+from tests.support.estimating import estimate
 from tournament.arithmetic.standings import Tally
 
 pytestmark = pytest.mark.slow

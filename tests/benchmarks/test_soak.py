@@ -20,6 +20,7 @@ from tests.support.jobs import PATIENCE_SECONDS, wait_until
 from tests.support.needs import need
 from tests.support.processes import command_line
 from tests.support.servers import LocalServer, QuietHandler
+from tests.support.service_processes import guards_of
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.supervisor import Supervisor
@@ -116,7 +117,7 @@ def test_processes_of_a_service_are_killed_stopped_and_started_again(tmp_path: P
         unused: Any = None
         site = Site(tmp_path, supervisor, unused, unused)
         assert site.workers == ["players-1"]
-        guard = supervisor.guards["players-1"]
+        guard = guards_of(supervisor)["players-1"]
         assert wait_until(lambda: any("sleep" in command_line(pid) for pid in descendants(guard)))
         below = descendants(guard)
         assert not site.kill_child("players-1")  # none has the command line of the service
@@ -126,7 +127,7 @@ def test_processes_of_a_service_are_killed_stopped_and_started_again(tmp_path: P
 
         def is_new() -> bool:
             supervisor.tend()
-            return supervisor.guards["players-1"] != guard
+            return guards_of(supervisor)["players-1"] != guard
 
         assert wait_until(is_new)
     assert "players-1 died (signal 9)" in said[0]

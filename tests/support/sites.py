@@ -18,7 +18,8 @@ from pathlib import Path
 import psutil
 
 from tests.support.brokers import running_redis
-from tournament.embedded.options import Options, export, find_port
+from tests.support.service_processes import find_port, guards_of
+from tournament.embedded.options import Options, export
 from tournament.embedded.plan import ROOT, Address, make_worker_token, services
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.embedded.processes.supervisor import Supervisor
@@ -135,5 +136,5 @@ def running_lonely_site(
         for service in services(address, workers=1, data=data, token=site.token):
             if service.name in {"site", "beat", "keeper"}:
                 supervisor.start(replace(service, environment={**site.environment, **service.environment}))
-        site.guards = supervisor.guards
+        site.guards = guards_of(supervisor)
         yield site

@@ -23,8 +23,8 @@ from pytest_django import Settings
 
 from tests.support.brokers import running_redis
 from tests.support.schedule import make_user
+from tests.support.service_processes import find_port
 from tests.support.sites import SiteData
-from tournament.embedded.options import find_port
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import answers
 from tournament.services.accounts.tokens import create_token, find_token

@@ -20,10 +20,9 @@ import numpy as np
 
 from tournament.arithmetic.interpolation import Vector
 from tournament.arithmetic.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior
-from tournament.arithmetic.openings import HALF_POINTS, OpeningScore, Widening
+from tournament.arithmetic.openings import OpeningScore, Widening
 from tournament.arithmetic.ratings import SIGMA, Rating
-from tournament.arithmetic.standings import Tally
-from tournament.arithmetic.tallies import PairTally, TallyColumns
+from tournament.arithmetic.tallies import TallyColumns
 from workers.statistics import CONFIDENCE, ELO, superiority
 
 PRIOR_ELO = 420.0
@@ -135,33 +134,6 @@ class Estimate:
             covariance.reshape(len(strengths), len(strengths)),
             _numbered(strengths),
         )
-
-
-def estimate(
-    players: Sequence[int],
-    tallies: Iterable[Tally],
-    pairs: Iterable[PairTally] = (),
-    *,
-    prior_elo: float = PRIOR_ELO,
-) -> Estimate:
-    """The most probable strengths of ``players``, from single games and from pairs of games.
-
-    ``tallies`` has no games of ``pairs``. Games of other players or without a result are left out. The order
-    and the grouping of games do not matter.
-    """
-    pairs = list(pairs)
-    columns = TallyColumns.of(tallies, pairs)
-    return estimate_columns(players, columns, _scores_of_openings(pairs), prior_elo=prior_elo)
-
-
-def _scores_of_openings(pairs: Iterable[PairTally]) -> list[OpeningScore]:
-    scores: dict[str, OpeningScore] = {}
-    for pair in pairs:
-        if pair.opening:
-            games, points = scores.get(pair.opening, (0, 0))
-            both = HALF_POINTS[pair.first] + HALF_POINTS[pair.second]
-            scores[pair.opening] = OpeningScore(games + 2 * pair.count, points + both * pair.count)
-    return list(scores.values())
 
 
 def estimate_columns(

@@ -1,7 +1,6 @@
-"""Counts of pairs of games and of single games with the same results, as rows and as columns.
+"""Counts of pairs of games and of single games with the same results, in arrays.
 
-``PairTally`` is a row; that of single games is ``tournament.arithmetic.standings.Tally``. ``TallyColumns``
-holds many rows of both kinds in arrays; a million of them are joined in a part of a second.
+A million of them are joined in a part of a second.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 
 from engines.rules.base import Result
 from tournament.arithmetic.likelihood import Cells, Numbers
-from tournament.arithmetic.standings import Tally
 
 RESULTS: Final = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
 """Their places are the codes of results in columns."""
@@ -28,26 +26,12 @@ _CODES: Final[dict[str, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PairTally:
-    """How many pairs of games had the same two results.
-
-    ``one`` is White in the game with the result ``first``, ``other`` in the game with the result ``second``.
-    """
-
-    one: int
-    other: int
-    first: Result
-    second: Result
-    count: int = 1
-    opening: str = ""
-    """Pairs with the same name share their opening; unless it is empty, for an opening of each pair."""
-
-
-@dataclass(frozen=True, slots=True)
 class TallyColumns:
-    """The fields of many ``PairTally``; ``one`` is White in single games, whose second result is ``NO_GAME``.
+    """How many pairs of games had the same two results, and how many single games the same one.
 
-    Rows may be equal but for their counts, which are added; negative counts take games away.
+    ``one`` is White in the game with the result ``first``, ``other`` in that with the result ``second``,
+    which is ``NO_GAME`` for single games. Rows may be equal but for their counts, which are added; negative
+    counts take games away.
     """
 
     one: Numbers
@@ -57,28 +41,8 @@ class TallyColumns:
     count: Numbers
 
     @classmethod
-    def of(cls, tallies: Iterable[Tally], pairs: Iterable[PairTally]) -> TallyColumns:
-        """From single games and from pairs of games; walkovers count as games."""
-        tallies, pairs = list(tallies), list(pairs)
-        games = cls(
-            _numbers([t.white for t in tallies]),
-            _numbers([t.black for t in tallies]),
-            _coded([t.result for t in tallies]),
-            np.full(len(tallies), NO_GAME),
-            _numbers([t.count for t in tallies]),
-        )
-        paired = cls(
-            _numbers([p.one for p in pairs]),
-            _numbers([p.other for p in pairs]),
-            _coded([p.first for p in pairs]),
-            _coded([p.second for p in pairs]),
-            _numbers([p.count for p in pairs]),
-        )
-        return cls.joined([games, paired])
-
-    @classmethod
     def of_pairs(cls, rows: Iterable[tuple[int, int, str, str, int]]) -> TallyColumns:
-        """From the fields of ``PairTally``."""
+        """From the fields in their order."""
         one, other, first, second, count = _transposed(rows)
         return cls(_numbers(one), _numbers(other), _coded(first), _coded(second), _numbers(count))
 

@@ -126,12 +126,6 @@ def _data_folder(given: str | None) -> Path:
     return (Path(os.environ.get("DUARENA_CALLED_FROM") or ".") / given).resolve()
 
 
-def find_port(host: str, wanted: int) -> int:
-    """The wanted port or the next free one, which another process may take at once: see ``listen``."""
-    with listen(host, wanted) as listener:
-        return int(listener.getsockname()[1])
-
-
 def listen(host: str, wanted: int) -> socket.socket:
     """A socket that listens on the wanted port or the next free one; no other process gets the port then.
 

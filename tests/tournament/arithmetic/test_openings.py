@@ -8,9 +8,9 @@ import math
 import pytest
 
 from engines.rules.base import Result
-from tournament.arithmetic.estimates import Estimate, estimate
+from tests.support.estimating import PairTally, estimate
+from tournament.arithmetic.estimates import Estimate
 from tournament.arithmetic.standings import Tally
-from tournament.arithmetic.tallies import PairTally
 from workers.intervals import student_limit
 from workers.statistics import CONFIDENCE
 

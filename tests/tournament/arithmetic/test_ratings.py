@@ -8,6 +8,7 @@ import random
 import pytest
 
 from engines.rules.base import Result
+from tests.support.trueskill_package import rate_by_definition
 from tournament.arithmetic.ratings import (
     NEW_VERSION_SIGMA,
     Fold,
@@ -17,7 +18,6 @@ from tournament.arithmetic.ratings import (
     Standing,
     fingerprint,
     ladder_scale,
-    rate_by_definition,
     tournament_scale,
 )
 

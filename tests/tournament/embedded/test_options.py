@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tournament.embedded.options import OptionError, export, find_port, listen, parse_options
+from tests.support.service_processes import find_port
+from tournament.embedded.options import OptionError, export, listen, parse_options
 from tournament.embedded.plan import ROOT, Address
 
 

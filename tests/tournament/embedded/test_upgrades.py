@@ -142,7 +142,6 @@ def test_a_site_of_an_earlier_release_is_upgraded_whole_and_goes_on(site: SiteDa
     done = [row for row in before["games"] if row[1] == "done"]
     assert site.run(REPLAY) == f"0 {len(done)}\n"
     assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS
-    assert "differ" not in site.manage("rebuild_ratings", "--check")
     pages, records = map(int, site.run(CRAWL).split())
     assert pages > MOST_KINDS
     assert records

@@ -507,10 +507,9 @@ def test_the_games_of_a_worker_in_a_period_are_chosen(deal: Deal) -> None:
     assert Selection(worker=worker, until=ended).games().count() == 0
 
 
-@pytest.mark.parametrize("more", [{"check": True}, {}])
-def test_the_list_belongs_to_records(more: dict[str, bool]) -> None:
+def test_the_list_belongs_to_records() -> None:
     with pytest.raises(CommandError, match="belongs to --from-records"):
-        call_command("rebuild_ratings", annulled=Path("annulled.csv"), **more)
+        call_command("rebuild_ratings", annulled=Path("annulled.csv"))
 
 
 # In the record keeper

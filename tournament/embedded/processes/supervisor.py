@@ -61,11 +61,6 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         return self.signals > 0
 
     @property
-    def guards(self) -> dict[str, int]:
-        """The guard's process id for each service's name: the ancestor of all its processes."""
-        return {kept.process.service.name: kept.process.guard_pid for kept in self._kept}
-
-    @property
     def hopeless(self) -> str:
         """A clause about a service that has died again and again soon after its start; else empty."""
         for kept in self._kept:

@@ -1,4 +1,4 @@
-"""Rebuild the ratings, from the database's games or from published records alone; or check them."""
+"""Rebuild the ratings, from the database's games or from published records alone."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
 from tournament.management.sites import INTERRUPTED
-from tournament.services.results.agreement import TOLERANCE, check_ratings
 from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import Rebuilt, rebuild, rebuild_from_records
 
 
 class Command(BaseCommand):
-    help = (
-        "Rebuild the ratings and report whether anything changed; or, with --check, compare them with the"
-        " trueskill package."
-    )
+    help = "Rebuild the ratings and report whether anything changed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--ladder", metavar="CODE", help="one ladder; default all")
@@ -47,26 +43,15 @@ class Command(BaseCommand):
             help="change nothing: print the exact ratings of the tables, or with --from-records those"
             " computed from the records alone, without a database",
         )
-        parser.add_argument(
-            "--check",
-            action="store_true",
-            help="change nothing: recompute a sample of each ladder's rated games with the trueskill package,"
-            f" and print whether the stored ratings agree within {TOLERANCE:g} (exit code 1 if not)",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         files: list[Path] | None = options["from_records"]
         annulled: Path | None = options["annulled"]
-        if options["check"] and (files or options["print"]):
-            raise CommandError("--check reads the stored ratings: it goes with --ladder only")
         if annulled and not files:
             raise CommandError("--annulled belongs to --from-records: the database knows its annulled games")
         try:
             corrections = read_corrections(annulled.read_text("utf-8"), str(annulled)) if annulled else {}
             ladders = [find_game(options["ladder"]).code] if options["ladder"] else list(GAMES)
-            if options["check"]:
-                self._check(ladders)
-                return
             if not options["print"]:
                 self._rebuild(ladders, files, corrections, quiet=not options["verbosity"])
             elif files is None:
@@ -76,10 +61,9 @@ class Command(BaseCommand):
                 for exact in exact_from_records(ladders, _records(files), corrections):
                     self.stdout.write(str(exact))
         except KeyboardInterrupt:
-            is_changed = not (options["check"] or options["print"])
             raise CommandError(
                 "interrupted: rebuild the ladder that was under way again, its ratings are changed in part"
-                if is_changed
+                if not options["print"]
                 else "interrupted: nothing was changed",
                 returncode=INTERRUPTED,
             ) from None
@@ -87,15 +71,6 @@ class Command(BaseCommand):
             raise CommandError(f"{error} (--print shows the ratings without a database)") from None
         except (UnknownGame, OSError, UnicodeDecodeError) as error:
             raise CommandError(str(error)) from None
-
-    def _check(self, ladders: list[str]) -> None:
-        """Print a sentence for each ladder; raises ``CommandError`` with those of the ladders that differ."""
-        checks = [check_ratings(ladder) for ladder in ladders]
-        for check in checks:
-            if check.agrees:
-                self.stdout.write(str(check))
-        if wrong := [str(check) for check in checks if not check.agrees]:
-            raise CommandError("\n".join(wrong))
 
     def _rebuild(
         self, ladders: list[str], files: list[Path] | None, corrections: Corrections, *, quiet: bool

@@ -12,8 +12,8 @@ import redis
 
 from tests.support.brokers import running_redis
 from tests.support.needs import need
+from tests.support.service_processes import find_port
 from tournament.embedded import StartError
-from tournament.embedded.options import find_port
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import (
     answers,

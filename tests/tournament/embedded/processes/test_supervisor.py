@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.service_processes import guards_of
 from tests.tournament.embedded.processes.test_process import eventually
 from tournament.embedded import StartError
 from tournament.embedded.plan import ROOT
@@ -124,7 +125,7 @@ def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_aga
     supervisor: Supervisor, tmp_path: Path, messages: list[str]
 ) -> None:
     supervisor.start(living(tmp_path, "site"))
-    os.kill(supervisor.guards["site"], signal.SIGKILL)
+    os.kill(guards_of(supervisor)["site"], signal.SIGKILL)
 
     def started_twice() -> bool:
         supervisor.tend()

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from engines.records import Record, RecordError, read_records
-from engines.rules.registry import GAMES
+from engines.rules.base import Result
 from tests.support.remembered import remembered
 from tests.support.schedule import (
     Deal,
@@ -27,11 +27,12 @@ from tests.support.schedule import (
     play_short,
     start_validation,
 )
+from tests.support.trueskill_package import rate_by_definition
+from tournament.arithmetic.ratings import Rating, ladder_scale
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.services.results import keeper
-from tournament.services.results.agreement import RatingCheck, check_ratings
 from tournament.services.results.corrections import RebuildError
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
@@ -251,52 +252,13 @@ def test_a_stranger_with_the_files_alone_comes_to_the_same_text(played: Tourname
     assert "Ada v1: mu " in answer.stdout
 
 
-def test_the_command_checks_the_ratings_against_the_package_and_changes_nothing(played: Tournament) -> None:
-    before, printed = table(), StringIO()
-    call_command("rebuild_ratings", "--check", stdout=printed)
-    lines = printed.getvalue().splitlines()
-    for code in (LADDER, OTHER):
-        count = Game.objects.filter(ladder=code, rated=True).count()
-        assert (
-            f"{code}: the stored ratings of {count} of {count} rated games agree with the trueskill package"
-            " within 1e-09" in lines
-        )
-    assert len(lines) == len(GAMES)
-    assert table() == before
-
-
-@pytest.mark.parametrize("field", ["mu_after", "sigma_after", "sigma_before"])
-def test_the_first_game_that_differs_from_the_package_is_named(played: Tournament, field: str) -> None:
-    first, *_, last = RatingEvent.objects.filter(ladder=OTHER).order_by("sequence", "id")[2:]
-    RatingEvent.objects.filter(pk__in=[first.pk, last.pk]).update(**{field: F(field) + 1e-6})
-    before, printed = table(), StringIO()
-    with pytest.raises(CommandError) as caught:
-        call_command("rebuild_ratings", "--check", stdout=printed)
-    assert caught.value.returncode == 1
-    sentence = str(caught.value)
-    assert sentence.startswith(f"{OTHER}: the stored ratings differ from the trueskill package: after game ")
-    assert repr(first.game.key) in sentence
-    assert "\n" not in sentence
-    assert f"{LADDER}: the stored ratings of" in printed.getvalue()
-    assert table() == before
-
-
-def test_a_rated_game_without_its_rating_events_is_named(played: Tournament) -> None:
-    event = RatingEvent.objects.filter(ladder=LADDER).earliest("sequence", "id")
-    event.delete()
-    assert not check_ratings(LADDER).agrees
-    assert f"game {event.game.key!r} is rated, but" in check_ratings(LADDER).difference
-
-
-def test_a_sample_of_the_games_is_spread_over_all(played: Tournament) -> None:
-    count = Game.objects.filter(ladder=LADDER, rated=True).count()
-    assert check_ratings(LADDER, sample=3) == RatingCheck(LADDER, count, 3)
-    event = RatingEvent.objects.filter(ladder=LADDER).earliest("sequence", "id")
-    RatingEvent.objects.filter(pk=event.pk).update(mu_after=F("mu_after") + 1)
-    assert not check_ratings(LADDER, sample=3).agrees
-
-
-@pytest.mark.parametrize("words", [["--print"], ["--from-records", "x.pgn"]])
-def test_a_check_is_of_the_stored_ratings_only(words: list[str]) -> None:
-    with pytest.raises(CommandError, match="--check reads the stored ratings"):
-        call_command("rebuild_ratings", "--check", *words)
+@pytest.mark.parametrize("ladder", [LADDER, OTHER])
+def test_the_stored_ratings_are_those_of_the_trueskill_package(played: Tournament, ladder: str) -> None:
+    games = Game.objects.by_completion(ladder).filter(rated=True)
+    assert games
+    for game in games:
+        events = [RatingEvent.objects.get(game=game, version=version) for version in (game.white, game.black)]
+        white, black = (Rating(event.mu_before, event.sigma_before) for event in events)
+        right = rate_by_definition(ladder_scale(ladder), white, black, Result(game.result or "*"))
+        for event, rating in zip(events, right, strict=True):
+            assert (event.mu_after, event.sigma_after) == pytest.approx(rating, abs=1e-9, rel=0)

@@ -15,11 +15,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.base import Result
+from tests.support.estimating import PairTally, estimate
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
-from tournament.arithmetic.estimates import estimate
-from tournament.arithmetic.tallies import PairTally
 from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.views.games import search
 from tournament.views.ladders import ladders, overall
