@@ -34,6 +34,11 @@ SHOW_WHAT_FOLLOWS = """() => {
 }"""
 """Scrolls to the end of the part that changes: what comes after it would move."""
 
+SHIFT_SO_FAR = """() => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(() => done(Number(sessionStorage.shift ?? 0))));
+})"""
+"""The observer is told of a frame after it is drawn."""
+
 
 @pytest.fixture
 def event(site: Site) -> Tournament:
@@ -92,6 +97,26 @@ def test_nothing_moves_on_a_page_while_games_are_played(
             see_changes(page)
     shifts = [float(page.evaluate("sessionStorage.shift ?? 0")) for page in pages]
     assert max(shifts) <= MOST_SHIFT, shifts
+
+
+def test_a_live_game_s_page_stands_still_on_a_phone_from_its_opening_to_its_end(
+    event: Tournament, visit: Visit
+) -> None:
+    game = event.games.filter(ladder=LADDER, white__bot__name__startswith="Monte").earliest("pk")
+    go_live(game, plies=2)
+    page = visit(viewport=PHONE)
+    page.add_init_script(COUNT_SHIFTS)
+    page.goto(f"/games/{game.pk}/")
+    page.evaluate("document.getElementById('move-list').scrollIntoView({ block: 'center' })")
+    for plies in (4, 13):
+        go_live(game, plies)
+        expect(page.locator("#move-list a")).to_have_count(plies, timeout=20_000)
+        expect(page.locator("#chart canvas")).to_have_count(2)
+    LiveGame.objects.all().delete()
+    finish(game, sequence=2)
+    expect(page.locator("#headline:not([data-follow])")).to_be_visible(timeout=20_000)
+    expect(page.locator("#computer")).to_contain_text("Nobody has requested an analysis")
+    assert page.evaluate(SHIFT_SO_FAR) <= MOST_SHIFT
 
 
 @pytest.mark.parametrize("ladder", GAMES)
