@@ -16,6 +16,7 @@ from tests.support.schedule import Deal, OnCommit, make_workers, take_jobs
 from tournament import queues
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.queues import BrokerState
+from tournament.services.results import estimates
 from workers.jobs import GameJob
 from workers.service.turns import open_redis
 
@@ -76,6 +77,7 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.IS_STARTED_BY_ROOT = False
     settings.START_COMMAND = "./arena up --port 8123"
     cache.clear()
+    estimates._stored.cache_clear()
 
 
 @pytest.fixture

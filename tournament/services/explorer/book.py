@@ -11,9 +11,10 @@ from django.db.models import Sum
 from engines.book import Opening, choose_balanced
 from engines.rules.base import Position
 from engines.rules.registry import find_game
+from engines.rules.symmetry import Symmetry
 from tournament.models import ExplorerMove
 from tournament.services.explorer.counting import in_chunks
-from tournament.services.explorer.positions import number_of
+from tournament.services.explorer.positions import position_number
 
 KEPT_S = 600
 MOST_POSITIONS = 2_400
@@ -23,6 +24,8 @@ MOST_POSITIONS = 2_400
 class _Line(NamedTuple):
     moves: tuple[str, ...]
     position: Position
+    symmetry: Symmetry
+    """Maps the position to its canonical form."""
 
 
 def find_book(ladder: str, plies: int, least_games: int, balance: float, most: int) -> list[Opening]:
@@ -40,7 +43,7 @@ def find_book(ladder: str, plies: int, least_games: int, balance: float, most: i
 
 def _find_openings(ladder: str, plies: int) -> list[Opening]:
     start: Position = find_game(ladder).position.initial()
-    lines = {number_of(ladder, start): _Line((), start)}
+    lines = dict([_numbered(ladder, (), start)])
     for _ in range(plies):
         lines = _next_ply(ladder, lines, MOST_POSITIONS // plies)
     games, points = dict.fromkeys(lines, 0), dict.fromkeys(lines, 0.0)
@@ -56,12 +59,17 @@ def _next_ply(ladder: str, lines: dict[int, _Line], most: int) -> dict[int, _Lin
     for number, move, *_ in sorted(_moves_of(lines), key=lambda row: (-sum(row[2:]), row[:2])):
         if len(found) == most:
             break
-        moves, position = lines[number]
-        token = position.canonical()[1][0].turn_back(move)
+        moves, position, symmetry = lines[number]
+        token = symmetry.turn_back(move)
         after = position.play(token)
         if not after.outcome().decided:
-            found.setdefault(number_of(ladder, after), _Line((*moves, token), after))
+            found.setdefault(*_numbered(ladder, (*moves, token), after))
     return found
+
+
+def _numbered(ladder: str, moves: tuple[str, ...], position: Position) -> tuple[int, _Line]:
+    form, symmetries = position.canonical()
+    return position_number(ladder, form, position.side), _Line(moves, position, symmetries[0])
 
 
 def _moves_of(numbers: Collection[int]) -> Iterator[tuple[int, str, int, int, int]]:

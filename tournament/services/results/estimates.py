@@ -1,7 +1,7 @@
 """The estimate of each ladder's strengths: computed by the record keeper while games come, read by pages.
 
 It is stored with the ladder's completion sequence, which changes with every recorded game, and kept in this
-process's cache under that number.
+process's memory.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import datetime
 import json
 import time
+from functools import lru_cache
 
 import numpy as np
 from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, Q
 
 from engines.rules.base import Result
+from engines.rules.registry import GAMES
 from tournament.arithmetic.estimates import Estimate, Strength, estimate_columns
 from tournament.arithmetic.openings import OpeningScore
 from tournament.arithmetic.tallies import TallyColumns
@@ -53,12 +55,20 @@ def ladder_estimate(ladder: str) -> Estimate | None:
     at_once = of != sequence and _count_versions(ladder) <= AT_ONCE
     if of is None and not at_once:
         return None
-    key = f"estimate-{ladder}-{sequence if at_once else computed_at.isoformat()}"
+    if not at_once:
+        return _stored(ladder, computed_at)
+    key = f"estimate-{ladder}-{sequence}"
     known: Estimate | None = cache.get(key)
     if known is None:
-        known = (None if at_once else _load(ladder)) or compute(ladder)
+        known = compute(ladder)
         cache.set(key, known)
     return known
+
+
+@lru_cache(maxsize=len(GAMES))
+def _stored(ladder: str, computed_at: datetime.datetime) -> Estimate:
+    """The estimate of this moment, kept as it is: the cache copies megabytes for each page."""
+    return _load(ladder) or compute(ladder)
 
 
 def ladder_advantage(ladder: str) -> Strength | None:
