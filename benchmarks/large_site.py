@@ -54,6 +54,7 @@ from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.records import record_of
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
 from tournament.services.schedule.rounds import advance_all
 from workers.jobs import BOOK, GameReport, SideLog
@@ -302,7 +303,8 @@ class LargeSite:
                 log = {"game_id": pk, "content": LOG, "kept_long": False, "stored_at": self.now}
                 logs += [{**log, "side": side} for side in GameLog.Side.values]
         insert_rows(Attempt, attempts)
-        update_rows(Game, changes)
+        with rescored(Game.objects.filter(pk__in=[game[0] for game in games])):
+            update_rows(Game, changes)
         insert_rows(GameRecord, records)
         insert_rows(GameLog, logs)
         for ladder in {row[1] for row in games}:

@@ -234,7 +234,7 @@ def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[
     from django.core.cache import cache
     from django.utils import timezone
 
-    from tournament.services.schedule.stored_tables import refresh_tables
+    from tournament.services.schedule.own_ratings import refresh_ratings
 
     source = random.Random(seed)
     ids, stat = draw_ids(source), _server_stat()
@@ -253,7 +253,7 @@ def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[
     gc.collect()
     gc.freeze()  # as in ``tournament.http.process``
     for template, client in chosen.items():
-        while refresh_tables(timezone.now()):  # as the record keeper does every few seconds
+        while refresh_ratings(timezone.now()):  # as the record keeper does every few seconds
             pass
         paths = [path_of(template) for _ in range(requests)]
         yield _measure(template, client, paths, stat)

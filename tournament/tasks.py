@@ -30,7 +30,7 @@ from tournament.services.pruning import prune
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.keeper import record_inbox
 from tournament.services.results.recomputing import Recomputer
-from tournament.services.schedule.stored_tables import refresh_tables
+from tournament.services.schedule.own_ratings import refresh_ratings
 from tournament.services.work.turns import look as look_again
 from tournament.services.work.turns import push_turns
 from workers.watchdog import note_task
@@ -101,7 +101,7 @@ def sweep() -> None:
 DUTIES = (
     Duty("sweep", 5, sweep),
     Duty("tend", 1, tend),
-    Duty("pages", 3, lambda: refresh_tables(timezone.now())),
+    Duty("ratings", 3, lambda: refresh_ratings(timezone.now())),
     Duty("recompute", 5, _recomputer.start_if_due),
     Duty("estimates", 10, lambda: refresh_estimates(timezone.now())),
     Duty("mails", 60, lambda: send_waiting(timezone.now())),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import ADVANTAGE_ELO, BIAS_ELO, BOOK, LEAST, MOST, measure, simulate
-from tests.support.estimating import estimate
-from tournament.arithmetic.standings import Tally
+from tests.support.estimating import Tally, estimate
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from engines.rules.base import Result
 from tournament.arithmetic.estimates import PRIOR_ELO, Estimate, estimate_columns
 from tournament.arithmetic.openings import HALF_POINTS, OpeningScore
-from tournament.arithmetic.standings import Tally
 from tournament.arithmetic.tallies import RESULTS, TallyColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many single games had one result; ``white`` and ``black`` are players' ids."""
+
+    white: int
+    black: int
+    result: Result
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

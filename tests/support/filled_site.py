@@ -46,6 +46,7 @@ from tournament.models import (
 )
 from tournament.models.compressed import pack_log
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
 
@@ -193,7 +194,8 @@ def finish(game: Game, sequence: int = 1) -> None:
     """Record a game, rate its players, keep what their engines said."""
     history, moves = played_moves(game)
     ending = ending_of(history)
-    set_done(game, ending, len(moves), sequence=sequence, rated=True, evidence=HOSTILE)
+    with rescored(Game.objects.filter(pk=game.pk)):
+        set_done(game, ending, len(moves), sequence=sequence, rated=True, evidence=HOSTILE)
     GameRecord.objects.create(game=game, text=record_text(game, moves, ending))
     for side, stderr in STDERR.items():
         content = pack_log(f"{stderr} {HOSTILE}", f"< id name {HOSTILE}\n")
@@ -229,9 +231,10 @@ def decide_games(event: Tournament, result_of: Callable[[Game], Result] | None =
         return Result.WHITE_WINS if is_white else Result.BLACK_WINS
 
     while games := list(event.games.filter(state=Game.State.WAITING)):
-        for game in games:
-            result = (result_of or stronger)(game)
-            set_done(game, RecordOutcome(result, Termination.RULES, Fault.NONE), 20)
+        with rescored(event.games.all()):
+            for game in games:
+                result = (result_of or stronger)(game)
+                set_done(game, RecordOutcome(result, Termination.RULES, Fault.NONE), 20)
         count_finished(event.pk, len(games))
         advance_all()
     event.refresh_from_db()

@@ -13,6 +13,7 @@ from engines.rules.base import Result, Side
 from tests.support.filled_site import LADDER, played_moves, record_text, round_robin, set_done
 from tournament.models import BotVersion, Game, GameRecord, Ladder, Tournament, User
 from tournament.services.results.ratings import RatedRow, rate
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
 
 FAULTS = (Termination.TIME, Termination.CRASH, Termination.ILLEGAL_MOVE)
@@ -33,8 +34,9 @@ def play_rated(
     start(event)
     chance = random.Random(seed)
     games = Game.objects.filter(tournament=event).with_players().select_related("pairing").order_by("pk")
-    for game in games:
-        _record(game, chance)
+    with rescored(event.games.all()):
+        for game in games:
+            _record(game, chance)
     Tournament.objects.filter(pk=event.pk).update(
         state=Tournament.State.FINISHED, games_done=event.games_total
     )

@@ -116,8 +116,13 @@ def _ratings() -> Iterator[str]:
 
 
 def _tournaments() -> Iterator[str]:
+    from tests.support.meeting_scores import recounted, stored
     from tournament.models import Game, Tournament
 
+    right, kept = recounted(), stored()
+    for row in right | kept:
+        if right.get(row) != kept.get(row):
+            yield f"the games of {row} are {right.get(row)}, and counted as {kept.get(row)}"
     for tournament in Tournament.objects.all():
         games = Game.objects.filter(tournament=tournament)
         counts = (tournament.games_done, tournament.games_total, games.done().count(), games.count())

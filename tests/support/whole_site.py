@@ -43,6 +43,7 @@ from tournament.models import (
 from tournament.services.explorer import counting
 from tournament.services.results.estimates import refresh_estimates
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
 from tournament.services.version_tests.progress import tend_tests
 
@@ -106,7 +107,8 @@ def _record_whole(game: Game, chance: random.Random) -> None:
     ending = ending_of(history)
     GameRecord.objects.filter(game=game).update(text=record_text(game, moves, ending))
     stored = Game.objects.get(pk=game.pk)
-    set_done(game, ending, len(moves), sequence=stored.sequence, finished_at=stored.finished_at)
+    with rescored(Game.objects.filter(pk=game.pk)):
+        set_done(game, ending, len(moves), sequence=stored.sequence, finished_at=stored.finished_at)
 
 
 def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random) -> None:

@@ -20,6 +20,7 @@ from pytest_django import Settings
 
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
+from tests.support.meeting_scores import check_scores
 from tests.support.schedule import (
     Deal,
     make_event,
@@ -149,6 +150,7 @@ def test_a_round_is_made_once_though_its_maker_is_killed(deal: Deal, kind: str, 
     tournament.refresh_from_db()
     assert tournament.games_total == tournament.games_done == Game.objects.count()
     assert (tend(), tend()) == (1, 0)
+    check_scores()
     games = Game.objects.filter(pairing__round=2)
     assert games.count() == 2 * Pairing.objects.filter(round=2).count() > 0
     tournament.refresh_from_db()
@@ -270,6 +272,7 @@ def test_games_are_recorded_once_though_the_record_keeper_is_killed_between_ever
         assert done == set(recorded.values_list("pk", flat=True))
         assert GameRecord.objects.count() == len(done)
         assert not InboxReport.objects.filter(attempt__in=done).exists()
+        check_scores()
     assert not InboxReport.objects.exists()
     voids = Game.objects.get(key=second.key)
     assert (voids.voids, voids.state) == (1, "waiting")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engines.rules.base import Result
@@ -32,21 +32,6 @@ Order = tuple[Criterion, ...]
 BY_POINTS: Order = (Criterion.POINTS, Criterion.SONNEBORN_BERGER, Criterion.DIRECT_ENCOUNTER)
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many games of one pairing of colours had one result; ``white`` and ``black`` are players' ids.
-
-    Result ``*``: halted games, half a point for both.
-    """
-
-    white: int
-    black: int
-    result: Result
-    count: int = 1
-    is_walkover: bool = False
-    """Lost without being played, as by a withdrawn version: counts points, but shows no strength."""
-
-
 @dataclass(slots=True)
 class GameScore:
     """Wins, draws and losses, from one player's side, and games that were not played."""
@@ -57,7 +42,7 @@ class GameScore:
     given_up: int = 0
     """Halted games, half a point for both."""
     walkovers: int = 0
-    """Games won without being played."""
+    """Games won without being played, as against a withdrawn version: points that show no strength."""
     defaults: int = 0
     """Games lost without being played."""
 
@@ -73,7 +58,7 @@ class GameScore:
     @property
     def total(self) -> int:
         """The number of games that the points are from."""
-        return self.games + self.not_played
+        return self.wins + self.draws + self.losses + self.given_up + self.walkovers + self.defaults
 
     @property
     def points(self) -> float:
@@ -85,23 +70,28 @@ class GameScore:
         return self.points / self.total if self.total else 0.0
 
     def __add__(self, other: GameScore) -> GameScore:
-        return GameScore(*map(operator.add, astuple(self), astuple(other)))
+        return sum_scores((self, other))
 
     def reversed(self) -> GameScore:
         """The same from the opponent's side."""
         return GameScore(self.losses, self.draws, self.wins, self.given_up, self.defaults, self.walkovers)
 
-    def add(self, result: Result, *, as_white: bool, count: int = 1, is_walkover: bool = False) -> None:
-        if result is Result.UNDECIDED:
-            self.given_up += count
-        elif result is Result.DRAW:
-            self.draws += count
+    def add(self, result: Result, *, as_white: bool) -> None:
+        """Count a played game."""
+        if result is Result.DRAW:
+            self.draws += 1
         elif (result is Result.WHITE_WINS) == as_white:
-            self.wins += 0 if is_walkover else count
-            self.walkovers += count if is_walkover else 0
+            self.wins += 1
         else:
-            self.losses += 0 if is_walkover else count
-            self.defaults += count if is_walkover else 0
+            self.losses += 1
+
+
+_NUMBERS = operator.attrgetter("wins", "draws", "losses", "given_up", "walkovers", "defaults")
+
+
+def sum_scores(scores: Iterable[GameScore]) -> GameScore:
+    """A new score; fast for many."""
+    return GameScore(*map(sum, zip(*map(_NUMBERS, scores), strict=True)))
 
 
 @dataclass(slots=True)
@@ -156,7 +146,7 @@ class Crosstable:
 
 def crosstable(
     players: Sequence[int],
-    tallies: Iterable[Tally],
+    scores: Iterable[tuple[int, int, GameScore]],
     *,
     order: Order = BY_POINTS,
     meetings: Iterable[tuple[int, int]] = (),
@@ -165,20 +155,24 @@ def crosstable(
 ) -> Crosstable:
     """The table of these players; players who are equal in all criteria keep the given order.
 
-    ``meetings`` are for Buchholz, ``byes`` the points of each player's byes, ``matches`` the matches won.
-    Games of other players and of a player against himself are left out.
+    ``scores`` are of two players, from the side of the first; other players' are left out. ``meetings`` are
+    for Buchholz, ``byes`` the points of each player's byes, ``matches`` the matches won.
     """
     rows = {player: StandingsRow(player) for player in players}
-    for tally in tallies:
-        _count(rows, tally)
+    for one, other, score in scores:
+        if one in rows and other in rows and one != other and score.total:
+            _count(rows[one].versus, other, score)
+            _count(rows[other].versus, one, score.reversed())
     for row in rows.values():
-        points = (byes or {}).get(row.player, ())
-        row.byes, row.bye_points = len(points), sum(points)
+        free = (byes or {}).get(row.player, ())
+        row.score = sum_scores(row.versus.values())
+        row.byes, row.bye_points = len(free), sum(free)
         row.matches = (matches or {}).get(row.player, 0)
+    points = {player: row.points for player, row in rows.items()}
     for row in rows.values():
         row.buchholz = row.byes * row.points
         row.sonneborn_berger = row.bye_points * row.points + sum(
-            score.points * rows[opponent].points for opponent, score in row.versus.items()
+            score.points * points[opponent] for opponent, score in row.versus.items()
         )
     for first, second in meetings:
         rows[first].buchholz += rows[second].points
@@ -186,14 +180,8 @@ def crosstable(
     return Crosstable(tuple(_ranked(list(rows.values()), order)))
 
 
-def _count(rows: dict[int, StandingsRow], tally: Tally) -> None:
-    white, black = rows.get(tally.white), rows.get(tally.black)
-    if white is None or black is None or white is black:
-        return
-    for row, opponent, as_white in ((white, black, True), (black, white, False)):
-        against = row.versus.setdefault(opponent.player, GameScore())
-        for score in (row.score, against):
-            score.add(tally.result, as_white=as_white, count=tally.count, is_walkover=tally.is_walkover)
+def _count(versus: dict[int, GameScore], opponent: int, score: GameScore) -> None:
+    versus[opponent] = versus[opponent] + score if opponent in versus else score
 
 
 def _ranked(rows: list[StandingsRow], order: Order) -> list[StandingsRow]:

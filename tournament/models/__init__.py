@@ -25,7 +25,7 @@ from tournament.models.people import Act, Allowance, Notice, Token, User, Waitin
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import SlotUse
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
-from tournament.models.tournaments import Entry, Pairing, Tournament, TournamentTables
+from tournament.models.tournaments import Entry, MeetingScore, OwnRatings, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.workers import Worker, WorkerName
 
@@ -61,7 +61,9 @@ __all__ = [
     "LadderRating",
     "LiveGame",
     "Matchmaking",
+    "MeetingScore",
     "Notice",
+    "OwnRatings",
     "PairOutcome",
     "PairScore",
     "Pairing",
@@ -70,7 +72,6 @@ __all__ = [
     "SlotUse",
     "Token",
     "Tournament",
-    "TournamentTables",
     "Turn",
     "User",
     "VersionTest",

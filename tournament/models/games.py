@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from engines.rules.base import Reason, Result
 from engines.terminations import Fault, Termination
-from tournament.arithmetic.standings import Tally
 from tournament.models.compressed import CompressedTextField
 
 
@@ -110,16 +109,6 @@ class GameQuerySet(models.QuerySet["Game"]):
     def listed(self) -> GameQuerySet:
         """With what lists of games and their files show; other columns are read when they are needed."""
         return self.select_related("white__bot", "black__bot", "tournament", "live").only(*LISTED)
-
-    def tallies(self) -> list[Tally]:
-        """The counts that crosstables are computed from, made in the database; players are version ids."""
-        rows = (
-            self.counted()
-            .order_by()
-            .values_list("white_id", "black_id", "result")
-            .annotate(count=models.Count("id"))
-        )
-        return [Tally(white, black, Result(result), count) for white, black, result, count in rows]
 
 
 class Game(models.Model):

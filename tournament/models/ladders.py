@@ -12,11 +12,9 @@ from typing import ClassVar
 from django.db import models
 from django.urls import reverse
 
-from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
-from tournament.arithmetic.standings import Tally
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -64,19 +62,6 @@ class Ladder(models.Model):
     @property
     def name(self) -> str:
         return self.rules.name
-
-
-class PairScoreQuerySet(models.QuerySet["PairScore"]):
-    def tallies(self) -> list[Tally]:
-        """For crosstables; players are version ids."""
-        rows = self.values_list("white_id", "black_id", "wins", "draws", "losses")
-        results = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
-        return [
-            Tally(white, black, result, count)
-            for white, black, *counts in rows
-            for result, count in zip(results, counts, strict=True)
-            if count
-        ]
 
 
 SHOWN = (
@@ -179,8 +164,6 @@ class PairScore(models.Model):
     draws = models.PositiveIntegerField(default=0)
     losses = models.PositiveIntegerField(default=0)
     """White's."""
-
-    objects = PairScoreQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

@@ -180,36 +180,71 @@ class Tournament(models.Model):
         return waits and self.entry_until is not None and (now or timezone.now()) < self.entry_until
 
 
-class TournamentTables(models.Model):
-    """A tournament's tables as pages show them, see ``services.schedule.stored_tables``.
+class MeetingScore(models.Model):
+    """The results of two versions against each other in a tournament that has tables; those of ``one``.
 
-    The row may be deleted at any time: the record keeper then computes the tables anew from the games.
+    Always as its games are: changed in the transactions that change them, see ``services.schedule.meetings``.
+    """
+
+    # Tournament and ladder need no indexes of their own: they begin the index below.
+    tournament = models.ForeignKey(
+        Tournament, on_delete=models.CASCADE, related_name="meeting_scores", db_index=False
+    )
+    ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="+", db_index=False)
+    round = models.PositiveIntegerField()
+    """Of their meeting, if rounds are drawn one after another: from its draw on it has a row. Otherwise 0."""
+    one = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    """The version with the lower id."""
+    other = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
+    # Not positive fields: their constraint would also be checked of what is taken away.
+    wins = models.IntegerField(default=0)
+    draws = models.IntegerField(default=0)
+    losses = models.IntegerField(default=0)
+    given_up = models.IntegerField(default=0)
+    """Halted games, half a point for both."""
+    walkovers = models.IntegerField(default=0)
+    """Games won without being played."""
+    defaults = models.IntegerField(default=0)
+    """Games lost without being played."""
+    annulled = models.IntegerField(default=0)
+    """Games that are over and do not count."""
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["tournament", "ladder", "round", "one", "other"], name="meeting_score_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tournament_id} {self.ladder_id} {self.one_id}-{self.other_id}"
+
+
+class OwnRatings(models.Model):
+    """A tournament's own ratings and its winners, as the record keeper computed them last.
+
+    See ``services.schedule.own_ratings``. The row may be deleted at any time: they are then computed anew.
     """
 
     tournament = models.OneToOneField(
-        Tournament, on_delete=models.CASCADE, primary_key=True, related_name="tables"
+        Tournament, on_delete=models.CASCADE, primary_key=True, related_name="own_ratings"
     )
     games_done = models.PositiveIntegerField()
     """The tournament's ``games_done`` when they were computed; another number means that games came since."""
-    games_total = models.PositiveIntegerField()
-    """Its ``games_total`` then; another number means that a round was drawn since."""
-    revision = models.PositiveIntegerField(default=0)
+    revision = models.PositiveIntegerField()
     """Its ``revision`` then; another number means that games were annulled, or count again, since."""
-    standings = models.TextField()
-    """The lines, best first, as JSON by ladder."""
-    meetings = models.TextField()
-    """The results of each two players; apart, because most pages do not show them."""
-    winners = models.JSONField(null=True)
-    """The ids of the versions that are first on some ladder; null: not computed yet."""
-    computed_at = models.DateTimeField()
-    cost_s = models.FloatField()
-    """Processor time of the computation, in seconds."""
+    ratings = models.JSONField()
+    """By ladder, pairs of a version's id and its mu - 3 sigma."""
+    winners = models.JSONField()
+    """The ids of the versions that are first on some ladder."""
+    due_at = models.DateTimeField()
+    """When they may be computed again if games came since: the more they cost, the later."""
 
     class Meta:
-        verbose_name_plural = "tournament tables"
+        verbose_name_plural = "own ratings"
 
     def __str__(self) -> str:
-        return f"{self.tournament_id}: {self.games_done} of {self.games_total}"
+        return f"{self.tournament_id}: {self.games_done}"
 
 
 class Entry(models.Model):

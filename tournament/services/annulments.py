@@ -1,9 +1,9 @@
 """Annuls recorded games, and takes annulments back: one game, or all games of a worker in a period.
 
 The records stay as published; ``results.corrections`` publishes which games count otherwise. Games are not
-replayed, rounds that are paired stay, and so does the end of a tournament. Standings are correct at once, in
-large tournaments when the record keeper has stored them (``schedule.stored_tables``); the ratings of the
-ladders follow when it has rebuilt them (``results.recomputing``).
+replayed, rounds that are paired stay, and so does the end of a tournament. Standings are correct at once; the
+ratings of the ladders follow when the record keeper has rebuilt them (``results.recomputing``), and those of
+large tournaments when it has stored them (``schedule.own_ratings``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tournament.models.games import GameQuerySet
 from tournament.services.bulk import insert_rows
 from tournament.services.fair_share import of_work
 from tournament.services.locks import lock, lock_tournaments
+from tournament.services.schedule.meetings import rescored
 from tournament.services.version_tests.progress import recount
 from workers.jobs import Work
 
@@ -162,7 +163,8 @@ def _change_chunk(
     lock(Ladder.objects.filter(pk__in=ladders))
     events = lock_tournaments(tournaments)
     rows = _rows(chosen.all())
-    store(rows)
+    with rescored(Game.objects.filter(pk__in=pks)):
+        store(rows)
     for code in ladders:
         _settle_repeats(code, {row.mark for row in rows if row.ladder == code} - {""}, now)
     Ladder.objects.filter(pk__in=ladders).update(revision=F("revision") + 1)

@@ -16,6 +16,7 @@ from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, GameLog, Tournament
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.finishing import end_state
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.pairings import note_withdrawn
 from tournament.services.version_tests.progress import recount
 from workers.jobs import Work
@@ -47,13 +48,14 @@ def settle(pk: int, act: HaltedAct) -> None:
     game = Game.objects.with_players().get(pk=pk)
     if not is_open(game):
         raise TournamentError(f"game: {game.key} is not halted")
-    if act is HaltedAct.PLAY_AGAIN:
-        _play_again(tournament, game)
-    else:
-        is_annulled = game.annulled or act is HaltedAct.ANNUL
-        Game.objects.filter(pk=pk).update(fault=Fault.INFRASTRUCTURE, annulled=is_annulled)
-        if tournament.state == State.HALTED:
-            Tournament.objects.filter(pk=tournament.pk).update(state=end_state(tournament))
+    with rescored(Game.objects.filter(pk=pk)):
+        if act is HaltedAct.PLAY_AGAIN:
+            _play_again(tournament, game)
+        else:
+            is_annulled = game.annulled or act is HaltedAct.ANNUL
+            Game.objects.filter(pk=pk).update(fault=Fault.INFRASTRUCTURE, annulled=is_annulled)
+            if tournament.state == State.HALTED:
+                Tournament.objects.filter(pk=tournament.pk).update(state=end_state(tournament))
     Tournament.objects.filter(pk=tournament.pk).update(revision=F("revision") + 1)
     if tournament.format.is_sequential:
         recount(tournament.pk)

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from engines.rules.base import Result
-from tests.support.estimating import PairTally, estimate
+from tests.support.estimating import PairTally, Tally, estimate
 from tests.support.leads import Pair, said_and_seen
 from tournament.arithmetic import interpolation
 from tournament.arithmetic.estimates import Estimate
-from tournament.arithmetic.standings import Tally
 from workers.statistics import CONFIDENCE, ELO, superiority
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW

@@ -8,9 +8,8 @@ import math
 import pytest
 
 from engines.rules.base import Result
-from tests.support.estimating import PairTally, estimate
+from tests.support.estimating import PairTally, Tally, estimate
 from tournament.arithmetic.estimates import Estimate
-from tournament.arithmetic.standings import Tally
 from workers.intervals import student_limit
 from workers.statistics import CONFIDENCE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.rules.base import Result
-from tournament.arithmetic.standings import Tally, crosstable
+from tournament.arithmetic.standings import GameScore, crosstable
 from tournament.formats import FORMATS
 
 SWISS = FORMATS["swiss"].order
@@ -13,8 +13,19 @@ SWISS = FORMATS["swiss"].order
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 
 
+def games(
+    white: int, black: int, result: Result, count: int = 1, *, is_walkover: bool = False
+) -> tuple[int, int, GameScore]:
+    """So many games with the same players, colours and result."""
+    if result is Result.UNDECIDED:
+        return white, black, GameScore(given_up=count)
+    won, lost = ("walkovers", "defaults") if is_walkover else ("wins", "losses")
+    column = {WHITE: won, BLACK: lost, DRAW: "draws"}[result]
+    return white, black, GameScore(**{column: count})
+
+
 def test_points_and_scores_are_counted_by_opponent() -> None:
-    table = crosstable([1, 2], [Tally(1, 2, WHITE, 3), Tally(2, 1, DRAW), Tally(2, 1, WHITE, 2)])
+    table = crosstable([1, 2], [games(1, 2, WHITE, 3), games(2, 1, DRAW), games(2, 1, WHITE, 2)])
     first, second = table.rows
     assert (first.player, first.score.points, first.score.games) == (1, 3.5, 6)
     assert (first.versus[2].wins, first.versus[2].draws, first.versus[2].losses) == (3, 1, 2)
@@ -26,7 +37,7 @@ def test_sonneborn_berger_parts_equal_points() -> None:
     """1 beats 2, 2 beats 3, 3 draws 4, 4 beats... : equal on points, the better victims rank higher."""
     table = crosstable(
         [1, 2, 3, 4],
-        [Tally(1, 2, WHITE), Tally(2, 3, WHITE), Tally(3, 4, WHITE), Tally(2, 4, DRAW), Tally(1, 3, BLACK)],
+        [games(1, 2, WHITE), games(2, 3, WHITE), games(3, 4, WHITE), games(2, 4, DRAW), games(1, 3, BLACK)],
     )
     assert [(r.player, r.score.points, r.sonneborn_berger, r.rank) for r in table.rows] == [
         (3, 2.0, 1.5, 1),
@@ -37,36 +48,36 @@ def test_sonneborn_berger_parts_equal_points() -> None:
 
 
 def test_equal_players_share_a_rank_and_keep_their_order() -> None:
-    table = crosstable([7, 8, 9], [Tally(7, 8, DRAW)])
+    table = crosstable([7, 8, 9], [games(7, 8, DRAW)])
     assert [(r.player, r.rank) for r in table.rows] == [(7, 1), (8, 1), (9, 3)]
 
 
 def test_unknown_players_and_self_play_are_left_out() -> None:
-    table = crosstable([1, 2], [Tally(1, 9, WHITE), Tally(1, 1, WHITE)])
+    table = crosstable([1, 2], [games(1, 9, WHITE), games(1, 1, WHITE)])
     assert table.games == 0
     assert all(row.performance is None for row in table.rows)
 
 
 @pytest.mark.parametrize(("wins", "losses", "performance"), [(5, 5, 0), (3, 1, 147), (9, 0, 512)])
 def test_performance_is_elo_over_the_field(wins: int, losses: int, performance: int) -> None:
-    table = crosstable([1, 2], [Tally(1, 2, WHITE, wins), Tally(1, 2, BLACK, losses)])
+    table = crosstable([1, 2], [games(1, 2, WHITE, wins), games(1, 2, BLACK, losses)])
     row = next(row for row in table.rows if row.player == 1)
     assert row.performance == performance
 
 
 def test_a_halted_game_is_half_a_point_for_both_and_no_performance() -> None:
-    table = crosstable([1, 2], [Tally(1, 2, Result.UNDECIDED, 2), Tally(2, 1, BLACK)])
+    table = crosstable([1, 2], [games(1, 2, Result.UNDECIDED, 2), games(2, 1, BLACK)])
     assert [(row.player, row.points, row.score.games, row.score.given_up) for row in table.rows] == [
         (1, 2.0, 1, 2),
         (2, 1.0, 1, 2),
     ]
     assert table.games == 1
-    assert table.rows[0].performance == crosstable([1, 2], [Tally(1, 2, WHITE)]).rows[0].performance
+    assert table.rows[0].performance == crosstable([1, 2], [games(1, 2, WHITE)]).rows[0].performance
 
 
 def test_walkovers_count_points_and_no_performance() -> None:
-    played = [Tally(1, 2, WHITE, 2), Tally(2, 1, WHITE), Tally(1, 3, Result.DRAW)]
-    walkovers = [Tally(1, 3, WHITE, 9, is_walkover=True), Tally(3, 2, BLACK, 9, is_walkover=True)]
+    played = [games(1, 2, WHITE, 2), games(2, 1, WHITE), games(1, 3, Result.DRAW)]
+    walkovers = [games(1, 3, WHITE, 9, is_walkover=True), games(3, 2, BLACK, 9, is_walkover=True)]
     before, after = crosstable([1, 2, 3], played), crosstable([1, 2, 3], played + walkovers)
     performance = {row.player: row.performance for row in before.rows}
     assert {row.player: row.performance for row in after.rows} == performance
@@ -80,8 +91,8 @@ def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:
     table = crosstable(
         [1, 2, 3, 4],
         [
-            *[Tally(1, 3, WHITE, 2), Tally(2, 4, WHITE), Tally(4, 2, WHITE)],
-            *[Tally(1, 2, WHITE), Tally(2, 1, WHITE), Tally(3, 4, DRAW, 2)],
+            *[games(1, 3, WHITE, 2), games(2, 4, WHITE), games(4, 2, WHITE)],
+            *[games(1, 2, WHITE), games(2, 1, WHITE), games(3, 4, DRAW, 2)],
         ],
         order=SWISS,
         meetings=[(1, 3), (2, 4), (1, 2), (3, 4)],
@@ -97,7 +108,7 @@ def test_buchholz_adds_up_the_points_of_those_met_once_a_meeting() -> None:
 def test_a_bye_scores_its_points_and_counts_as_a_win_over_oneself() -> None:
     table = crosstable(
         [1, 2, 3],
-        [Tally(1, 2, WHITE), Tally(2, 1, DRAW)],
+        [games(1, 2, WHITE), games(2, 1, DRAW)],
         order=SWISS,
         meetings=[(1, 2)],
         byes={3: [2]},
@@ -112,8 +123,8 @@ def test_a_bye_scores_its_points_and_counts_as_a_win_over_oneself() -> None:
 def test_the_games_among_equals_decide_last() -> None:
     """2 and 4 have the same points and Sonneborn-Berger; 2 won their game."""
     tallies = [
-        *[Tally(1, 2, WHITE), Tally(1, 3, WHITE), Tally(1, 4, DRAW)],
-        *[Tally(2, 3, DRAW), Tally(2, 4, WHITE), Tally(3, 4, BLACK)],
+        *[games(1, 2, WHITE), games(1, 3, WHITE), games(1, 4, DRAW)],
+        *[games(2, 3, DRAW), games(2, 4, WHITE), games(3, 4, BLACK)],
     ]
     table = crosstable([4, 3, 2, 1], tallies)
     assert [(row.player, row.points, row.sonneborn_berger, row.rank) for row in table.rows] == [
@@ -125,14 +136,14 @@ def test_the_games_among_equals_decide_last() -> None:
 
 
 def test_equals_who_have_not_all_met_stay_equal() -> None:
-    tallies = [Tally(1, 2, WHITE), Tally(2, 3, WHITE), Tally(4, 3, WHITE), Tally(4, 5, BLACK)]
+    tallies = [games(1, 2, WHITE), games(2, 3, WHITE), games(4, 3, WHITE), games(4, 5, BLACK)]
     table = crosstable([5, 4, 2, 1, 3], tallies, order=(*SWISS[:1], SWISS[-1]))
     assert [(row.player, row.rank) for row in table.rows] == [(5, 1), (4, 1), (2, 1), (1, 1), (3, 5)]
 
 
 def test_a_gauntlet_goes_by_the_share_of_the_points() -> None:
     """The challenger plays more games than anybody else."""
-    tallies = [Tally(1, 2, WHITE), Tally(1, 3, DRAW), Tally(1, 4, BLACK)]
+    tallies = [games(1, 2, WHITE), games(1, 3, DRAW), games(1, 4, BLACK)]
     table = crosstable([1, 2, 3, 4], tallies, order=FORMATS["gauntlet"].order)
     assert [(row.player, row.score.share, row.rank) for row in table.rows] == [
         (4, 1.0, 1),
@@ -144,6 +155,6 @@ def test_a_gauntlet_goes_by_the_share_of_the_points() -> None:
 
 def test_a_knock_out_goes_by_matches_won_and_then_by_seed() -> None:
     table = crosstable(
-        [1, 2, 3, 4], [Tally(1, 2, WHITE)], order=FORMATS["knock-out"].order, matches={3: 2, 2: 1}
+        [1, 2, 3, 4], [games(1, 2, WHITE)], order=FORMATS["knock-out"].order, matches={3: 2, 2: 1}
     )
     assert [(row.player, row.rank) for row in table.rows] == [(3, 1), (2, 2), (1, 3), (4, 3)]

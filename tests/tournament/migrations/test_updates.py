@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 from django.core.management import call_command
@@ -11,8 +13,18 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from tests.support.filled_site import LADDER, fill_site
-from tests.support.schedule import ask, begin_game, make_tournament, make_user, make_version, make_worker
+from engines.rules.base import Result
+from tests.support.filled_site import LADDER, add_version, decide_games, fill_site
+from tests.support.meeting_scores import check_scores
+from tests.support.schedule import (
+    ask,
+    begin_game,
+    make_event,
+    make_tournament,
+    make_user,
+    make_version,
+    make_worker,
+)
 from tournament.models import (
     Attempt,
     BotVersion,
@@ -20,10 +32,13 @@ from tournament.models import (
     Game,
     LadderRating,
     LiveGame,
+    MeetingScore,
+    OwnRatings,
     RatingEvent,
     Tournament,
     Worker,
 )
+from tournament.services.annulments import annul
 from tournament.services.calendar import tend
 from tournament.services.schedule import pairings
 from tournament.services.schedule.pairings import plan_cycles
@@ -109,3 +124,53 @@ def test_what_workers_of_the_previous_release_hold_waits_again(up_to_date: None)
     assert found is not None
     assert found.job == str(exam.pk)
     assert Exam.objects.get().end == Exam.End.OPEN
+
+
+def test_the_results_of_each_two_players_are_counted_from_the_games_though_it_is_interrupted(
+    up_to_date: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = [add_version(None, name) for name in ("Ada", "Bob", "Cy", "Dee")]
+    chance = random.Random(1)
+    for kind in ("round-robin", "gauntlet", "swiss", "knock-out"):
+        event = make_event(kind, versions=versions, ladders=[LADDER, "duploline"], name=kind, pairs=2)
+        decide_games(event, lambda _: chance.choice([Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS]))
+        games = event.games.order_by("pk")
+        annul(games.filter(pk__in=[games[0].pk, games[1].pk]), "The clock was wrong.", timezone.now())
+        for game, fault in zip(games[2:6], ("", "white", "black", "infrastructure"), strict=True):
+            halted = {"state": "halted", "result": None, "sequence": None, "fault": fault}
+            Game.objects.filter(pk=game.pk).update(**halted)
+    fill = import_module("tournament.migrations.0056_fill_meeting_scores")
+    call_command("migrate", "tournament", "0055", verbosity=0)
+    MeetingScore.objects.all().delete()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fill.Progress, "add", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            call_command("migrate", verbosity=0)
+    assert len({row.tournament_id for row in MeetingScore.objects.all()}) == 1
+    call_command("migrate", verbosity=0)
+    check_scores()
+
+
+def test_ratings_and_winners_of_stored_tables_are_kept(up_to_date: None) -> None:
+    cup = decide_games(make_event("round-robin", bots=3))
+    before = OwnRatings.objects.values().get()
+    call_command("migrate", "tournament", "0054", verbosity=0)
+    apps = (
+        MigrationExecutor(connection)
+        .loader.project_state(("tournament", "0054_no_time_of_ignored_messages"))
+        .apps
+    )
+    rows = {
+        code: {"rows": [[pk, 1, 0, 0, 0, 0.0, 1.5, rating, 4, 0, 0, 0, 4, 0, 0, 0] for pk, rating in found]}
+        for code, found in before["ratings"].items()
+    }
+    columns = {name: value for name, value in before.items() if name not in {"ratings", "due_at"}}
+    add = apps.get_model("tournament", "TournamentTables").objects.create
+    columns |= {"computed_at": before["due_at"], "cost_s": 0.1, "games_total": cup.games_total}
+    add(**columns, standings=json.dumps(rows), meetings="{}")
+    call_command("migrate", verbosity=0)
+    assert OwnRatings.objects.values().get() == before

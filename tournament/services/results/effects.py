@@ -23,6 +23,7 @@ from tournament.services.results.ratings import RatedRow, rate
 from tournament.services.results.records import parse_time
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import count_results
 from workers.jobs import GameReport
 
 
@@ -82,6 +83,7 @@ def _count_forfeits(games: Sequence[RecordedGame], _now: datetime.datetime) -> N
 
 
 def _count_finished(games: Sequence[RecordedGame], _now: datetime.datetime) -> None:
+    count_results((game.arrival.game, game.arrival.report.result) for game in games)
     for tournament, count in Counter(game.arrival.game.tournament_id for game in games).items():
         count_finished(tournament, count)
 

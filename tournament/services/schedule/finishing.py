@@ -10,13 +10,14 @@ from django.utils import timezone
 from engines.records import Fault
 from tournament.models import Attempt, BotVersion, Game, Tournament
 from tournament.services.bots.verdicts import VERDICTS
+from tournament.services.schedule.own_ratings import store_ratings
 from tournament.services.schedule.publishing import tell_ended
-from tournament.services.schedule.stored_tables import store_tables
 from tournament.services.stopping import end_attempts
 
 
 def count_finished(tournament_id: int, games: int = 1) -> None:
-    """Count games that are done or halted; part of the transaction that changed their state.
+    """Count games that are done or halted; part of the transaction that changed their state, and before that
+    their ``MeetingScore``.
 
     The last one finishes the tournament, unless further rounds may follow (``services.schedule.rounds``), it
     is a version test, which has a verdict (``services.version_tests``), or a ladder's, which has no end
@@ -60,5 +61,5 @@ def finish(tournament: Tournament) -> None:
         for version in BotVersion.objects.filter(validation=tournament).select_related("bot__owner"):
             VERDICTS[verdict.state](version, verdict.reason)
     if tournament.format.has_places:
-        store_tables(tournament)
+        store_ratings(tournament)
     tell_ended(tournament)

@@ -1,65 +1,145 @@
-"""The results of the rounds so far in a Swiss or a knock-out, from one grouped query.
+"""The results of each two players of a tournament (``MeetingScore``): kept with its games, read for tables.
+
+Whoever changes what games count, changes these sums in the same transaction, which holds the lock of the
+games' tournament: new results by ``count_results``, all other changes by ``rescored``.
 
 A halted game is over: it counts half a point for both, so that the next round does not wait for it. A game
-of a withdrawn version counts for its opponent (``counted_result``). An annulled game is over and counts no
-points.
+of a withdrawn version counts for its opponent. An annulled game is over and counts no points.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from django.db.models import Count
 
 from engines.records import Fault
 from engines.rules.base import Result
-from tournament.models import Game, Tournament
+from tournament.arithmetic.standings import GameScore
+from tournament.formats import FORMATS, kinds
+from tournament.models import Game, MeetingScore, Tournament
+from tournament.models.games import GameQuerySet
+from tournament.services.bulk import add_counts
 from workers.pairing.knockout import Length
 from workers.pairing.results import Absences, MeetingResult
 
-POINTS = {Result.WHITE_WINS: (1.0, 0.0), Result.DRAW: (0.5, 0.5), Result.BLACK_WINS: (0.0, 1.0)}
-GIVEN_UP = (0.5, 0.5)
-_LOST_BY: dict[str, Result] = {Fault.WHITE: Result.BLACK_WINS, Fault.BLACK: Result.WHITE_WINS}
+KEYS = ("tournament_id", "ladder_id", "round", "one_id", "other_id")
+"""The columns of a ``MeetingScore`` that say whose it is."""
+SCORE = ("wins", "draws", "losses", "given_up", "walkovers", "defaults")
+"""The columns of a ``MeetingScore`` that are a ``GameScore``, in its order."""
+COLUMNS = (*SCORE, "annulled")
+_OF_RESULT = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
+_OF_FAULT = {Fault.WHITE: "defaults", Fault.BLACK: "walkovers"}
+"""Of halted games; those without such a fault are given up."""
+_REVERSED = {"wins": "losses", "losses": "wins", "walkovers": "defaults", "defaults": "walkovers"}
+
+Key = tuple[int, str, int, int, int]
+"""Values of ``KEYS``."""
 
 
-def counted_result(result: str | None, fault: str) -> Result:
-    """The result that counts in a table: of a game lost without being played the opponent's win."""
-    return Result(result) if result else _LOST_BY.get(fault, Result.UNDECIDED)
+class PlayedMeeting(NamedTuple):
+    """A ``MeetingScore`` as tables read it."""
+
+    round: int
+    one: int
+    other: int
+    score: GameScore
+    """Of ``one``."""
+    annulled: int
+
+
+# Keeping
+
+
+def count_results(results: Iterable[tuple[Game, Result]]) -> None:
+    """Count games that have just got these results; part of the transaction that stores them."""
+    placed = ((game, result) for game, result in results if game.tournament.format.has_places)
+    _add(Counter(_row_of(game, _OF_RESULT[result]) for game, result in placed))
+
+
+@contextmanager
+def rescored(games: GameQuerySet) -> Iterator[None]:
+    """Keep the sums right while the body changes ``games``, which must be the same games before and after."""
+    before = _counts(games)
+    yield
+    after = _counts(games)
+    _add({key: after[key] - before[key] for key in after | before if after[key] != before[key]})
+
+
+def note_drawn(tournament: Tournament, players: Iterable[tuple[str, int, int, int]]) -> None:
+    """Store rows for meetings of a new round, without games yet: (ladder, round, version, version)."""
+    _add({_row(tournament.pk, tournament.kind, *meeting, "draws"): 0 for meeting in players})
+
+
+def _row(
+    tournament: int, kind: str, ladder: str, number: int, white: int, black: int, column: str
+) -> tuple[Key, str]:
+    number = number if FORMATS[kind].is_staged else 0
+    if white > black:
+        white, black, column = black, white, _REVERSED.get(column, column)
+    return (tournament, ladder, number, white, black), column
+
+
+def _row_of(game: Game, column: str) -> tuple[Key, str]:
+    meeting = game.ladder_id, game.pairing.round, game.white_id, game.black_id
+    return _row(game.tournament_id, game.tournament.kind, *meeting, column)
+
+
+def _counts(games: GameQuerySet) -> Counter[tuple[Key, str]]:
+    """How they count now."""
+    placed = games.filter(tournament__kind__in=kinds(lambda one: one.has_places)).order_by()
+    columns = ("tournament", "tournament__kind", "ladder", "pairing__round", "white", "black")
+    rows = placed.values_list(*columns, "state", "result", "fault", "annulled").annotate(Count("id"))
+    counts = Counter[tuple[Key, str]]()
+    for pk, kind, ladder, number, white, black, state, result, fault, annulled, count in rows:
+        if result or state == Game.State.HALTED:
+            counted = _OF_RESULT[result] if result else _OF_FAULT.get(fault, "given_up")
+            column = "annulled" if annulled else counted
+            counts[_row(pk, kind, ladder, number, white, black, column)] += count
+    return counts
+
+
+def _add(counts: Mapping[tuple[Key, str], int]) -> None:
+    rows: dict[Key, dict[str, int]] = {}
+    for (key, column), count in counts.items():
+        rows.setdefault(key, dict.fromkeys(COLUMNS, 0))[column] += count
+    added = [{**dict(zip(KEYS, key, strict=True)), **numbers} for key, numbers in rows.items()]
+    add_counts(MeetingScore, added, KEYS)
+
+
+# Reading
+
+
+def meetings_of(tournament: Tournament) -> dict[str, list[PlayedMeeting]]:
+    """By ladder, in the order of their rounds; with the meetings whose games are not over yet."""
+    rows = tournament.meeting_scores.order_by("ladder_id", "round", "one_id", "other_id")
+    found: dict[str, list[PlayedMeeting]] = {}
+    for ladder, number, one, other, *score, annulled in rows.values_list(
+        "ladder_id", "round", "one_id", "other_id", *COLUMNS
+    ):
+        meeting = PlayedMeeting(number, one, other, GameScore(*score), annulled)
+        found.setdefault(ladder, []).append(meeting)
+    return found
 
 
 def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
-    """By ladder: which seeds met in which round, and their points so far.
+    """By ladder: which seeds met in which round, and their points so far."""
+    found = meetings_of(tournament)
+    return {code: seeded_results(tournament.seeds[code], met) for code, met in found.items()}
 
-    Games that are not over count no points yet.
-    """
-    places = {code: {pk: place for place, pk in enumerate(ids, 1)} for code, ids in tournament.seeds.items()}
-    points: dict[tuple[str, int, int, int], list[float]] = {}
-    annulled: Counter[tuple[str, int, int, int]] = Counter()
-    rows = (
-        tournament.games.order_by()
-        .values_list(
-            *("ladder_id", "pairing__round", "white_id", "black_id", "result", "fault", "state", "annulled")
-        )
-        .annotate(Count("id"))
-    )
-    rows = rows.order_by("ladder_id", "pairing__round")
-    for code, number, white, black, result, fault, state, is_annulled, count in rows:
-        first, second = sorted((places[code][white], places[code][black]))
-        is_over = result or state == Game.State.HALTED
-        made = POINTS.get(counted_result(result, fault), GIVEN_UP) if is_over else (0.0, 0.0)
-        mine, theirs = made if places[code][white] == first else made[::-1]
-        sums = points.setdefault((code, number, first, second), [0.0, 0.0])
-        if is_annulled:
-            annulled[code, number, first, second] += count
-            continue
-        sums[0] += count * mine
-        sums[1] += count * theirs
-    met: dict[str, list[MeetingResult]] = {}
-    for key, (mine, theirs) in points.items():
-        code, number, first, second = key
-        result = MeetingResult(number, first, second, mine, theirs, annulled[key])
-        met.setdefault(code, []).append(result)
-    return met
+
+def seeded_results(ids: list[int], met: Iterable[PlayedMeeting]) -> list[MeetingResult]:
+    """The same meetings of seeds; ``ids`` are the versions, the best seed first."""
+    places = {pk: place for place, pk in enumerate(ids, 1)}
+    results = []
+    for one in met:
+        sides = [(places[one.one], one.score.points), (places[one.other], one.score.reversed().points)]
+        (first, mine), (second, theirs) = sorted(sides)
+        results.append(MeetingResult(one.round, first, second, mine, theirs, one.annulled))
+    return results
 
 
 def absent_seeds(tournament: Tournament, ladder: str) -> Absences:

@@ -1,25 +1,22 @@
 """Notices and feed entries about a tournament: announced, begun, a round finished, ended.
 
 Drafts, validations and the endless tournaments of ladders are not published. All functions are part of the
-caller's transaction. The tables are computed when a round of a Swiss has ended; those of a tournament that
-is over have been stored before.
+caller's transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import models
 from django.utils import timezone
 
 from engines.rules.registry import GAMES
-from tournament.formats.base import StandingsTable
 from tournament.models import Bot, BotVersion, Ladder, Tournament, User
 from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
 from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
-from tournament.services.schedule.stored_tables import shown_tables
 from tournament.services.schedule.tables import tables_of
 
 MOST_NAMED = 5
@@ -81,7 +78,7 @@ def tell_begun(tournament: Tournament) -> None:
 
 def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
     """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
-    tables = _placings(tournament, tables_of) if rounds and not tournament.format.has_bracket else []
+    tables = _placings(tournament) if rounds and not tournament.format.has_bracket else []
     publish(_round_events(tournament, rounds, tables), timezone.now())
 
 
@@ -90,7 +87,7 @@ def tell_ended(tournament: Tournament) -> None:
     if not _is_published(tournament):
         return
     is_finished = tournament.state == Tournament.State.FINISHED
-    placings = _placings(tournament, shown_tables) if is_finished else []
+    placings = _placings(tournament) if is_finished else []
     result = _winners(placings, "wins") if is_finished else "Some games could not be played."
     ladders = tuple(Ladder(code=code) for code in tournament.ladders)
     _publish(tournament, "ended", "Finished" if is_finished else "Ended", result, ladders)
@@ -189,12 +186,10 @@ def _best(placings: Sequence[Placing]) -> str:
     return f"{isolated(version)} {what}."
 
 
-def _placings(
-    tournament: Tournament, find: Callable[[Tournament, Sequence[BotVersion]], list[StandingsTable]]
-) -> list[Placing]:
-    """By ladder, in the order of the tables that ``find`` returns."""
+def _placings(tournament: Tournament) -> list[Placing]:
+    """By ladder, the best first."""
     entries = tournament.entries.select_related("version__bot__owner").order_by("number")
-    tables = find(tournament, [entry.version for entry in entries])
+    tables = tables_of(tournament, [entry.version for entry in entries])
     return [
         Placing(table.versions[row.player], table.ladder, row.rank, len(table.crosstable.rows))
         for table in tables

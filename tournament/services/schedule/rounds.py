@@ -24,7 +24,7 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
-from tournament.services.schedule.meetings import absent_seeds, match_length, played_meetings
+from tournament.services.schedule.meetings import absent_seeds, match_length, note_drawn, played_meetings
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     note_withdrawn,
@@ -97,6 +97,7 @@ def _store_round(seen: Tournament, finished: Mapping[str, int], planned: Sequenc
     if planned:
         tell_rounds(tournament, finished)
         store_pairings(tournament, planned, GAMES_A_PAIR)
+        note_drawn(tournament, ((one.ladder, one.round, one.first, one.second) for one in planned))
         note_withdrawn(players_in(planned))
     else:
         finish(tournament)

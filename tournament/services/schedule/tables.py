@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from django.db.models import Count, F, Q
+from django.db.models import F
 
 from engines.rules.base import Result
 from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
-from tournament.arithmetic.standings import Tally, crosstable
+from tournament.arithmetic.standings import crosstable
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.meetings import absent_seeds, counted_result, match_length, played_meetings
+from tournament.services.schedule.meetings import (
+    PlayedMeeting,
+    absent_seeds,
+    match_length,
+    meetings_of,
+    seeded_results,
+)
 from workers.pairing.knockout import KnockoutMatch, rounds_survived
 from workers.pairing.results import MeetingResult, find_byes
 
@@ -20,39 +25,27 @@ BATCH = 1_000
 """Games that are read at once."""
 
 
-def rated_tables(tournament: Tournament, versions: Sequence[BotVersion]) -> list[StandingsTable]:
-    """The tables of all ladders with the tournament's own ratings; one more query a ladder."""
-    return [
-        replace(table, ratings=_conservative(tournament_table(tournament, table.ladder)))
-        for table in tables_of(tournament, versions)
-    ]
-
-
 def tables_of(tournament: Tournament, versions: Sequence[BotVersion]) -> list[StandingsTable]:
-    """The tables of all ladders without ratings, from one or two grouped queries."""
-    tallies = _tallies(tournament)
-    met = played_meetings(tournament) if tournament.seeds else {}
-    return [
-        _table(tournament, code, versions, tallies.get(code, []), met.get(code, []))
-        for code in tournament.ladders
-    ]
+    """The tables of all ladders without ratings, from one query."""
+    met = meetings_of(tournament)
+    return [_table(tournament, code, versions, met.get(code, [])) for code in tournament.ladders]
 
 
 def _table(
     tournament: Tournament,
     code: str,
     versions: Sequence[BotVersion],
-    tallies: Sequence[Tally],
-    met: list[MeetingResult],
+    played: Sequence[PlayedMeeting],
 ) -> StandingsTable:
-    order = tournament.format.order
+    order, scores = tournament.format.order, [(one.one, one.other, one.score) for one in played]
     seeded, ids = seeded_versions(tournament, code, versions), tournament.seeds.get(code)
     if not ids:
-        return StandingsTable(code, seeded, crosstable(list(seeded), tallies, order=order))
+        return StandingsTable(code, seeded, crosstable(list(seeded), scores, order=order))
+    met = seeded_results(ids, played)
     if tournament.format.has_bracket:
         bracket = bracket_of(tournament, code, met)
         won = {ids[seed - 1]: number for seed, number in rounds_survived(len(ids), bracket).items()}
-        table = crosstable(ids, tallies, order=order, matches=won)
+        table = crosstable(ids, scores, order=order, matches=won)
         return StandingsTable(code, seeded, table, met, bracket=bracket)
     absent = absent_seeds(tournament, code)
     byes = {
@@ -60,7 +53,7 @@ def _table(
         for seed, rounds in find_byes(len(ids), met, absent).items()
     }
     meetings = [(ids[one.first - 1], ids[one.second - 1]) for one in met]
-    table = crosstable(ids, tallies, order=order, meetings=meetings, byes=byes)
+    table = crosstable(ids, scores, order=order, meetings=meetings, byes=byes)
     return StandingsTable(code, seeded, table, met, absent)
 
 
@@ -98,22 +91,3 @@ def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]
     for white, black, result in games.iterator(BATCH):
         fold.add(RatedGame((str(white), 1), (str(black), 1), Result(result or "*")))
     return {int(name): standing for (name, _), standing in fold.standings.items()}
-
-
-def _conservative(standings: dict[int, Standing]) -> dict[int, float]:
-    return {pk: standing.rating.conservative for pk, standing in standings.items()}
-
-
-def _tallies(tournament: Tournament) -> dict[str, list[Tally]]:
-    """Results by ladder, counted in the database, without annulled games.
-
-    Halted games without a fault count as ``*``.
-    """
-    over = tournament.games.filter(Q(result__isnull=False) | Q(state=Game.State.HALTED), annulled=False)
-    grouped = over.order_by().values_list("ladder", "white", "black", "result", "fault")
-    tallies: dict[str, list[Tally]] = {}
-    for ladder, white, black, result, fault, count in grouped.annotate(Count("id")):
-        is_walkover = bool(not result and fault)
-        tally = Tally(white, black, counted_result(result, fault), count, is_walkover)
-        tallies.setdefault(ladder, []).append(tally)
-    return tallies

@@ -18,6 +18,7 @@ from tournament.services.fair_share import of_work
 from tournament.services.locks import lock_row, lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import rescored
 from tournament.services.stopping import end_attempts
 from workers.jobs import Work
 
@@ -71,8 +72,9 @@ def _end_games(pk: int, version: BotVersion) -> None:
         Tournament.objects.filter(pk=pk).update(games_total=F("games_total") - games)
         return
     lost = {"state": Game.State.HALTED, "evidence": f"{version} is withdrawn"}
-    games = waiting.filter(white=version).update(fault=Fault.WHITE, **lost)
-    games += waiting.filter(black=version).update(fault=Fault.BLACK, **lost)
+    with rescored(tournament.games.filter(_of(version))):
+        games = waiting.filter(white=version).update(fault=Fault.WHITE, **lost)
+        games += waiting.filter(black=version).update(fault=Fault.BLACK, **lost)
     if games:
         count_finished(pk, games)
 

@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from engines.rules.base import Result
+from tournament.arithmetic.ratings import POINTS
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
@@ -25,7 +26,6 @@ from tournament.models.version_tests import no_pairs
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
-from tournament.services.schedule.meetings import POINTS
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     entered_versions,
@@ -141,7 +141,7 @@ class _PlayedPair:
     def half_points(self) -> list[int]:
         """The candidate's half points in each game."""
         results = [POINTS[Result(game.result or "*")] for game in self.games]
-        return [round(2 * points[place]) for place, points in enumerate(results)]
+        return [round(2 * (1 - white if place else white)) for place, white in enumerate(results)]
 
 
 def _played_pairs(tournament: Tournament, after: int) -> list[_PlayedPair]:

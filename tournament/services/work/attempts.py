@@ -12,6 +12,7 @@ from tournament.models import Attempt, EventCount, Game, Worker
 from tournament.services.event_counts import count_event
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
+from tournament.services.schedule.meetings import rescored
 from tournament.services.stopping import end_attempts
 from workers.jobs import MAX_LOST, MAX_VOIDS
 
@@ -76,5 +77,7 @@ def _may_succeed(game: Game, end: Attempt.End) -> bool:
 
 def _halt(game: Game, why: str) -> None:
     log.error("game %s halts: %s", game.key, why)
-    Game.objects.filter(pk=game.pk).update(state=Game.State.HALTED, evidence=why)
+    halted = Game.objects.filter(pk=game.pk)
+    with rescored(halted):
+        halted.update(state=Game.State.HALTED, evidence=why)
     count_finished(game.tournament_id)

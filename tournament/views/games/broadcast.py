@@ -26,7 +26,7 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Game, LadderRating, Tournament
 from tournament.queues import ANY_GAME, game_topic, tournament_topic
-from tournament.services.schedule.stored_tables import shown_tables
+from tournament.services.schedule.own_ratings import rated_tables
 from tournament.views.games.board import PlayerPanel, board_context, find_game_for, load_replay
 from tournament.views.games.chart import draw_scores
 from tournament.views.games.endings import ending_sentence
@@ -213,8 +213,7 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
     else:
         versions = players_of(event)
         with_meetings = len(versions) <= MOST_CROSSED
-        tables = shown_tables(event, versions, with_meetings=with_meetings and not event.format.is_staged)
-        tables = [one for one in tables if one.ladder == game.ladder_id]
+        tables = [one for one in rated_tables(event, versions) if one.ladder == game.ladder_id]
         table = next(
             iter(crosses(event, tables, read_sorting(request, {}), with_meetings=with_meetings)), None
         )

@@ -8,9 +8,8 @@ from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest
 
 from engines.rules.registry import GAMES, Variant
-from tournament.models import BotVersion, Entry, Tournament
+from tournament.models import BotVersion, Entry, OwnRatings, Tournament
 from tournament.models.tournaments import TournamentQuerySet
-from tournament.services.schedule.stored_tables import find_stored
 from tournament.views.paging import Page, by_id, numbered
 from tournament.views.sorting import Sorting
 
@@ -40,8 +39,7 @@ def listed_page(
 ) -> Page:
     """The newest tournaments first, or as ``sorting`` says; one query more than those of the page."""
     entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
-    rows = tournaments.select_related("owner", "tables")
-    rows = rows.defer("tables__standings", "tables__meetings", "book")
+    rows = tournaments.select_related("owner", "own_ratings").defer("own_ratings__ratings", "book")
     counted = rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n")))
     if sorting is not None and sorting.name:
         page = numbered(request, sorting.of_query(counted), size)
@@ -57,6 +55,5 @@ def listed_page(
 
 
 def _winners(tournament: Tournament) -> list[int]:
-    stored = find_stored(tournament)
-    is_over = tournament.state == Tournament.State.FINISHED
-    return list(stored.winners or ()) if stored is not None and is_over else []
+    stored: OwnRatings | None = getattr(tournament, "own_ratings", None)
+    return stored.winners if stored and tournament.state == Tournament.State.FINISHED else []

@@ -14,8 +14,7 @@ from tournament import access
 from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
-from tournament.services.schedule.stored_tables import shown_tables
-from tournament.services.schedule.tables import rated_tables
+from tournament.services.schedule.own_ratings import rated_tables
 from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
@@ -64,7 +63,7 @@ def tournaments(request: HttpRequest, kind: str) -> HttpResponse:
 def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The standings, the best first."""
     tournament = _with_tables(request, slug)
-    tables = _tables(request, tournament, with_meetings=False)
+    tables = _tables(request, tournament)
     lines = [line for table in tables for line in _standings(tournament, table)]
     return _answer(tournament, "standings", kind, STANDINGS, lines)
 
@@ -73,7 +72,7 @@ def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The result of each player against each opponent."""
     tournament = _with_tables(request, slug)
-    tables = _tables(request, tournament, with_meetings=True)
+    tables = _tables(request, tournament)
     lines = [line for table in tables for line in _crosstable(tournament, table)]
     return _answer(tournament, "crosstable", kind, CROSSTABLE, lines)
 
@@ -87,7 +86,7 @@ def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     number = whole_number(request, "round", 0, most=LAST_ID)
     lines = [
         _pairing(request, table, round_.number, row)
-        for table in _tables(request, tournament, with_meetings=False)
+        for table in _tables(request, tournament)
         for round_ in _rounds(tournament, table)
         if number in {0, round_.number}
         for row in round_.meetings
@@ -102,16 +101,13 @@ def _with_tables(request: HttpRequest, slug: str) -> Tournament:
     return tournament
 
 
-def _tables(request: HttpRequest, tournament: Tournament, *, with_meetings: bool) -> list[StandingsTable]:
+def _tables(request: HttpRequest, tournament: Tournament) -> list[StandingsTable]:
     ladder = request.GET.get("ladder", "")
     if ladder and ladder not in tournament.ladders:
         raise Http404(f"no ladder {ladder!r} in tournament {tournament.slug!r}")
-    versions = players_of(tournament)
-    # A file has no place for a sentence instead of tables.
-    tables = shown_tables(tournament, versions, with_meetings=with_meetings) or rated_tables(
-        tournament, versions
-    )
-    return [table for table in tables if ladder in {"", table.ladder}]
+    return [
+        table for table in rated_tables(tournament, players_of(tournament)) if ladder in {"", table.ladder}
+    ]
 
 
 def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:

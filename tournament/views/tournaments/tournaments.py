@@ -25,7 +25,7 @@ from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_inde
 from tournament.queues import tournament_topic
 from tournament.sentences import isolated
 from tournament.services.schedule import tournaments as services
-from tournament.services.schedule.stored_tables import awaits_tables, find_stored, shown_tables
+from tournament.services.schedule.own_ratings import rated_tables
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import TEXT_TYPE, attached, served_records
@@ -108,18 +108,11 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     is_large = len(versions) > MOST_CROSSED
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large
-    tables = (
-        []
-        if tournament.format.is_endless
-        else shown_tables(
-            tournament, versions, with_meetings=with_meetings and not tournament.format.is_staged
-        )
-    )
+    tables = [] if tournament.format.is_endless else rated_tables(tournament, versions)
     context = {
         "tournament": tournament,
         "progress": describe_progress(tournament),
         "winners": list(_winners(tournament, tables)),
-        "awaits_tables": not tournament.format.is_endless and awaits_tables(tournament),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
         "latest": tournament.games.latest_result() if polls else None,
@@ -162,13 +155,12 @@ def _winners(
 
 
 def _seen(tournament: Tournament) -> str:
-    """Changes with the games and with the stored tables, which may lag behind them."""
-    stored = find_stored(tournament)
+    """Changes with the games and with the stored ratings, which may lag behind them."""
     shown = [tournament.state, tournament.games_done, tournament.games_total, tournament.revision]
     if tournament.games_to_make:
         shown.append(f"{tournament.games_to_make}-unmade")
-    if stored is not None:
-        shown.append(f"{stored.games_done}-{stored.revision}-stored")
+    if stored := getattr(tournament, "own_ratings", None):
+        shown.append(f"{stored.games_done}-{stored.revision}-rated")
     return "-".join(map(str, shown))
 
 
@@ -262,8 +254,7 @@ def tournament_book(request: HttpRequest, slug: str) -> HttpResponse:
 
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     """The tournament with this slug, now or as a draft, if it exists and this user may see it."""
-    tables = ("tables__standings", "tables__meetings")
-    known = Tournament.objects.select_related("owner", "tables").defer(*tables)
+    known = Tournament.objects.select_related("owner", "own_ratings")
     tournament = known.filter(slug=slug).first() or get_object_or_404(known, draft_slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")

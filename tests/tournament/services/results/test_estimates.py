@@ -11,11 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from engines.rules.base import Result
-from tests.support.estimating import PairTally, estimate
+from tests.support.estimating import PairTally, Tally, estimate
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_version
 from tournament.arithmetic.estimates import Estimate
-from tournament.arithmetic.standings import Tally
 from tournament.models import (
     ActiveVersion,
     BotVersion,

@@ -20,10 +20,10 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_g
 from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_event, make_worker
 from tournament.arithmetic.standings import format_points
-from tournament.models import Game, LadderRating, LiveGame, Tournament, TournamentTables
+from tournament.models import Game, LadderRating, LiveGame, OwnRatings, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
-from tournament.services.schedule.stored_tables import refresh_tables
+from tournament.services.schedule.own_ratings import refresh_ratings
 from tournament.services.schedule.tournaments import start
 from tournament.views.tournaments import meetings, tournaments
 
@@ -372,7 +372,7 @@ def test_the_list_shows_what_a_tournament_is_and_who_won(site: Site, as_user: Lo
     cup = decide_games(
         make_event("knock-out", versions=versions, owner=site.owner, ladders=[LADDER], name="Cup")
     )
-    winners: list[int] = TournamentTables.objects.get(tournament=cup).winners or []
+    winners: list[int] = OwnRatings.objects.get(tournament=cup).winners
     (won,) = winners
     (winner,) = [version.bot.name[-5:] for version in versions if version.pk == won]
     shown = f"<span>{winner}</span>"
@@ -388,9 +388,9 @@ def test_the_list_shows_what_a_tournament_is_and_who_won(site: Site, as_user: Lo
         assert '<td class="num less">4</td>' in row
         assert f">{cup.games_done}</span>" in row
         assert f"<span>A bot with a long n</span>{shown}" in row
-    TournamentTables.objects.update(winners=None)
+    OwnRatings.objects.all().delete()
     assert shown not in client.get("/tournaments/").content.decode()
-    assert refresh_tables(timezone.now() + datetime.timedelta(hours=1)) > 0
+    assert refresh_ratings(timezone.now()) > 0
     assert shown in client.get("/tournaments/").content.decode()
 
 
