@@ -167,12 +167,6 @@ def unknown() -> list[str]:
     return sentences
 
 
-def format_table() -> str:
-    """The table of ``docs/operations.md``; complete once the settings are imported."""
-    rows = [f"| `{one.name}` | {one.meaning} | {one.default} |" for one in (*DECLARED, *ELSEWHERE)]
-    return "\n".join(["| variable | meaning | default |", "| --- | --- | --- |", *rows]) + "\n"
-
-
 def _read(
     kind: str,
     name: str,

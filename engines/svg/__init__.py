@@ -52,6 +52,9 @@ __all__ = [
 STRIP: Final = 40.0
 """Height of a player's line above or beneath the board."""
 
+SIZE: Final = 480
+"""The width of a drawing."""
+
 PADDING: Final = 8.0
 
 MARGIN_LEFT: Final = 18.0
@@ -90,7 +93,7 @@ def draw(
     players: bool = True,
     targets: bool = False,
     over: bool = False,
-    size: int = 480,
+    size: int = SIZE,
     style: str = "",
 ) -> str:
     """The board as one well-formed ``<svg>`` element, ``size`` pixels wide, White below unless ``flip``.
@@ -167,7 +170,7 @@ def draw_small(position: Position, *, last_move: str = "", alone: bool = False) 
     )
 
 
-def draw_names(position: Position, *, size: int = 480) -> str:
+def draw_names(position: Position) -> str:
     """The board of the position's game with the name of every cell instead of its contents."""
     code = game_code(position)
     width, height, board = _DRAWINGS[code](position, "", False, None, True)
@@ -181,8 +184,8 @@ def draw_names(position: Position, *, size: int = 480) -> str:
         kind=f"board board-{code}",
         role="img",
         viewBox=f"{-PADDING:g} {-PADDING:g} {full_width:.0f} {full_height:.0f}",
-        width=size,
-        height=round(size * full_height / full_width),
+        width=SIZE,
+        height=round(SIZE * full_height / full_width),
         **{"aria-label": spoken},
     )
 

@@ -14,4 +14,4 @@ def find_port(host: str, wanted: int) -> int:
 
 def guards_of(supervisor: Supervisor) -> dict[str, int]:
     """The guard's process id for each service's name: the ancestor of all its processes."""
-    return {kept.process.service.name: kept.process.guard_pid for kept in supervisor._kept}
+    return {kept.process.service.name: kept.process._guard.pid for kept in supervisor._kept}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
@@ -174,10 +173,10 @@ class Tournament(models.Model):
         least = "at least " if self.format.games_vary and not self.is_over else ""
         return f"{self.games_done} of {least}{self.games_expected}"
 
-    def takes_entries(self, now: datetime.datetime | None = None) -> bool:
-        """Whether owners may enter and withdraw their bots at this time."""
+    def takes_entries(self) -> bool:
+        """Whether owners may enter and withdraw their bots now."""
         waits = self.state == self.State.ANNOUNCED and not self.entry_closed
-        return waits and self.entry_until is not None and (now or timezone.now()) < self.entry_until
+        return waits and self.entry_until is not None and timezone.now() < self.entry_until
 
 
 class MeetingScore(models.Model):

@@ -78,7 +78,6 @@ class UgiPlayer:
         *,
         variant: str,
         options: tuple[tuple[str, str], ...] = (),
-        on_wait: Callable[[], None] = lambda: None,
         ready_seconds: int | None = None,
         on_introduced: Callable[[Sequence[Unsuited]], None] = lambda unsuited: None,
     ) -> None:
@@ -87,7 +86,7 @@ class UgiPlayer:
         self._plan = plan
         self._variant = variant
         self._options = options
-        self.on_wait = on_wait
+        self.on_wait: Callable[[], None] = lambda: None
         self._ready_seconds = ready_seconds
         self._on_introduced = on_introduced
         self._kept_options = {

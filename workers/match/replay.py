@@ -14,6 +14,9 @@ from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError
 from workers.game.referee import EngineMove, GameSetup, MoveRequest, PlayedGame, Player, play_game
 
+MARGIN_MS = 50
+"""Forgiven to both players on each move."""
+
 
 class ReplayError(ValueError):
     """The record cannot be played again, or the engines cannot play it; the text is one sentence."""
@@ -32,13 +35,13 @@ class Difference:
     played: str
 
 
-def replay_game(record: Record, white: Player, black: Player, *, margin_ms: int = 50) -> Difference | None:
+def replay_game(record: Record, white: Player, black: Player) -> Difference | None:
     """Let both players choose all moves after the opening again; returns None for the same game.
 
     Stops at the first difference. A forfeit must happen again, with the same termination; for an adjudicated
     game it is enough that its moves are the same. The caller sets the players' seed. Raises ``ReplayError``.
     """
-    setup = _setup_of(record, margin_ms)
+    setup = _setup_of(record)
     try:
         played = play_game(setup, _CheckedPlayer(white, record), _CheckedPlayer(black, record))
     except _ReplayEnded as ended:
@@ -46,7 +49,7 @@ def replay_game(record: Record, white: Player, black: Player, *, margin_ms: int 
     return _compare_ends(record, played, setup.history.position)
 
 
-def _setup_of(record: Record, margin_ms: int) -> GameSetup:
+def _setup_of(record: Record) -> GameSetup:
     for wrong in find_disagreements(record):
         if wrong.field != CLOCK_FIELD:  # a wrong time does not keep the moves from being replayed
             raise ReplayError(f"the record is wrong: {wrong.sentence}")
@@ -58,7 +61,7 @@ def _setup_of(record: Record, margin_ms: int) -> GameSetup:
         raise ReplayError(f"the record is wrong: {error}") from None
     opening = tuple(move.token for move in record.moves if move.book)
     return GameSetup(
-        find_game(record.header("Game")), start_history(record), controls, (margin_ms, margin_ms), opening
+        find_game(record.header("Game")), start_history(record), controls, (MARGIN_MS, MARGIN_MS), opening
     )
 
 

@@ -60,10 +60,6 @@ class Guarded:
         """None while it runs."""
         return self._guard.poll()
 
-    @property
-    def guard_pid(self) -> int:
-        return self._guard.pid
-
     def terminate(self) -> None:
         """Send SIGTERM to the process; no effect if it has ended."""
         assert self._guard.stdin is not None

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Final
 
-from engines.rules.base import Position, Side
+from engines.rules.base import Side
 
 LADDER_BIT: Final = 56
 LADDERS: Final = 1 << (63 - LADDER_BIT)
@@ -25,10 +25,6 @@ def position_number(ladder: str, form: Hashable, side: Side) -> int:
     """The number of a position by its canonical form (``Position.canonical``), and its side to move."""
     digest = blake2b(repr(form).encode(), digest_size=8).digest()
     return first_number(ladder) | (int.from_bytes(digest, "big") & _HASHED) | int(side)
-
-
-def number_of(ladder: str, position: Position) -> int:
-    return position_number(ladder, position.canonical()[0], position.side)
 
 
 def first_number(ladder: str) -> int:

@@ -7,7 +7,6 @@ each report before it counts.
 from __future__ import annotations
 
 import datetime
-import logging
 import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -36,12 +35,10 @@ SHOWN_EVERY = datetime.timedelta(seconds=1)
 MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 """Limits for the progress of a game, in characters and moves."""
 
-log = logging.getLogger("tournament.inbox")
 
-
-def count_reports(most: int = MOST_WAITING + 1) -> int:
-    """How many reports wait for the record keeper, counted up to ``most``."""
-    return InboxReport.objects.order_by()[:most].count()
+def count_reports() -> int:
+    """How many reports wait for the record keeper, counted until there are too many."""
+    return InboxReport.objects.order_by()[: MOST_WAITING + 1].count()
 
 
 def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) -> PostAnswer:

@@ -224,10 +224,10 @@ def _is_unfinished(attempt: Attempt) -> bool:
     return attempt.end == Attempt.End.VOID and InboxReport.objects.filter(attempt=attempt.pk).exists()
 
 
-def count_ignored(reason: str, number: int = 1) -> None:
-    """Count reports that have no effect."""
+def count_ignored(reason: str) -> None:
+    """Count a report that has no effect."""
     with transaction.atomic():
-        models.Ignored.objects.count_more(reason, number)
+        models.Ignored.objects.count_more(reason)
 
 
 def _ignore(reason: str) -> IgnoredReport:

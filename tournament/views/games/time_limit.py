@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import OperationalError, connection, transaction
@@ -17,7 +17,7 @@ class TookTooLong(Exception):
 
 
 @contextmanager
-def limited_queries(seconds: float, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+def limited_queries(seconds: float) -> Iterator[None]:
     """End the queries in the block after this time and raise ``TookTooLong``.
 
     On SQLite the time is that of the block, on PostgreSQL that of each of its queries. The block only reads.
@@ -26,16 +26,16 @@ def limited_queries(seconds: float, clock: Callable[[], float] = time.monotonic)
         with _limited_on_postgresql(seconds):
             yield
     else:
-        with _limited_on_sqlite(seconds, clock):
+        with _limited_on_sqlite(seconds):
             yield
 
 
 @contextmanager
-def _limited_on_sqlite(seconds: float, clock: Callable[[], float]) -> Iterator[None]:
+def _limited_on_sqlite(seconds: float) -> Iterator[None]:
     connection.ensure_connection()
     database = connection.connection
-    end = clock() + seconds
-    database.set_progress_handler(lambda: clock() > end, STEPS)
+    end = time.monotonic() + seconds
+    database.set_progress_handler(lambda: time.monotonic() > end, STEPS)
     try:
         yield
     except OperationalError as error:

@@ -63,14 +63,14 @@ READ = (
 """What the files read of each rating, as values: thousands of objects would take three times as long."""
 
 
-def ladder_tops(size: int = TOP) -> list[tuple[Rules, list[LadderRating]]]:
-    """The best ``size`` bots of each ladder, each with its best version; two queries per ladder.
+def ladder_tops() -> list[tuple[Rules, list[LadderRating]]]:
+    """The best bots of each ladder, each with its best version; two queries per ladder.
 
     Their places are those of the ladder's page.
     """
     ratings = LadderRating.objects
     return [
-        (game, ratings.placed(islice(ratings.places(code, of_bots=True), size)))
+        (game, ratings.placed(islice(ratings.places(code, of_bots=True), TOP)))
         for code, game in GAMES.items()
     ]
 

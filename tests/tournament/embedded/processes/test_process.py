@@ -92,7 +92,7 @@ def test_the_reaper_of_a_killed_worker_removes_its_folders_first(tmp_path: Path)
     """
     process = start(tmp_path, program)
     eventually(lambda: process.log.exists() and last_words(process.log) == "watched")
-    eventually(lambda: any(guard._is_reaper(str(pid)) for pid in descendants(process.guard_pid)))
+    eventually(lambda: any(guard._is_reaper(str(pid)) for pid in descendants(process._guard.pid)))
 
     process.kill()
 
@@ -158,7 +158,7 @@ def test_a_process_and_its_children_die_with_a_guard_that_is_killed(tmp_path: Pa
     eventually(lambda: last_words(process.log))
     family = [int(word) for word in last_words(process.log).split()]
 
-    os.kill(process.guard_pid, signal.SIGKILL)
+    os.kill(process._guard.pid, signal.SIGKILL)
 
     eventually(lambda: not is_alive(family[0]))
     assert ends(process)
