@@ -20,6 +20,7 @@ const flip = form.querySelector('[name="flip"]')?.value ?? "";
 let shown = JSON.parse(document.getElementById("shown").textContent);
 let shownAt = Number(document.querySelector('#tree [name="at"]').value);
 let isLeaving = false;
+let isReturning = false; // to an address of this page's history
 let turn = Promise.resolve(); // one change after the other
 const known = new Map(); // by query: a promise of the position's values
 const earlier = []; // the trees before each change, the last one last
@@ -105,8 +106,29 @@ function keepAddress() {
   if (flip) wanted.set("flip", flip);
   if (opponent.value) wanted.set("random", opponent.value);
   if (form.elements.games?.value) wanted.set("games", form.elements.games.value);
-  history.replaceState(null, "", `${page}?${wanted}`.replace(/\?$/, ""));
+  keep(`${page}?${wanted}`.replace(/\?$/, ""));
   for (const link of document.querySelectorAll("[data-line]")) link.search = location.search;
+}
+
+// In the explorer each position is a step of the browser's history.
+function keep(address) {
+  const isStep = form.elements.games && !isReturning && address !== location.pathname + location.search;
+  if (isStep) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+async function goBack() {
+  const wanted = new URLSearchParams(location.search);
+  const [position, moves] = ["position", "moves"].map((name) => wanted.get(name) ?? "");
+  const number = wanted.get("at") ?? (moves ? "" : "0"); // none is the end of the line
+  const isSame = position === field("position").value && moves === field("moves").value;
+  isReturning = true;
+  try {
+    if (isSame && number) await go(Number(number));
+    else await change({ position, moves, at: number }, { isUndo: true });
+  } finally {
+    isReturning = false;
+  }
 }
 
 // Send a change, and take over the tree of the answer.
@@ -209,6 +231,7 @@ function show() {
   if (again) again.hidden = root.dataset.turn !== "over" || !opponent.value;
   back.disabled = !earlier.length;
   entry.begin(root.dataset.turn === "random" ? "" : legal());
+  root.dataset.ply = field("position").value ? "" : lineTo(at()).length;
   root.dispatchEvent(new CustomEvent("position", { detail: shown.position }));
   if (isFocused) panel.querySelector('[data-cell][tabindex="0"]')?.focus();
 }
@@ -258,6 +281,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   queue(() => visit(step()));
 });
+
+addEventListener("popstate", () => queue(goBack));
 
 // What is too long for the address would be lost.
 addEventListener("beforeunload", (event) => {

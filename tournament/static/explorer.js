@@ -8,6 +8,7 @@ let position = document.getElementById("position").value;
 async function load() {
   const [wanted, kind] = [position, games.value];
   const query = new URLSearchParams({ position: wanted, games: kind });
+  if (root.dataset.ply) query.set("ply", root.dataset.ply);
   const found = await fetch(`${panel.dataset.address}?${query}`, { headers: { "X-Part": "true" } });
   const text = await found.text();
   if (!found.ok || wanted !== position || kind !== games.value) return;

@@ -124,7 +124,9 @@ def _last_games(ladder: str, number: int, moves: Sequence[str], least_band: int)
     if not found:
         found = dict(visits.filter(move__in=moves).values_list("move", "sequence")[:_FEW])
     games = Game.objects.filter(ladder=ladder, sequence__in=found.values())
-    by_sequence = {game.sequence: game for game in games.select_related("white__bot", "black__bot")}
+    by_sequence = {
+        game.sequence: game for game in games.select_related("white__bot", "black__bot", "pairing")
+    }
     return {move: by_sequence[last] for move, last in found.items() if last in by_sequence}
 
 

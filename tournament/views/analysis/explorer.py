@@ -17,6 +17,7 @@ from engines.visits import PLIES
 from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.board import answer, find_ladder
+from tournament.views.analysis.trees import ShownTree
 from tournament.views.games.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
@@ -32,6 +33,8 @@ class ExploredRow:
     move: ExploredMove
     games: str = ""
     """The address of the list of its games; empty for a filter that the list does not have."""
+    is_given: bool = False
+    """Whether the move belongs to the opening of its last game."""
 
     @property
     def drawing(self) -> SafeString:
@@ -63,6 +66,10 @@ class Explored:
     plies: int = PLIES
 
     @property
+    def has_given(self) -> bool:
+        return any(row.is_given for row in self.rows)
+
+    @property
     def filters(self) -> list[tuple[str, str]]:
         """The filters with their labels."""
         labels = {"": "all games", "rated": "rated games"}
@@ -83,7 +90,7 @@ def explorer(request: HttpRequest, code: str) -> HttpResponse:
         request,
         code,
         name="explorer",
-        more=lambda shown: {"explored": _explored(request, shown.game, shown.line.position)},
+        more=lambda shown: {"explored": _explored(request, shown)},
         part="pieces/explored.html",
     )
 
@@ -99,20 +106,34 @@ def explorer_book(request: HttpRequest, code: str) -> HttpResponse:
     return attached(book.format_book(game, openings), f"{code}-book.txt", TEXT_TYPE)
 
 
-def _explored(request: HttpRequest, game: Variant, position: Position) -> Explored:
+def _explored(request: HttpRequest, shown: ShownTree) -> Explored:
+    game, position = shown.game, shown.line.position
     values = request.POST if request.method == "POST" else request.GET
     word = values.get("games", "")
     chosen = word if word in FILTERS else ""
     found = explore(game.code, position, FILTERS[chosen])
+    ply = _ply(request, shown)
 
     return Explored(
-        [ExploredRow(move, _games(game, position, chosen, move.token)) for move in found.moves],
+        [
+            ExploredRow(move, _games(game, position, chosen, move.token), is_given=_is_given(move, ply))
+            for move in found.moves
+        ],
         ExploredRow(found.total),
         found.others,
         chosen,
         len(position.symmetries()),
         position.outcome().decided,
     )
+
+
+def _ply(request: HttpRequest, shown: ShownTree) -> int:
+    """The moves before the position; a script tells it. More than any opening has if that is not known."""
+    return whole_number(request, "ply", PLIES, most=LAST_ID) if shown.start else len(shown.line.moves)
+
+
+def _is_given(move: ExploredMove, ply: int) -> bool:
+    return move.last is not None and ply < len(move.last.pairing.opening_moves)
 
 
 def _games(game: Variant, position: Position, chosen: str, token: str) -> str:
