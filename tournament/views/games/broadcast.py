@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -165,14 +166,19 @@ def _next_context(code: str) -> dict[str, Any]:
     """What comes when nothing is played on the ladder, or on any: a game that waits, or else an event."""
     visible = access.visible_tournaments(access.PUBLIC)
     is_idle = {"is_idle": True, "idle_ladder": GAMES.get(code)}
-    for event in visible.running().order_by("-priority", "started_at", "pk")[:EVENTS]:
-        waiting = event.games.filter(state=Game.State.WAITING).order_by("pk")
-        found = [pk for pk, ladder in waiting.values_list("pk", "ladder")[:WAITING] if code in {"", ladder}]
+    for event in _with_ladder(visible.running().order_by("-priority", "started_at", "pk"), code):
+        waiting = event.games.filter(state=Game.State.WAITING).order_by("pk").values_list("pk", "ladder")
+        found = [pk for pk, ladder in waiting[: WAITING if code else 1] if code in {"", ladder}]
         if found:
             return {**is_idle, "next_game": Game.objects.with_players().get(pk=found[0])}
-    announced = visible.announced().filter(starts_at__isnull=False).order_by("starts_at", "pk")[:EVENTS]
-    events = (event for event in announced if not code or code in event.ladders)
-    return {**is_idle, "next_event": next(events, None)}
+    announced = visible.announced().filter(starts_at__isnull=False).order_by("starts_at", "pk")
+    return {**is_idle, "next_event": next(_with_ladder(announced, code), None)}
+
+
+def _with_ladder(events: QuerySet[Tournament], code: str) -> Iterator[Tournament]:
+    """The first ``EVENTS`` of these events that have the ladder, or of all if it is empty."""
+    found = (event for event in events.defer("book") if not code or code in event.ladders)
+    return islice(found, EVENTS)
 
 
 def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:

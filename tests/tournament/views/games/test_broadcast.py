@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
 from tests.support.parts import PART, followed_address
+from tests.support.schedule import make_event
 from tournament.models import Game, LadderRating, LiveGame, Tournament
 from tournament.services.schedule.tournaments import start
+from tournament.views.games import broadcast
 from tournament.views.games.broadcast import END_S, EVENT_S, TURN_S, choose
 
 
@@ -207,3 +209,18 @@ def test_while_nothing_is_played_the_next_game_or_event_is_named(
     told = client.get(f"/tv/{LADDER}/").content.decode().partition('<p class="idle">')[2]
     assert "<bdi>Winter</bdi></a> begins <time" in told
     assert "No game waits" in client.get("/tv/dualma/").content.decode(), "it is on another ladder"
+
+
+def test_the_next_game_is_found_behind_many_events_of_other_ladders(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcast, "EVENTS", 1)
+    for ladder in (LADDER, "dualma"):
+        make_event("round-robin", name=f"Of {ladder}", ladders=[ladder])
+    assert "<bdi>Of dualma</bdi>" in client.get("/tv/dualma/").content.decode()
+    Game.objects.filter(state=Game.State.WAITING).update(state=Game.State.CANCELLED)
+    now = timezone.now()
+    for event in Tournament.objects.filter(name__startswith="Of "):
+        starts_at = now + timedelta(days=1 if event.ladders == [LADDER] else 2)
+        Tournament.objects.filter(pk=event.pk).update(state="announced", starts_at=starts_at)
+    assert "<bdi>Of dualma</bdi>" in client.get("/tv/dualma/").content.decode()
