@@ -33,14 +33,14 @@ MAX_NAME = 100
 log = logging.getLogger("workers.service.compliance")
 
 
-def returned_check(job: ComplianceJob, worker: WorkerContext) -> ComplianceNews:
+def released_check(job: ComplianceJob, worker: WorkerContext) -> ComplianceNews:
     """The news of a check that the worker cannot run now."""
     return ComplianceNews(job.exam, worker.name, False, "", (), ComplianceEnding.RETURNED, "")
 
 
 def failed_check(job: ComplianceJob, worker: WorkerContext, why: str) -> ComplianceNews:
     """The news of a check that the worker does not run."""
-    return replace(returned_check(job, worker), ending=ComplianceEnding.FAILED, why=why)
+    return replace(released_check(job, worker), ending=ComplianceEnding.FAILED, why=why)
 
 
 def check_bot(
@@ -79,7 +79,7 @@ class _ComplianceCheck:
     _last_news: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        self._news = replace(returned_check(self.job, self.worker), ending=ComplianceEnding.NONE)
+        self._news = replace(released_check(self.job, self.worker), ending=ComplianceEnding.NONE)
 
     def run(self) -> None:
         self._send()

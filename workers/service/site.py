@@ -221,7 +221,7 @@ class Sender:
         self._lease_s = 0
         self._reports: deque[tuple[str, GameReport]] = deque()
         self._ended: deque[Parcel] = deque()
-        self._returned: deque[tuple[str, tuple[str, ...]]] = deque()
+        self._released: deque[tuple[str, tuple[str, ...]]] = deque()
         self._progress: Progress | None = None
         self._news: Parcel | None = None
         self._stopped: set[str] = set()
@@ -250,9 +250,9 @@ class Sender:
         self._reports.append((self._job, report))
         self._wake.set()
 
-    def give_back(self, attempts: Sequence[str]) -> None:
-        """Tell the site that these attempts of the job are not played to their end."""
-        self._returned.append((self._job, tuple(attempts)))
+    def release(self, attempts: Sequence[str]) -> None:
+        """Tell the site that these attempts of the job are not played to their end: they wait again."""
+        self._released.append((self._job, tuple(attempts)))
         self._wake.set()
 
     def show(self, progress: Progress) -> None:
@@ -396,10 +396,10 @@ class Sender:
 
     def _send_state(self) -> None:
         """Post what is no report; raises ``SiteAway``."""
-        while self._returned:
-            job, attempts = self._returned[0]
+        while self._released:
+            job, attempts = self._released[0]
             self._try_post(job, replace(self._post, returned=attempts))
-            self._returned.popleft()
+            self._released.popleft()
         job = self._job
         news, self._news = self._news, None
         is_due = self._clock() >= self._last_post + RENEW_SECONDS

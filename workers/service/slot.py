@@ -32,7 +32,7 @@ from workers.jobs import (
 from workers.logs import FIELDS, log_ids
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, Stopped, WorkerContext, refuse_job
-from workers.service.compliance import check_bot, failed_check, returned_check
+from workers.service.compliance import check_bot, failed_check, released_check
 from workers.service.searching import search
 from workers.service.self_test import SelfTest
 from workers.service.site import Sender
@@ -121,7 +121,7 @@ class Slot:
             self.sender.flush(LAST_POST_SECONDS)
 
     def _play(self, given: Sequence[GameJob]) -> None:
-        """Play jobs; games that the slot cannot play are returned."""
+        """Play jobs; games that the slot cannot play are released."""
         jobs = list(self._vetted(given))
         left = tuple(game for job in jobs for game in job.games)
         log.info("plays %d games", len(left), extra=_games_of(left))
@@ -132,7 +132,7 @@ class Slot:
             )
             left = play_batch(jobs, self.worker, callbacks)
         if left:
-            self._give_back(left)
+            self._release(left)
         if not self._trouble and (trouble := CORE.complaint()) and find_core_trouble():
             self._set_trouble(trouble, find_core_trouble)
 
@@ -152,7 +152,7 @@ class Slot:
                 lambda: self._must_stop(job.exam),
             )
         else:
-            self.sender.tell(returned_check(job, self.worker))
+            self.sender.tell(released_check(job, self.worker))
 
     def _search(self, given: SearchJob) -> None:
         """Run a search; what is not evaluated waits for another slot."""
@@ -216,19 +216,19 @@ class Slot:
         return ""
 
     def _report(self, report: GameReport) -> None:
-        """Report a game. A void is reported only if the self-test then passes; else the game is returned."""
+        """Report a game. A void is reported only if the self-test then passes; else the game is released."""
         void = report.termination == Termination.VOID
         if void and (trouble := self.self_test.run(self.worker)):
             self._set_trouble(trouble, lambda: self.self_test.run(self.worker))
         if void and self._is_over():
-            self._give_back([report])
+            self._release([report])
             return
         self.slots.count_game(self.index, void=void, plies=len(report.moves))
         self.sender.report(report)
 
-    def _give_back(self, games: Sequence[JobGame | GameReport]) -> None:
-        log.info("returns %d games", len(games), extra=_games_of(games))
-        self.sender.give_back([game.attempt for game in games])
+    def _release(self, games: Sequence[JobGame | GameReport]) -> None:
+        log.info("releases %d games", len(games), extra=_games_of(games))
+        self.sender.release([game.attempt for game in games])
 
     def _is_over(self) -> bool:
         return self.slots.is_stopping or self.slots.is_barred or bool(self._trouble)

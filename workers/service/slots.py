@@ -48,12 +48,12 @@ class Slots:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the worker stops: running games must be returned."""
+        """Whether the worker stops: running games must be released."""
         return bool(self._worker.is_stopping)
 
     @property
     def is_barred(self) -> bool:
-        """Whether the site gives this worker no work now: running games must be returned, none begun."""
+        """Whether the site gives this worker no work now: running games must be released, none begun."""
         return bool(self._worker.barred_at == self._worker.admissions)
 
     @property

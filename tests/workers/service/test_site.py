@@ -324,10 +324,10 @@ def test_a_game_stays_watched_when_there_is_no_news_of_it(answers: Answers, send
     assert sender.is_watched()
 
 
-def test_returned_attempts_are_posted_for_their_job_also_after_it(answers: Answers, sender: Sender) -> None:
+def test_released_attempts_are_posted_for_their_job_also_after_it(answers: Answers, sender: Sender) -> None:
     for job in JOBS[:2]:
         sender.begin(job, 30)
-        sender.give_back([f"{job}/1", f"{job}/2"])
+        sender.release([f"{job}/1", f"{job}/2"])
         sender.end()
     answers.failures = ["lost"]
     sender._send()
@@ -487,7 +487,7 @@ def test_a_site_that_does_not_read_delays_no_game(tmp_path: Path, monkeypatch: p
     sender.report(report_of("one"))
     sender.tell(news_of(ComplianceEnding.NONE))
     sender.tell(news_of(ComplianceEnding.DONE))
-    sender.give_back(["two"])
+    sender.release(["two"])
     sender.is_stopped("one")
     sender.end()
     assert door.posts == []
