@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
+from tests.e2e.pages import DESK, PHONE, Visit, box_of
+from tests.support.browsers import wait_in
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament.models import Game, LadderRating, RatingEvent
 
 LONG = "A bot with the longest name of all bots"
 PAGES = ("/bots/stone-age/", "/bots/stone-age/2/", "/bots/stone-age/against/greedy/", "/people/olga/")
+
+RECORD_TEXTS = """
+window.texts = [];
+const drawing = CanvasRenderingContext2D.prototype, { clearRect, fillText } = drawing;
+drawing.clearRect = function (...box) { texts = []; return clearRect.apply(this, box); };
+drawing.fillText = function (text, x, y) {
+  const { width } = this.measureText(text);
+  const left = x - { center: width / 2, right: width, end: width }[this.textAlign] || x;
+  texts.push({ text, left, right: left + width, y });
+  return fillText.call(this, text, x, y);
+};
+"""
+"""Keeps what is written on a canvas since it was cleared."""
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +98,38 @@ def test_the_history_s_chart_stays_after_another_ladder_and_scheme(site: Site, p
     page.emulate_media(color_scheme="dark")
     expect(page.locator("#history .u-over")).to_have_count(1)
     expect(page.locator("#history [data-readout]")).to_contain_text("Click to open the game")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_no_label_of_a_young_history_is_on_another_and_no_two_times_are_the_same(
+    site: Site, visit: Visit, size: ViewportSize
+) -> None:
+    page = visit(viewport=size)
+    page.add_init_script(RECORD_TEXTS)
+    page.goto("/bots/stone-age/")
+    page.get_by_label("Ladder", exact=True).select_option("DuAlma")
+    expect(page.locator("#history .u-over")).to_be_visible()
+    page.locator("#history").scroll_into_view_if_needed()
+    wait_in(page, "texts.some(({ text }) => text === 'v2')")
+    texts = page.evaluate("texts")
+    times = [one["text"] for one in texts if ":" in one["text"]]
+    assert len(times) > 1
+    assert len(set(times)) == len(times)
+    for one, other in combinations(texts, 2):
+        beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+        assert beside or abs(one["y"] - other["y"]) >= 12, (one, other)
+
+
+def test_the_history_draws_and_says_the_published_rating(site: Site, page: Page) -> None:
+    page.goto("/bots/stone-age/")
+    expect(page.locator("#history .u-over")).to_be_visible()
+    expect(page.locator("#history [data-readout]")).to_contain_text("The line is the rating")
+    box = box_of(page.locator("#history .u-over"))
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 20)
+    expect(page.locator("#history [data-readout]")).to_contain_text(re.compile(r"rating \S+, mean \S+ ± "))
+    said = page.locator("#history [data-readout]").inner_text()
+    rating, mean, wide = (float(number) for number in re.findall(r"-?[0-9]+\.[0-9]{2}", said))
+    assert rating == pytest.approx(mean - wide, abs=0.011)
 
 
 def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) -> None:

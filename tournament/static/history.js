@@ -1,12 +1,13 @@
-// The chart of a bot's ratings on one ladder: a line a version, with a band that holds the strength in 95 of 100 cases.
+// The chart of a bot's ratings on one ladder: a line a version, which is the published rating, and a band from it to
+// the mean, which it nears as games are played.
 //
 // The points are fetched when a ladder is chosen. A click leads to the game.
 
 import { localText } from "./times.js";
 import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange, TIME_LABELS } from "./plots.js";
 
-const BAND = 1.96; // standard deviations
 const HEIGHT = 240;
+const LEAST_S = 60; // of the time axis
 const COLOURS = ["--chart-white", "--chart-black", "--accent", "--loss"];
 
 const section = document.getElementById("history");
@@ -19,17 +20,25 @@ let ratings = null; // the answer of the site
 const colour = colourOf(section);
 const colourAt = (index) => colour(COLOURS[index % COLOURS.length]); // of a version
 
-// One time axis for all versions: [times, for each version its mean, the band's upper and its lower edge].
+// One time axis for all versions: [times, for each version its rating and its mean].
 function columns() {
   const times = [...new Set(ratings.versions.flatMap((version) => version.points.map(([time]) => time)))].sort((a, b) => a - b);
   const rows = [times];
   for (const { points } of ratings.versions) {
     const at = new Map(points.map((point) => [point[0], point]));
     const column = (value) => times.map((time) => (at.has(time) ? value(at.get(time)) : null));
-    rows.push(column(([, mu]) => mu), column(([, mu, sigma]) => mu + BAND * sigma), column(([, mu, sigma]) => mu - BAND * sigma));
+    rows.push(column(rating), column(([, mu]) => mu));
   }
   return rows;
 }
+
+// A range that is so wide or wider, around the same middle: labels of less than a second would be equal.
+function atLeast(wide, low, high) {
+  const more = Math.max(0, wide - (high - low)) / 2;
+  return [low - more, high + more];
+}
+
+const rating = ([, mu, sigma]) => mu - 3 * sigma;
 
 function draw() {
   plot?.destroy();
@@ -41,8 +50,8 @@ function draw() {
   ratings.versions.forEach((_, index) => {
     const stroke = colourAt(index);
     const edge = { stroke: "transparent", spanGaps: true, points: { show: false } };
-    series.push({ stroke, width: 2, spanGaps: true, points: { size: 5 } }, edge, edge);
-    bands.push({ series: [3 * index + 2, 3 * index + 3], fill: `color-mix(in srgb, ${stroke} 18%, transparent)` });
+    series.push({ stroke, width: 2, spanGaps: true, points: { size: 5 } }, edge);
+    bands.push({ series: [2 * index + 2, 2 * index + 1], fill: `color-mix(in srgb, ${stroke} 18%, transparent)` });
   });
   const options = {
     width: box.clientWidth,
@@ -50,7 +59,8 @@ function draw() {
     legend: { show: false },
     cursor: { drag: { x: true, y: false }, y: false },
     hooks: { setCursor: [(chart) => read(chart.cursor.idx)], draw: [marks] },
-    axes: [{ ...axis, values: TIME_LABELS }, { ...axis, size: 50 }],
+    axes: [{ ...axis, values: TIME_LABELS, space: 80 }, { ...axis, size: 50 }],
+    scales: { x: { range: (_, first, last) => atLeast(LEAST_S, first, last) } },
     series,
     bands,
   };
@@ -61,15 +71,19 @@ function draw() {
   });
 }
 
-// The number of each version at its first game.
+// The number of each version at its first game, in a row below the one before it where that has no room.
 function marks(chart) {
+  const ends = []; // of the last number in each row
   chart.ctx.save();
   chart.ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
   ratings.versions.forEach(({ number, points }, index) => {
     const x = drawVertical(chart, points[0][0], colourAt(index), { dash: [4, 4] });
     chart.ctx.fillStyle = colourAt(index);
     chart.ctx.textAlign = "left"; // the axes leave their own
-    chart.ctx.fillText(`v${number}`, x + 4, chart.bbox.top + 12 * devicePixelRatio);
+    const [left, free] = [x + 4, ends.findIndex((end) => end < x)];
+    const row = free < 0 ? ends.length : free;
+    ends[row] = left + chart.ctx.measureText(`v${number}`).width;
+    chart.ctx.fillText(`v${number}`, left, chart.bbox.top + 12 * devicePixelRatio * (1 + 1.2 * row));
   });
   chart.ctx.restore();
 }
@@ -88,8 +102,8 @@ function read(index) {
   const found = nearest(index);
   const [time, mu, sigma] = found?.point ?? [];
   readout.textContent = found
-    ? `v${found.version.number}, ${localText(new Date(time * 1000), "full")}: rating ${(mu - 3 * sigma).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(BAND * sigma).toFixed(2)}`
-    : "The line is the mean, the band holds the strength in 95 of 100 cases. Click to open the game.";
+    ? `v${found.version.number}, ${localText(new Date(time * 1000), "full")}: rating ${rating(found.point).toFixed(2)}, mean ${mu.toFixed(2)} ± ${(3 * sigma).toFixed(2)}`
+    : "The line is the rating, the band reaches up to the mean. Click to open the game.";
 }
 
 async function load() {
