@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from engines.records import Fault, Termination, format_record
+from engines.records import BOOK, Fault, Termination, format_record
 from engines.rules.history import History
 from engines.rules.playout import Dice
 from engines.rules.registry import GAMES, find_game
@@ -57,7 +57,7 @@ from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
 from tournament.services.schedule.rounds import advance_all
-from workers.jobs import BOOK, GameReport, SideLog
+from workers.jobs import GameReport, SideLog
 
 DAYS: Final = datetime.timedelta(days=300)
 """The games are spread over this time before now."""

@@ -18,8 +18,6 @@ PROTOCOL = 7
 The first release had version 1. A change of a message or of a game's rules raises it; ``AGREED`` in
 ``tests/workers/test_jobs.py`` has what each number stands for.
 """
-BOOK = "book"
-"""The comment of an opening move, which no engine chose."""
 
 MAX_OPENING_PLIES = 40
 """The longest opening; with more random plies the bots would decide little of a game."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from engines.records import Fault, Termination
+from engines.records import BOOK, Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
 from engines.rules.registry import find_game
@@ -39,7 +39,6 @@ from tournament.services.version_tests.starting import VersionTestTerms, start_t
 from tournament.services.work.next_batch import next_batch
 from workers.bundles.store import pack_bundle
 from workers.jobs import (
-    BOOK,
     Ask,
     Batch,
     ComplianceEnding,
