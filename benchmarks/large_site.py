@@ -289,7 +289,7 @@ class LargeSite:
             begun = self.now - datetime.timedelta(seconds=3)
             attempts.append({
                 "id": attempt, "job": attempt, "game_id": pk, "assigned": WORKER, "worker": f"{WORKER}/1",
-                "sent_at": begun, "started_at": begun, "expected_s": 1.0, "lease_until": self.now,
+                "sent_at": begun, "started_at": begun, "lease_until": self.now,
                 "ended_at": self.now, "end": Attempt.End.RECORDED.value,
             })  # fmt: skip
             pair = Game(tournament=tournament, white=self.versions[white], black=self.versions[black])
