@@ -53,6 +53,7 @@ from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.records import record_of
+from tournament.services.results.seats import store_seats
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
@@ -305,6 +306,7 @@ class LargeSite:
         insert_rows(Attempt, attempts)
         with rescored(Game.objects.filter(pk__in=[game[0] for game in games])):
             update_rows(Game, changes)
+        store_seats(pk for pk, *_ in games)
         insert_rows(GameRecord, records)
         insert_rows(GameLog, logs)
         for ladder in {row[1] for row in games}:

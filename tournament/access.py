@@ -8,17 +8,20 @@ states; only staff sees their machines, their errors and every bundle.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from tournament.formats import kinds
-from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Tournament, User
+from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Seat, Tournament, User
 from tournament.models.tournaments import TournamentQuerySet
 
 State = Tournament.State
 Visitor = User | AnonymousUser
 PUBLIC = AnonymousUser()
 """The visitor for what is the same for everybody."""
+_Games = TypeVar("_Games", Game, Seat)
 
 
 def visible_bots(user: Visitor) -> QuerySet[Bot]:
@@ -66,8 +69,8 @@ def visible_version_tests() -> TournamentQuerySet:
     return Tournament.objects.filter(version_test__isnull=False)
 
 
-def visible_games(user: Visitor, games: QuerySet[Game]) -> QuerySet[Game]:
-    """Those of ``games`` that lists show this visitor; validations are linked from their version's page.
+def visible_games(user: Visitor, games: QuerySet[_Games]) -> QuerySet[_Games]:
+    """Those of ``games``, or of seats, that lists show; validations are linked from their version's page.
 
     Not a join, which looks at the tournament of each game that is read, not only of those that match.
     """

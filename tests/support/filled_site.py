@@ -33,6 +33,7 @@ from engines.rules.base import Result
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.support.schedule import make_version
+from tests.support.seats import seat
 from tournament.models import (
     BotVersion,
     Game,
@@ -188,6 +189,7 @@ def set_done(game: Game, ending: RecordOutcome, plies: int, **more: Any) -> None
     """Store how a game ended; ``more`` are other columns of its row."""
     usual = {"sequence": 1000 + game.pk, "finished_at": timezone.now(), **ending._asdict()}
     Game.objects.filter(pk=game.pk).update(state=Game.State.DONE, plies=plies, **(usual | more))
+    seat(pk=game.pk)
 
 
 def finish(game: Game, sequence: int = 1) -> None:

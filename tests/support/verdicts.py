@@ -20,6 +20,7 @@ def find_faults() -> Iterator[str]:
     yield from _attempts()
     yield from _records()
     yield from _sequences()
+    yield from _seats()
     yield from _ratings()
     yield from _tournaments()
     yield from _ladders()
@@ -87,6 +88,12 @@ def _sequences() -> Iterator[str]:
         numbers = list(Game.objects.by_completion(ladder.pk).values_list("sequence", flat=True))
         if numbers != list(range(1, len(numbers) + 1)) or ladder.sequence != len(numbers):
             yield f"{ladder.pk} has {len(numbers)} games and last number {ladder.sequence}: {numbers}"
+
+
+def _seats() -> Iterator[str]:
+    from tests.support.seats import wrong_seats
+
+    return wrong_seats()
 
 
 def _ratings() -> Iterator[str]:

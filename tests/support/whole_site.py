@@ -27,6 +27,7 @@ from tests.support.filled_site import (
 )
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test, make_worker, open_door
+from tests.support.seats import seat
 from tournament.models import (
     Act,
     Attempt,
@@ -97,6 +98,7 @@ def _tell_them_apart(games: Sequence[Game], chance: random.Random) -> None:
     now = timezone.now()
     for number, game in enumerate(games):
         Game.objects.filter(pk=game.pk).update(finished_at=now - (len(games) - number) * HOUR / 2)
+    seat(pk__in=[game.pk for game in games])
     for ladder in GAMES:
         for game in [game for game in games if game.ladder_id == ladder][-4:]:
             _record_whole(game, chance)

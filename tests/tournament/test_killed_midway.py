@@ -32,6 +32,7 @@ from tests.support.schedule import (
     record_short,
     void,
 )
+from tests.support.seats import wrong_seats
 from tournament.embedded.plan import ROOT
 from tournament.models import (
     Attempt,
@@ -271,6 +272,7 @@ def test_games_are_recorded_once_though_the_record_keeper_is_killed_between_ever
         recorded = Attempt.objects.filter(end="recorded")
         assert done == set(recorded.values_list("pk", flat=True))
         assert GameRecord.objects.count() == len(done)
+        assert list(wrong_seats()) == []
         assert not InboxReport.objects.filter(attempt__in=done).exists()
         check_scores()
     assert not InboxReport.objects.exists()

@@ -28,6 +28,7 @@ from tournament.models import (
     Ladder,
     LadderRating,
     RatingEvent,
+    Seat,
     Tournament,
 )
 from tournament.services.annulments import count_again
@@ -63,6 +64,8 @@ def test_a_site_without_fault_passes(played: Tournament) -> None:
         (lambda: Attempt.objects.filter(game=first()).update(end="lost"), "has 0 recorded attempts"),
         (lambda: Attempt.objects.filter(game=first()).update(end="", ended_at=None), "has no end"),
         (lambda: GameRecord.objects.filter(game=first()).delete(), "has no record"),
+        (lambda: Seat.objects.filter(game=first(), is_white=True).delete(), "has the seat None of White"),
+        (lambda: Seat.objects.filter(game=first()).update(plies=1), "of Black"),
         (lambda: Game.objects.filter(pk=first().pk).update(sequence=100), "last number"),
         (lambda: Ladder.objects.update(sequence=7), "last number 7"),
         (lambda: LadderRating.objects.update(mu=1.0), "other ratings"),

@@ -11,7 +11,7 @@ from tournament.models.compressed import GameLog
 from tournament.models.exams import Exam
 from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
-from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame
+from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame, Seat
 from tournament.models.ladders import (
     Ladder,
     LadderEstimate,
@@ -69,6 +69,7 @@ __all__ = [
     "Pairing",
     "PersonGame",
     "RatingEvent",
+    "Seat",
     "SlotUse",
     "Token",
     "Tournament",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import models
-from django.db.models.functions import Coalesce
-from django.db.models.lookups import Exact
 from django.urls import reverse
 
 from engines.rules.base import Reason, Result
@@ -62,12 +61,16 @@ UNRATED = models.Q(rated=False, result__isnull=False)
 FILTERED = ("tournament", "result", "termination", "reason", "fault", "rated", "annulled")
 
 
-def without_index(column: str, value: str | int) -> Exact:
-    """The condition ``column = value``, without use of the column's index.
+class Scanned(models.Func):
+    """A column in conditions for which SQLite chooses no index; they can be checked in the one that it reads.
 
-    SQLite knows no counts: of two indexes it takes the one with more equal columns, whatever it selects.
+    It knows no counts: of two indexes it takes the one with more equal columns, whatever it selects.
     """
-    return Exact(Coalesce(column, models.Value(type(value)())), value)
+
+    template = "%(expressions)s"
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
 LISTED = (
@@ -80,6 +83,13 @@ LISTED = (
 
 MOST_AT_ONCE = 30
 """Games of a tournament that may be played at a time, so that a later one is recorded first."""
+
+
+def _copied(model: str, **more: Any) -> Any:
+    """A foreign key with the same value as one of the game, which has the constraint."""
+    return models.ForeignKey(
+        model, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+", **more
+    )
 
 
 class GameQuerySet(models.QuerySet["Game"]):
@@ -204,20 +214,13 @@ class Game(models.Model):
             models.Index(fields=["state", "id"], name="game_queue"),
             models.Index(fields=["tournament", "state", "id"], name="game_of_tournament"),
             models.Index(fields=["ladder", "fingerprint"], name="game_fingerprint"),
-            models.Index(fields=["white", "black", "finished_at"], name="game_of_pair"),
             # Each holds all columns that the list of games is filtered by: whatever the filters, no page of
-            # it reads the games themselves.
+            # it reads the games themselves. Games of a bot are found by their seats.
             models.Index(fields=["finished_at", "id", "ladder", "plies", *FILTERED], name="game_finished"),
             models.Index(fields=["ladder", "plies", "id", "finished_at", *FILTERED], name="game_length"),
             models.Index(
                 fields=["tournament", "finished_at", "id", "ladder", "plies", *FILTERED[1:]],
                 name="game_of_event",
-            ),
-            models.Index(
-                fields=["white", "finished_at", "id", "ladder", "plies", *FILTERED], name="game_of_white"
-            ),
-            models.Index(
-                fields=["black", "finished_at", "id", "ladder", "plies", *FILTERED], name="game_of_black"
             ),
             # What few games may have.
             models.Index(fields=["ladder", "termination", "plies", "id"], name="game_termination"),
@@ -241,6 +244,47 @@ class Game(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("game", args=[self.pk])
+
+
+class Seat(models.Model):
+    """A player of a recorded game: two rows a game, written with its result.
+
+    What is here never changes; what annulments change is with the game.
+    """
+
+    # Other columns than the game's are no constraints and have no indexes: the game has them.
+    pk = models.CompositePrimaryKey("game", "is_white")
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="seats", db_index=False)
+    is_white = models.BooleanField()
+    version = _copied("BotVersion")
+    bot = _copied("Bot")
+    owner = _copied(settings.AUTH_USER_MODEL, null=True)
+    """Of the bot; null for a sample."""
+    opponent = _copied("BotVersion")
+    ladder = _copied("Ladder")
+    tournament = _copied("Tournament")
+    result = models.CharField(max_length=7, choices=_choices(Result))
+    """The game's."""
+    plies = models.PositiveIntegerField()
+    finished_at = models.DateTimeField()
+    """In 1970 if the end of the game is not known."""
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["version", "finished_at", "game"], name="seat_of_version"),
+            models.Index(fields=["owner", "finished_at", "game"], name="seat_of_owner"),
+            # With all columns that games of a bot are filtered by, also those that few of them match.
+            models.Index(
+                fields=[
+                    *("bot", "finished_at", "game", "ladder", "tournament", "is_white", "opponent"),
+                    *("result", "plies"),
+                ],
+                name="seat_of_bot",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.game_id} {'White' if self.is_white else 'Black'}"
 
 
 class GameRecord(models.Model):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from tournament.models.parts import first_of_parts
+from tournament.models import Game, Seat
 
 LAST_PAGE = 10_000
 LAST_ID = 2**63 - 1
@@ -66,44 +67,71 @@ def _numbered(rows: QuerySet[Any] | Sequence[Any], page: int, size: int) -> list
 def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]] = ()) -> Page:
     """The newest rows first, from ``?before=id``; the last page costs as much as the first.
 
-    ``parts`` are querysets that together have the same rows, some perhaps twice. Give them if an index has
-    each part in the order of the ids, but not the whole list.
+    ``parts`` are querysets that together have the same rows. Give them if an index has each part in the order
+    of the ids, but not the whole list.
     """
-    return _by_columns(request, rows, size, parts, ("pk",))
+
+    def first(window: Q, order: Sequence[str], count: int) -> list[Any]:
+        if not parts:
+            return list(rows.filter(window).order_by(*order)[:count])
+        heads = [part.filter(window).order_by(*order).values_list("pk", flat=True)[:count] for part in parts]
+        return _by_keys(rows, sorted(chain(*heads), reverse=order[0] == "-pk")[:count])
+
+    return _by_place(request, lambda pk: {"pk": pk}, ["pk"], size, first)
 
 
-def by_finish(request: HttpRequest, games: QuerySet[Any], size: int, parts: Sequence[QuerySet[Any]]) -> Page:
-    """The same of recorded games in the order in which they ended."""
-    return _by_columns(request, games, size, parts, ("finished_at", "pk"))
+def by_finish(request: HttpRequest, seats: QuerySet[Seat], size: int) -> Page:
+    """The games of these seats in the order in which they ended, the last one first."""
+
+    def place_of(pk: int) -> dict[str, Any]:
+        return {"finished_at": Seat.objects.filter(game=pk).values("finished_at")[:1], "game": pk}
+
+    def first(window: Q, order: Sequence[str], count: int) -> list[Game]:
+        return games_of_seats(seats.filter(window), order, count)
+
+    return _by_place(request, place_of, ["finished_at", "game"], size, first)
 
 
-def _by_columns(
+def games_of_seats(seats: QuerySet[Seat], order: Sequence[str], count: int) -> list[Game]:
+    """The first ``count`` games of these seats, as lists show them; of some both seats may be among them."""
+    keys = seats.order_by(*order).values_list("game", flat=True)[: 2 * count]
+    return _by_keys(Game.objects.listed(), list(dict.fromkeys(keys))[:count])
+
+
+def _by_keys(rows: QuerySet[Any], keys: Sequence[int]) -> list[Any]:
+    found = rows.in_bulk(keys)
+    return [found[key] for key in keys if key in found]
+
+
+def _by_place(
     request: HttpRequest,
-    rows: QuerySet[Any],
-    size: int,
-    parts: Sequence[QuerySet[Any]],
+    place_of: Callable[[int], Mapping[str, Any]],
     columns: Sequence[str],
+    size: int,
+    first: Callable[[Q, Sequence[str], int], list[Any]],
 ) -> Page:
-    """The rows with the highest values of ``columns`` first; the last column is the id."""
+    """The rows with the highest values of ``columns`` first.
+
+    ``first`` returns the first rows of a window in an order, ``place_of`` the values of the row with an id.
+    """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
-    newest_first = [f"-{column}" for column in columns]
 
-    def newest(window: Q) -> tuple[list[Model], bool]:
+    def newest(window: Q) -> tuple[list[Any], bool]:
         """The newest rows in the window, and whether it has older ones."""
-        found = _first(rows, parts, window, newest_first, size + 1)
+        found = first(window, [f"-{column}" for column in columns], size + 1)
         return found[:size], len(found) > size
 
-    def oldest(window: Q) -> tuple[list[Model], bool]:
+    def oldest(window: Q) -> tuple[list[Any], bool]:
         """The oldest rows in the window, and whether it has newer ones."""
-        found = _first(rows, parts, window, columns, size + 1)
+        found = first(window, columns, size + 1)
         return found[:size][::-1], len(found) > size
 
     newer, older = bool(before), bool(after)
     if after:
-        found, newer = oldest(_window(rows, after, columns, "gt"))
+        found, newer = oldest(beyond(place_of(after), "gt"))
     else:
-        found, older = newest(_window(rows, before, columns, "lt") if before else Q())
+        found, older = newest(beyond(place_of(before), "lt") if before else Q())
     if not found and before:
         (found, newer), older = oldest(Q()), False
     elif not found and after:
@@ -115,14 +143,6 @@ def _by_columns(
     )
 
 
-def _window(rows: QuerySet[Any], pk: int, columns: Sequence[str], than: str) -> Q:
-    """The rows after the one with this id; none if no row of the list has it, or its place is not known."""
-    if columns == ("pk",):
-        return beyond({"pk": pk}, than)
-    place = rows.model.objects.filter(pk=pk).values(*columns).first()
-    return Q(pk__in=[]) if place is None or None in place.values() else beyond(place, than)
-
-
 def beyond(place: Mapping[str, Any], than: str) -> Q:
     """The rows after a place in the order of its columns, which are ``gt`` or ``lt``."""
     found = Q()
@@ -131,22 +151,6 @@ def beyond(place: Mapping[str, Any], than: str) -> Q:
         # With the condition before it, an index of the column begins at the place.
         found = Q(**{f"{column}__{than}e": value}) & (beyond | found) if found else beyond
     return found
-
-
-def latest_games(games: QuerySet[Any], count: int, parts: Sequence[QuerySet[Any]]) -> list[Any]:
-    """The recorded games that ended last; for ``parts`` see ``by_id``."""
-    return _first(games, parts, Q(), ["-finished_at", "-pk"], count)
-
-
-def _first(
-    rows: QuerySet[Any], parts: Sequence[QuerySet[Any]], window: Q, order: Sequence[str], count: int
-) -> list[Model]:
-    """The first ``count`` rows in the window by ``order``, whose last column is the id."""
-    if len(parts) < 2:
-        return list(rows.filter(window).order_by(*order)[:count])
-    first = [pk for *_, pk in first_of_parts([part.filter(window) for part in parts], order, count)]
-    found = {row.pk: row for row in rows.filter(pk__in=first)}
-    return [found[pk] for pk in first if pk in found]
 
 
 def query_with(request: HttpRequest, **changed: int | str) -> str:

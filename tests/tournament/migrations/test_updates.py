@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import pytest
@@ -16,6 +16,7 @@ from django.utils import timezone
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, add_version, decide_games, fill_site
 from tests.support.meeting_scores import check_scores
+from tests.support.rated_games import play_rated
 from tests.support.schedule import (
     ask,
     begin_game,
@@ -25,6 +26,7 @@ from tests.support.schedule import (
     make_version,
     make_worker,
 )
+from tests.support.seats import wrong_seats
 from tournament.models import (
     Attempt,
     BotVersion,
@@ -94,6 +96,37 @@ def test_the_best_rating_of_a_version_is_found_in_its_games(up_to_date: None) ->
     assert best == {site.white.pk: 24.0, site.black.pk: 0.0}
 
 
+def test_the_games_of_an_earlier_release_get_seats_though_their_making_was_interrupted(
+    up_to_date: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = fill_site()
+    games = play_rated(site.owner, "Autumn", [site.white, site.black])
+    Game.objects.filter(pk=games[0].pk).update(finished_at=None)
+    seats = import_module("tournament.migrations.0057_seats")
+    monkeypatch.setattr(seats, "CHUNK", 1)
+    call_command("migrate", "tournament", "0056", verbosity=0)
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(seats.Progress, "add", _interrupt_at_the_third())
+        with pytest.raises(KeyboardInterrupt):
+            seats.prepare("default")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT COUNT(*) FROM tournament_seat")
+        assert 0 < cursor.fetchone()[0] < 2 * Game.objects.done().count()
+    call_command("migrate", verbosity=0)
+    assert list(wrong_seats()) == []
+
+
+def _interrupt_at_the_third() -> Callable[..., None]:
+    calls: list[int] = []
+
+    def add(_: object, rows: int) -> None:
+        calls.append(rows)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    return add
+
+
 @pytest.fixture
 def up_to_date(transactional_db: None) -> Iterator[None]:
     yield
@@ -149,7 +182,7 @@ def test_the_results_of_each_two_players_are_counted_from_the_games_though_it_is
     with monkeypatch.context() as patch:
         patch.setattr(fill.Progress, "add", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            call_command("migrate", verbosity=0)
+            call_command("migrate", "tournament", "0056", verbosity=0)
     assert len({row.tournament_id for row in MeetingScore.objects.all()}) == 1
     call_command("migrate", verbosity=0)
     check_scores()

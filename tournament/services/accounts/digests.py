@@ -10,10 +10,8 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, When
 
 from engines.records import read_first_side, read_scores, turned_at
@@ -31,6 +29,7 @@ from tournament.models import (
     GameRecord,
     LadderRating,
     RatingEvent,
+    Seat,
     User,
 )
 from tournament.models.feeds import feed_of, ids_of
@@ -166,26 +165,11 @@ def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGam
 
 
 def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
-    """The ids of the games, the latest first. An index has those of each version and colour in this order.
-
-    In SQL, because Django takes a millisecond for each part of such a statement.
-    """
-    table = connection.ops.quote_name(Game._meta.db_table)
-    begin = connection.ops.adapt_datetimefield_value(since)
-    order = f"ORDER BY finished_at DESC, id DESC LIMIT {MOST_GAMES + 1:d}"
-    parts, values = list[str](), list[int | str | None]()
-    for version, side in product(versions, ("white", "black")):
-        index = f"INDEXED BY game_of_{side}" if connection.vendor == "sqlite" else ""
-        parts.append(
-            f"SELECT * FROM (SELECT finished_at, id FROM {table} {index} WHERE {side}_id = %s"
-            f" AND finished_at > %s AND result IS NOT NULL AND NOT annulled {order}) AS part"
-        )
-        values += version, begin
-    if not parts:
-        return []
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT id FROM ({' UNION '.join(parts)}) AS games {order}", values)
-        return [pk for (pk,) in cursor.fetchall()]
+    """The ids of the games, the latest first."""
+    counted = Game.objects.filter(pk=OuterRef("game"), annulled=False)
+    seats = Seat.objects.filter(Exists(counted), version__in=versions, finished_at__gt=since)
+    keys = seats.order_by("-finished_at", "-game").values_list("game", flat=True)[: 2 * (MOST_GAMES + 1)]
+    return list(dict.fromkeys(keys))[: MOST_GAMES + 1]
 
 
 def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:

@@ -36,6 +36,7 @@ from tournament.services.locks import lock, lock_tournaments
 from tournament.services.results.effects import Arrival, RecordedGame, carry_out
 from tournament.services.results.ratings import player_of
 from tournament.services.results.records import parse_time, without_rating
+from tournament.services.results.seats import store_seats
 from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120
@@ -59,6 +60,7 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
         return {}
     entries = _enter(wanted, ladders)
     _store_results(entries)
+    store_seats(entry.arrival.attempt.game_id for entry in entries)
     _store_records(entries)
     store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
-from tournament.models import Bot, BotVersion, Game, LadderRating, User
+from tournament.models import Bot, BotVersion, LadderRating, Seat, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
@@ -60,7 +59,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
         "files": [table_links("Ratings", "bot-ratings", slug)] if ratings else [],
         "results": results_of(request, bot, ratings),
-        "page": games_of(request, versions),
+        "page": games_of(request, bot=bot),
         "all_games": games_address(bot=bot.slug),
     }
     if request.user.is_authenticated and any(version.state == BotVersion.State.VALID for version in versions):
@@ -230,16 +229,7 @@ def rating_lines(request: HttpRequest, ratings: Iterable[LadderRating]) -> Itera
         yield version.bot.name, rating.ladder_id, version.number, *numbers, *score, page
 
 
-def games_of(request: HttpRequest, versions: list[BotVersion]) -> Page:
-    """The recorded games of these versions that this user may see, newest first."""
-    games, parts = games_in_parts(request, versions)
-    return by_finish(request, games, GAMES_A_PAGE, parts)
-
-
-def games_in_parts(
-    request: HttpRequest, versions: Sequence[BotVersion]
-) -> tuple[QuerySet[Game], list[QuerySet[Game]]]:
-    """The same games, and their parts for ``by_finish``: an index orders those of each version and colour."""
-    games = access.visible_games(request.user, Game.objects.done().listed())
-    parts = [games.filter(**{side: version}) for version in versions for side in ("white", "black")]
-    return games.filter(Q(white__in=versions) | Q(black__in=versions)), parts
+def games_of(request: HttpRequest, **player: Bot | BotVersion) -> Page:
+    """The recorded games of a bot or a version that this user may see, newest first."""
+    seats = Seat.objects.filter(**player)
+    return by_finish(request, access.visible_games(request.user, seats), GAMES_A_PAGE)

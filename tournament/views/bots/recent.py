@@ -18,7 +18,6 @@ from engines.rules.base import Result, Side
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
 from tournament.models import GameRecord, RatingEvent
-from tournament.models.parts import first_of_parts
 from tournament.views.games.replay import format_seconds
 
 MOST_COUNTED = 500
@@ -26,7 +25,7 @@ MOST_CHANGES = 8
 MOST_TIMED = 10
 """Games whose records are read for the time used."""
 _COLUMNS = (
-    "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
+    "sequence", "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
     "game__fault", "game__pairing__opening",
 )  # fmt: skip
 _SHOWN = (
@@ -53,11 +52,12 @@ class LatestGame:
 
 def latest_games(ladder: str, versions: Sequence[int]) -> tuple[list[LatestGame], int | None]:
     """The latest rated games of these versions, and the oldest one's sequence, None if these are all."""
-    # The index orders the events of each version by sequence, but not those of a bot.
-    parts = [RatingEvent.objects.filter(version=version, ladder=ladder) for version in versions]
-    found = first_of_parts(parts, ["-sequence"], MOST_COUNTED + 1, *_COLUMNS)
-    games = [_latest_game(*row) for row in found[:MOST_COUNTED]]
-    return games, games[-1].sequence if len(found) > MOST_COUNTED else None
+    events = RatingEvent.objects.filter(version__in=versions, ladder=ladder)
+    # First the sequences, by an index that has all columns: what is read with them is sorted with them.
+    keys = list(events.order_by("-sequence").values_list("pk", flat=True)[: MOST_COUNTED + 1])
+    rows = RatingEvent.objects.filter(pk__in=keys[:MOST_COUNTED]).order_by("-sequence")
+    games = [_latest_game(*row) for row in rows.values_list(*_COLUMNS)]
+    return games, games[-1].sequence if len(keys) > MOST_COUNTED else None
 
 
 def _latest_game(

@@ -82,7 +82,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "options": sorted(version.options.items()),
         "ratings": ratings,
         "results": results_of(request, version.bot, ratings, version),
-        "page": games_of(request, [version]),
+        "page": games_of(request, version=version),
         "all_games": games_address(bot=slug, version=number),
     }
     return part.render("version.html", context)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
-import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.urls import reverse, reverse_lazy
 
 from engines.records.model import MAX_TOKEN
@@ -20,7 +18,18 @@ from engines.rules.base import IllegalMove, Result, RulesError, Side
 from engines.rules.registry import GAMES, find_game
 from engines.terminations import Fault, Termination
 from engines.visits import PLIES
-from tournament.models import Bot, BotVersion, CountedPair, ExplorerVisit, Game, Pairing, Tournament
+from tournament.models import (
+    Bot,
+    BotVersion,
+    CountedPair,
+    ExplorerVisit,
+    Game,
+    Pairing,
+    Seat,
+    Tournament,
+    User,
+)
+from tournament.models.games import FILTERED, Scanned
 from tournament.models.names import name_key
 from tournament.sentences import as_sentence
 from tournament.services.explorer.moves import visits_of
@@ -247,29 +256,34 @@ class GameSearchForm(forms.Form):
         return any(field.errors or self.data.get(field.name) for field in self.more())
 
     def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
-        """Those of ``games`` that match; the form must be valid."""
-        conditions = [condition for condition, _ in self._players(split=False)]
-        return self._find_any_players(games).filter(functools.reduce(operator.or_, conditions))
+        """Those of ``games`` that match; the form must be valid. SQLite uses no index for the filters."""
+        games = games.alias(**{f"scanned_{name}": Scanned(name) for name in COLUMNS})
+        games = self._find_related(games.filter(*map(_scanned, self.conditions(self.given))))
+        if self.has_players:
+            both = Seat.objects.filter(game=OuterRef("pk"), is_white__in=[True, False])  # the primary key
+            games = games.filter(Exists(self._find_players(both)))
+        return games
 
-    def find_in_parts(self, games: QuerySet[Game]) -> list[tuple[QuerySet[Game], str]]:
-        """The same games, one part for each version, opponent's version and colour, with its index.
+    def find_seats(self, seats: QuerySet[Seat]) -> QuerySet[Seat]:
+        """Those of ``seats`` of the bot, or else of the owner's bots, whose games match: of some both."""
+        others = self.given - ON_SEATS
+        seats = self._find_players(seats).filter(*self.conditions(self.given & ON_SEATS))
+        if others - PLAYERS or {"bot", "owner"} <= others:
+            games = Game.objects.filter(*self.conditions(others), pk=OuterRef("game"))
+            seats = seats.filter(Exists(self._find_related(games)))
+        return seats
 
-        Only if a bot or an owner is named.
-        """
-        games = self._find_any_players(games)
-        return [(games.filter(condition), index) for condition, index in self._players(split=True)]
+    def conditions(self, names: Collection[str]) -> list[Q]:
+        """Those of the filters with these names whose condition is one of the game's columns."""
+        values = {**self.cleaned_data, "tournament": self.tournament_id}
+        return [condition(values[name]) for name, condition in CONDITIONS.items() if name in names]
 
-    def _find_any_players(self, games: QuerySet[Game]) -> QuerySet[Game]:
-        """Those that match all filters but that of the bot, or of the owner if no bot is named."""
+    def _find_related(self, games: QuerySet[Game]) -> QuerySet[Game]:
+        """Those that match the filters of other tables; of players only that of the owner beside a bot."""
         values = self.cleaned_data
         if values["bot"] and values["owner"]:
-            own = _versions(bot__owner__username=values["owner"])
-            games = games.filter(Q(white__in=own) | Q(black__in=own))
-        for name, condition in CONDITIONS.items():
-            if name in self.given:
-                games = games.filter(condition(values[name]))
-        if values["tournament"]:
-            games = games.filter(tournament=self.tournament_id)
+            own = Seat.objects.filter(game=OuterRef("pk"), owner=_id_of(User, username=values["owner"]))
+            games = games.filter(Exists(own))
         if self.has_pairings:
             games = games.filter(Exists(self.find_pairings().filter(pk=OuterRef("pairing"))))
         if self.visits is not None:
@@ -312,8 +326,7 @@ class GameSearchForm(forms.Form):
     @functools.cached_property
     def tournament_id(self) -> int:
         """The id of the tournament; zero if there is none."""
-        found = Tournament.objects.filter(slug=self.cleaned_data["tournament"])
-        return found.values_list("pk", flat=True).first() or 0
+        return _id_of(Tournament, slug=self.cleaned_data["tournament"])
 
     def find_pairings(self) -> QuerySet[Pairing]:
         """The pairings that match the filters of pairings."""
@@ -331,54 +344,49 @@ class GameSearchForm(forms.Form):
             found = found.filter(round__in=counted.values("number"))
         return found
 
-    def _players(self, *, split: bool) -> list[tuple[Q, str]]:
-        """Conditions, each with the index for it; a game must match one of them: the bot, or else an owner's
-        bot, played White or Black.
+    def _find_players(self, seats: QuerySet[Seat]) -> QuerySet[Seat]:
+        """Those of ``seats`` of the bot, or else of the owner's bots, that match the filters of players.
 
-        With ``split``, one for each version, and for each version of the opponent if one is named. They name
-        the ids of versions, because indexes have them.
+        The conditions name ids, because indexes have them.
         """
         values = self.cleaned_data
-        if not self.has_players:
-            return [(Q(), "")]
-        if values["bot"]:
-            own = _versions(bot__slug=values["bot"], number=values["version"])
+        slug, number, opponent = values["bot"], values["version"], values["opponent"]
+        if number:
+            seats = seats.filter(version=_id_of(BotVersion, bot__slug=slug, number=number))
+        elif slug:
+            seats = seats.filter(bot=_id_of(Bot, slug=slug))
         else:
-            own = _versions(bot__owner__username=values["owner"])
-        others: list[int] | None = None
-        if values["opponent"]:
-            others = _versions(bot__slug=values["opponent"], number=values["opponent_version"])
-        pairs = [(own, others)]
-        if split:
-            pairs = [
-                ([one], None if other is None else [other])
-                for one, other in itertools.product(own, [None] if others is None else others)
-            ]
-        sides = [side for side in Side if values["colour"] in {"", side.name.lower()}]
-        index = "game_of_{}" if others is None else "game_of_pair"
-        return [
-            (self._as(side, *pair), index.format(side.name.lower())) for pair in pairs for side in sides
-        ] or [(Q(pk__in=[]), "")]
-
-    def _as(self, side: Side, versions: list[int], opponents: list[int] | None) -> Q:
-        """The condition for games in which one of ``versions`` played ``side``; None: any opponent."""
-        values, own, other = self.cleaned_data, side.name.lower(), side.other.name.lower()
-        found = Q(**{f"{own}__in": versions})
-        if opponents is not None:
-            found &= Q(**{f"{other}__in": opponents})
-        if values["result"] == "won":
-            found &= Q(result=Result.win_for(side))
-        elif values["result"] == "lost":
-            found &= Q(result=Result.win_for(side.other))
-        if values["fault"] == "bot":
-            found &= Q(fault=own)
-        return found
+            seats = seats.filter(owner=_id_of(User, username=values["owner"]))
+        if opponent:
+            versions = BotVersion.objects.filter(bot__slug=opponent)
+            if values["opponent_version"]:
+                versions = versions.filter(number=values["opponent_version"])
+            seats = seats.filter(opponent__in=list(versions.values_list("pk", flat=True)))
+        if values["colour"]:
+            seats = seats.filter(is_white=values["colour"] == "white")
+        for is_it, column, of_side in (
+            (values["result"] == "won", "result", Result.win_for),
+            (values["result"] == "lost", "result", lambda side: Result.win_for(side.other)),
+            (values["fault"] == "bot", "game__fault", lambda side: SIDES[side is Side.BLACK]),
+        ):
+            if is_it:
+                white, black = map(of_side, (Side.WHITE, Side.BLACK))
+                seats = seats.filter(
+                    Q(is_white=True, **{column: white}) | Q(is_white=False, **{column: black})
+                )
+        return seats
 
 
-def _versions(**filters: object) -> list[int]:
-    """The ids of the versions; None leaves a filter out."""
-    given = {name: value for name, value in filters.items() if value is not None}
-    return list(BotVersion.objects.filter(**given).values_list("pk", flat=True))
+def _id_of(model: type[Model], **filters: object) -> int:
+    """The id of the row; zero if there is none."""
+    return model._default_manager.filter(**filters).values_list("pk", flat=True).first() or 0
+
+
+def _scanned(condition: Q) -> Q:
+    """The condition of the aliases that ``find`` gives to columns."""
+    children: list[Any] = condition.children
+    parts = [_scanned(part) if isinstance(part, Q) else (f"scanned_{part[0]}", part[1]) for part in children]
+    return Q(*parts, _connector=condition.connector, _negated=condition.negated)
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:
@@ -389,6 +397,7 @@ RESULTS = {"white": Result.WHITE_WINS, "black": Result.BLACK_WINS, "draw": Resul
 SIDES = (Fault.WHITE, Fault.BLACK)
 FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black": [Fault.BLACK]}
 CONDITIONS: dict[str, Callable[[Any], Q]] = {
+    "tournament": lambda pk: Q(tournament=pk),
     "ladder": lambda code: Q(ladder=code),
     "min_plies": lambda plies: Q(plies__gte=plies),
     "max_plies": lambda plies: Q(plies__lte=plies),
@@ -403,7 +412,12 @@ CONDITIONS: dict[str, Callable[[Any], Q]] = {
     "rated": lambda is_rated: Q(rated=is_rated),
     "annulled": lambda is_annulled: Q(annulled=is_annulled),
 }
-"""Filters whose condition depends on nothing but their value."""
+"""Filters whose condition depends on nothing but their value; that of a tournament is its id."""
+COLUMNS = ("ladder", "plies", "sequence", "finished_at", *FILTERED)
+"""Of the conditions."""
+PLAYERS = {"bot", "version", "opponent", "opponent_version", "colour", "owner"}
+ON_SEATS = {"ladder", "tournament", "result", "min_plies", "max_plies", "since", "until"}
+"""Filters whose columns seats have too."""
 
 
 def comparison_address(bot: str, other: str, **filters: object) -> str:

@@ -20,8 +20,7 @@ from django.utils.html import format_html_join
 from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.models import Game, GameRecord
-from tournament.models.parts import count_of_parts, first_of_parts
+from tournament.models import Game, GameRecord, Seat
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import (
@@ -32,7 +31,7 @@ from tournament.views.games.filters import (
     comparison_address,
     games_address,
 )
-from tournament.views.games.reading import Part, parts_of
+from tournament.views.games.reading import Part, count_games, key_of, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 
@@ -159,7 +158,7 @@ def _in_time(form: GameSearchForm, search: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _search(request: HttpRequest, form: GameSearchForm) -> tuple[list[Part], list[_Row]]:
+def _search(request: HttpRequest, form: GameSearchForm) -> tuple[Sequence[Part], list[_Row]]:
     """The parts of the search, and the games of a page with one more if there are more."""
     parts = _parts(request, form)
     return parts, _found(request, form, parts, PAGE_SIZE)
@@ -171,7 +170,7 @@ def _count(parts: Sequence[Part], found: Sequence[_Row], *, is_first: bool) -> s
     if number > PAGE_SIZE or not is_first:
         try:
             with limited_queries(COUNTING_S):
-                number = count_of_parts(*_split(parts), MOST_COUNTED)
+                number = count_games(parts, MOST_COUNTED)
         except TookTooLong:
             return f"More than {PAGE_SIZE} games"
     return (
@@ -179,13 +178,10 @@ def _count(parts: Sequence[Part], found: Sequence[_Row], *, is_first: bool) -> s
     )
 
 
-def _parts(request: HttpRequest, form: GameSearchForm) -> list[Part]:
+def _parts(request: HttpRequest, form: GameSearchForm) -> Sequence[Part]:
     # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
-    return parts_of(form, access.visible_games(request.user, Game.objects.filter(result__isnull=False)))
-
-
-def _split(parts: Sequence[Part]) -> tuple[list[QuerySet[Game]], list[str]]:
-    return [games for games, _ in parts], [index for _, index in parts]
+    recorded = access.visible_games(request.user, Game.objects.filter(result__isnull=False))
+    return parts_of(form, recorded, access.visible_games(request.user, Seat.objects.all()))
 
 
 def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], size: int) -> list[_Row]:
@@ -195,22 +191,20 @@ def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], si
     goes_back = _goes_back(request)
     sign, than = ("-", "lt") if descends != goes_back else ("", "gt")
     cursor = _cursor(request, field)
-    window = beyond({field: cursor[0], "pk": cursor[1]}, than) if cursor else Q()
-    order = [f"{sign}{field}", f"{sign}pk"]
-    games, indexes = _split(parts)
-    found = first_of_parts([one.filter(window) for one in games], order, size + 1, indexes=indexes)
-    return [(_zoned(value), pk) for value, pk in (found[::-1] if goes_back else found)]
+    found = set[_Row]()
+    for part in parts:
+        key = key_of(part)
+        window = beyond({field: cursor[0], key: cursor[1]}, than) if cursor else Q()
+        rows = part.filter(window).order_by(f"{sign}{field}", f"{sign}{key}").values_list(field, key)
+        found.update(
+            rows[: 2 * (size + 1) if key == "game" else size + 1]
+        )  # a game may have both seats there
+    first = sorted(found, key=lambda row: (row[0] is not None, row), reverse=sign == "-")[: size + 1]
+    return first[::-1] if goes_back else first
 
 
 def _goes_back(request: HttpRequest) -> bool:
     return bool(request.GET.get("before"))
-
-
-def _zoned(value: Any) -> Any:
-    """A sort value as a database has it: SQLite has times without the zone, which is UTC."""
-    if isinstance(value, datetime.datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=datetime.UTC)
-    return value
 
 
 def _page(request: HttpRequest, found: Sequence[_Row], count: int) -> Page:

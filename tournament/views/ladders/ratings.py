@@ -10,11 +10,12 @@ from django.utils.safestring import SafeString, mark_safe
 
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
-from tournament.models.parts import MOST_PARTS
 from tournament.views.games.scores import rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
 from tournament.views.links import link_owner, link_version
 
+MOST_PARTS = 200
+"""Of one statement; SQLite allows 500."""
 RECENT = 24
 """Rated games in a line of recent ratings."""
 _NO_PLACE = '<abbr title="no place: provisional, or not the best version of its bot">–</abbr>'

@@ -13,21 +13,19 @@ from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.models import Bot, BotVersion, Game, LadderRating, User
+from tournament.models import Bot, Game, LadderRating, Seat, User
 from tournament.models.names import latin_slug
-from tournament.views.bots.bots import RATINGS, games_in_parts, rating_lines
+from tournament.views.bots.bots import RATINGS, rating_lines
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
-from tournament.views.paging import latest_games, numbered
+from tournament.views.paging import games_of_seats, numbered
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.lists import listed_page
 
 BOTS_A_PAGE = 50
 TOURNAMENTS_A_PAGE = 20
 MOST_GAMES = 15
-MOST_VERSIONS = 20
-"""The newest versions, whose games are listed as recent."""
 
 
 @require_safe
@@ -46,7 +44,6 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         "bots": [(bot, [best.get((bot.pk, code)) for code in codes]) for bot in page.rows],
         "tournaments": listed_page(request, tournaments, TOURNAMENTS_A_PAGE),
         "games": _recent_games(request, person),
-        "most_versions": MOST_VERSIONS,
         "files": [table_links("Ratings", "person-ratings", name)] if best else [],
         "all_games": games_address(owner=person.username),
     }
@@ -88,7 +85,6 @@ def _best_ratings(bots: Sequence[Bot]) -> dict[tuple[int, str], LadderRating]:
 
 
 def _recent_games(request: HttpRequest, person: User) -> list[Game]:
-    """The newest games of the person's newest versions."""
-    versions = BotVersion.objects.filter(bot__owner=person).order_by("-pk")[:MOST_VERSIONS]
-    games, parts = games_in_parts(request, list(versions))
-    return latest_games(games, MOST_GAMES, parts)
+    """The newest games of the person's bots."""
+    seats = access.visible_games(request.user, Seat.objects.filter(owner=person))
+    return games_of_seats(seats, ["-finished_at", "-game"], MOST_GAMES)

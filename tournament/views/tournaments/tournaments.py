@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -20,8 +20,8 @@ from tournament import access
 from tournament.formats import kinds
 from tournament.formats.base import MAX_ROUNDS, StandingsTable, Winners
 from tournament.forms import ControlForm, EnterForm
-from tournament.models import Bot, BotVersion, Correction, Game, Tournament
-from tournament.models.games import Drawn, Forfeited, GameQuerySet, without_index
+from tournament.models import Bot, BotVersion, Correction, Game, Seat, Tournament
+from tournament.models.games import Drawn, Forfeited, GameQuerySet
 from tournament.queues import tournament_topic
 from tournament.sentences import isolated
 from tournament.services.schedule import tournaments as services
@@ -285,15 +285,12 @@ def _filtered(request: HttpRequest, tournament: Tournament) -> tuple[dict[str, A
 def _page_of_bot(
     request: HttpRequest, tournament: Tournament, games: GameQuerySet, bot: int, others: list[Game.State]
 ) -> Page:
-    """The few games that a version has of very many, by their ends; before them those in ``others``.
-
-    Most games of a version are of its ladder's tournament: an index finds them by the version alone.
-    """
-    is_player = Q(white=bot) | Q(black=bot)
-    done = games.filter(without_index("tournament", tournament.pk), state=DONE)
-    parts = [done.filter(white=bot), done.filter(black=bot)]
-    page = by_finish(request, done.filter(is_player).listed(), GAMES_A_PAGE, parts)
+    """The few games that a version has of very many, by their ends; before them those in ``others``."""
+    of_filters = Exists(games.filter(pk=OuterRef("game")))
+    seats = Seat.objects.filter(of_filters, version=bot, tournament=tournament)
+    page = by_finish(request, seats, GAMES_A_PAGE)
     if page.previous or not others:
         return page
+    is_player = Q(white=bot) | Q(black=bot)
     begun = games.filter(is_player, tournament=tournament, state__in=others).listed().order_by("-pk")
     return replace(page, rows=[*begun[:GAMES_A_PAGE], *page.rows])

@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.filled_site import Site, fill_site
+from tests.support.seats import seat
 from tournament.models import Game, User
 from tournament.services.accounts import digest_mail
 from tournament.services.accounts.digest_mail import choose_digest, send_digests, stop_token
@@ -40,6 +41,7 @@ def receivers() -> list[str]:
 def finish_again(site: Site, at: datetime.datetime) -> None:
     """Let the game that was played end at this time."""
     Game.objects.filter(pk=site.played.pk).update(finished_at=at)
+    seat(pk=site.played.pk)
 
 
 def test_nobody_gets_a_digest_without_choosing_it(site: Site) -> None:

@@ -17,6 +17,7 @@ from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.support.remembered import remembered
+from tests.support.seats import seat
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
 from tournament.services.results.rebuilding import rebuild
 from tournament.views.bots import recent
@@ -292,6 +293,7 @@ def test_the_lists_of_a_bot_s_games_hold_each_game_once_in_the_order_of_their_en
     for number, game in enumerate(games):  # three games end at a time, and not in the order of their ids
         end = timezone.now() - datetime.timedelta(hours=number * 7 % len(games) // 3)
         Game.objects.filter(pk=game.pk).update(finished_at=end.replace(minute=0, second=0, microsecond=0))
+        seat(pk=game.pk)
     expected = [
         game.pk
         for game in Game.objects.done().with_players().order_by("-finished_at", "-pk")

@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.rated_games import play_rated
+from tests.support.seats import seat
 from tests.tournament.views.bots.test_results import text_of
 from tournament.models import Exam, Game, LadderRating, Notice, Token, User
 from tournament.services.accounts.tokens import create_token
@@ -48,6 +49,7 @@ def test_games_whose_end_is_not_known_come_last(site: Site, client: Client) -> N
     played = play_rated(None, "Autumn", [sister, site.black, add_version(None, "Other")])
     own = [game.pk for game in played if "Sister" in {game.white.bot.name, game.black.bot.name}]
     Game.objects.filter(pk=own[-1]).update(finished_at=None)
+    seat(pk=own[-1])
     shown = [game.pk for game in client.get(PAGE).context["games"]]
     assert [pk for pk in shown if pk in own] == [*own[-2::-1], own[-1]]
 

@@ -19,6 +19,7 @@ from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, finish, round_robin
 from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_event, make_worker
+from tests.support.seats import seat
 from tournament.arithmetic.standings import format_points
 from tournament.models import Game, LadderRating, LiveGame, OwnRatings, Tournament
 from tournament.services.calendar import tend
@@ -116,6 +117,7 @@ def test_games_of_a_bot_among_very_many_are_listed_by_their_ends(
         finish(Game.objects.get(pk=pk), sequence=sequence)
         end = timezone.now() - datetime.timedelta(hours=sequence * 5 % 7)
         Game.objects.filter(pk=pk).update(finished_at=end)
+        seat(pk=pk)
     expected = list(own.done().order_by("-finished_at").values_list("id", flat=True))
     monkeypatch.setattr(tournaments, "MANY_GAMES", 0)
     monkeypatch.setattr(tournaments, "GAMES_A_PAGE", 4)
@@ -289,7 +291,7 @@ def test_a_ladder_s_page_shows_who_plays_and_the_games_without_a_table(
     make_worker()
     site.running.delete()
     tend()
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = client.get(f"/tournaments/ladder-{LADDER}/?result=open").content.decode()
     assert "0 games so far" in page
     assert "Crosstable" not in page
