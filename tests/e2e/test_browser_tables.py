@@ -9,12 +9,14 @@ from playwright.sync_api import Page, expect
 
 from engines.records import Fault, RecordOutcome, Termination
 from engines.rules.base import Result
-from tests.e2e.pages import DESK, PHONE, box_of
+from engines.rules.registry import GAMES
+from tests.e2e.pages import DESK, PHONE, box_of, fits, log_in
 from tests.support.browsers import wait_in
-from tests.support.filled_site import LADDER, Site, add_version, decide_games, set_done
+from tests.support.filled_site import LADDER, Site, add_version, decide_games, go_live, round_robin, set_done
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_event, make_test
 from tournament.models import CountedPair, Game, LadderRating, PairOutcome, PairScore, Tournament, VersionTest
+from tournament.services.schedule.tournaments import start
 
 NAMES = ("Greedy", "Pebble", "Quiet Riot")
 SCROLLED = """(boxes) => boxes.map((box) => {
@@ -44,6 +46,32 @@ def test_a_ladder_shows_its_numbers_of_games_on_a_phone(rated: Page) -> None:
     row = rated.locator(".drawn-rows tr", has_text="Greedy")
     expect(row.get_by_role("link", name=str(played), exact=True)).to_be_in_viewport(ratio=1)
     assert rated.locator(".tablebox").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_no_page_scrolls_sideways_for_a_name_of_40_letters_without_a_space(
+    site: Site, page: Page, width: int
+) -> None:
+    first, second = (add_version(site.owner, letter * 40) for letter in "Wm")
+    play_rated(site.owner, "T" * 40, [first, second, site.black], ladders=[LADDER, "dualma"])
+    running = round_robin(site.owner, "R" * 40, [first, second], ladders=list(GAMES))
+    start(running)
+    for game in running.games.order_by("pk"):
+        go_live(game, plies=12)
+    log_in(page, "olga")
+    page.set_viewport_size({"width": width, "height": 844})
+    played = Game.objects.filter(tournament__name="T" * 40).earliest("pk")
+    against = f"{first.bot.get_absolute_url()}against/{second.bot.slug}/"
+    bot_pages = (first.bot.get_absolute_url(), first.get_absolute_url(), against)
+    events = (played.tournament.get_absolute_url(), running.get_absolute_url())
+    games = (played.get_absolute_url(), site.live.get_absolute_url(), f"/tv/{LADDER}/", "/tv/dualma/")
+    lists = "/ /bots/ /ladders/ /ladders/overall/ /tournaments/ /games/ /games/?boards=on /tv/ /queue/ /play/"
+    others = f"/ladders/{LADDER}/ /people/olga/ /account/ /analyse/{LADDER}/ /explore/{LADDER}/ /start/"
+    for address in (*lists.split(), *others.split(), *bot_pages, *events, *games):
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.ok, address
+        assert fits(page), address
 
 
 @pytest.mark.parametrize("width", [390, 768])
