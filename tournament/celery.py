@@ -1,7 +1,7 @@
-"""The site's Celery app: the record keeper's one task, and its schedule.
+"""The site's Celery app: the record keeper's tasks, and their schedule.
 
-The record keeper is a worker of this app with one process; it is the only writer of results. Workers that
-play games run ``workers.service.celery``.
+``celery -A tournament worker`` is the record keeper, with one process; it is the only writer of results.
+``celery -A tournament beat`` sends its tasks. Workers that play games run ``workers.service.celery``.
 """
 
 from __future__ import annotations
@@ -26,22 +26,38 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
 from tournament.management.sites import end_without_site
 from tournament.queues import redis_url
-from workers.service.turns import LOOK
-from workers.service.turns_transport import use_turns
+from workers.service.broker import KEEPER, broker_settings
 from workers.watchdog import note_task
 
 __all__ = ["app"]
 
-TASK = "tournament.look"
-PERIOD_S = 1.0
+RECORD = "tournament.record"
+PERIODS_S = {
+    "record": 1.0,
+    "sweep": 5.0,
+    "tend": 1.0,
+    "ratings": 3.0,
+    "recompute": 5.0,
+    "estimates": 10.0,
+    "mails": 60.0,
+    "digests": 10.0,
+    "prune": 30.0,
+}
+"""How often the beat sends each task."""
+EXPIRES_S = 60.0
+"""The messages that have waited for longer have no effect; those of the next period have."""
 
 for signal_ in (beat_init, worker_ready, task_prerun, task_postrun, after_task_publish):
     signal_.connect(note_task)
 import_modules.connect(end_without_site)  # sent when a worker or the beat begins
 app = Celery("tournament", include=["tournament.tasks"])
-app.conf.update(enable_utc=True, worker_hijack_root_logger=False, worker_redirect_stdouts=False)
-use_turns(app, redis_url(), {LOOK: TASK}, poll_s=0.1)
-app.conf.beat_schedule = {"look": {"task": TASK, "schedule": PERIOD_S}}
+app.conf.update(
+    broker_settings(redis_url(), KEEPER), enable_utc=True, worker_concurrency=1, worker_pool="solo"
+)
+app.conf.beat_schedule = {
+    name: {"task": f"tournament.{name}", "schedule": period_s, "options": {"expires": EXPIRES_S}}
+    for name, period_s in PERIODS_S.items()
+}
 
 
 @after_setup_logger.connect

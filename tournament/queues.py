@@ -1,8 +1,8 @@
-"""The site's Redis: turns, which have no content, what is watched, and messages that pages have changed.
+"""The site's Redis: Celery's messages, what is watched, and messages that pages have changed.
 
-It holds nothing else: losing it loses no game, and only delays pages.
+It holds nothing else: losing it loses no game, and only delays play and pages.
 
-No request waits for Redis for long: after an error this process sends no turns for ``REST_S``.
+No request waits for Redis for long: after an error this process sends no messages for ``REST_S``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from functools import cache
 from typing import Any
 
 import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
 from redis import asyncio as async_redis
 from redis.exceptions import AuthenticationError, ResponseError
 
-from workers.service import turns
+from workers.service.broker import PATIENCE, client_url, open_redis, queue_named
 
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
 REST_S = 5.0
@@ -42,16 +44,15 @@ CLOSELY_MS, WATCHED_MS, MOST_CLOSELY = 200, 1000, 10
 log = logging.getLogger("tournament.queues")
 
 
-def push_turns(queue: str, count: int = 1, most: int = 1) -> None:
-    """Add turns to a queue, which keeps ``most`` of them; without effect while Redis is away."""
-    _REDIS.try_to(lambda client: turns.push(client, queue, count, most))
+def send(app: Celery, task: str, queue: str, count: int = 1, *, most: int | None = None) -> None:
+    """Send messages that have a task run, up to ``most`` in the queue; without effect while Redis is away."""
 
+    def act(client: redis.Redis) -> None:
+        waiting: Any = 0 if most is None else client.llen(queue)
+        for _ in range(count if most is None else min(count, most - waiting)):
+            app.send_task(task, queue=queue_named(queue))
 
-def waiting_turns(queue: str) -> int | None:
-    """How many turns wait; None while Redis is away."""
-    found: list[int] = []
-    _REDIS.try_to(lambda client: found.append(turns.waiting(client, queue)))
-    return found[0] if found else None
+    _REDIS.try_to(act)
 
 
 def announce(*topics: str) -> None:
@@ -115,13 +116,13 @@ def ladder_topic(code: str) -> str:
 
 def open_async() -> async_redis.Redis:
     """A client of the site's Redis for an event loop."""
-    found: async_redis.Redis = async_redis.Redis.from_url(turns.client_url(redis_url()), **turns.PATIENCE)
+    found: async_redis.Redis = async_redis.Redis.from_url(client_url(redis_url()), **PATIENCE)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerState:
-    """How many turns wait in each queue, and the bytes of memory in use; None if they may not be read.
+    """How many messages wait in each queue, and the bytes of memory in use; None if they may not be read.
 
     ``trouble`` says what Redis does instead of working, such as "does not answer"; empty if it works.
     """
@@ -147,6 +148,8 @@ def look_at_broker(names: Sequence[str]) -> BrokerState:
 
 def describe_broker_error(error: BaseException) -> str:
     """What a Redis that cannot be used does, as a clause without its subject."""
+    if isinstance(error, OperationalError) and error.__cause__ is not None:
+        error = error.__cause__
     if isinstance(error, AuthenticationError):
         return f"refuses the user or password of REDIS_URL ({str(error).rstrip('.')})"
     if isinstance(error, ResponseError):
@@ -165,7 +168,7 @@ def redis_url() -> str:
 
 @cache
 def _client() -> redis.Redis:
-    return turns.open_redis(redis_url())
+    return open_redis(redis_url())
 
 
 class _Patience:
@@ -182,7 +185,7 @@ class _Patience:
         trouble = ""
         try:
             act(_client())
-        except (redis.RedisError, OSError) as error:
+        except (redis.RedisError, OperationalError, OSError) as error:
             trouble = describe_broker_error(error)
         with self._lock:
             self._rests_until = time.monotonic() + REST_S if trouble else 0.0

@@ -1,6 +1,6 @@
-"""The record keeper's one task: it handles the inbox of reports, and then does what is due.
+"""The record keeper's tasks: one handles the inbox of reports, the others do what is due.
 
-It may run at any time and any number of times; a killed one is repeated.
+They run one after the other, at any time and any number of times; a killed one is repeated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from celery.worker import state
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from tournament.celery import app
+from tournament.celery import PERIODS_S, RECORD, app
 from tournament.models import EventCount
 from tournament.services import calendar
 from tournament.services.accounts.digest_mail import send_digests
@@ -31,12 +31,11 @@ from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.keeper import record_inbox
 from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.own_ratings import refresh_ratings
-from tournament.services.work.turns import look as look_again
-from tournament.services.work.turns import push_turns
+from tournament.services.work.messages import send_plays, send_record
 from workers.watchdog import note_task
 
 INBOX_S = 1.0
-"""How long reports are handled before what is due gets its turn."""
+"""How long reports are handled before the other tasks."""
 PAUSES_S = (1.0, 2.0, 5.0)
 """Pauses before reports are stored again that the database did not take; the last one repeats."""
 SLOW_S = 0.5
@@ -48,45 +47,38 @@ _recomputer = Recomputer()
 _lock = KeeperLock()
 
 
-class Duty:
-    """Something that is done every few seconds, by this process's own clock."""
+class Rested:
+    """A function that, if it took long, does nothing for as long as it took; nor if it ran just now."""
 
-    def __init__(self, name: str, period_s: float, run: Callable[[], object]) -> None:
+    def __init__(self, name: str, run: Callable[[], object]) -> None:
         self.name = name
-        self._period_s = period_s
-        self._run = run
-        self._due_at = 0.0
+        self.run = run
+        self.due_at = 0.0
 
-    def run_if_due(self) -> None:
-        """Run it if it is due; what it raises is logged and counted."""
+    def __call__(self) -> None:
         began = time.monotonic()
-        if began < self._due_at:
+        if began < self.due_at:
             return
         try:
-            self._run()
-        except Exception:
-            log.exception("%s failed", self.name)
-            count_event(EventCount.Kind.ERROR, self.name)
-        took_s = time.monotonic() - began
-        self._due_at = began + max(self._period_s, 2 * took_s if took_s > SLOW_S else 0.0)
+            self.run()
+        finally:
+            took_s = time.monotonic() - began
+            self.due_at = began + max(PERIODS_S[self.name] / 2, 2 * took_s if took_s > SLOW_S else 0.0)
 
 
-@app.task(name="tournament.look")
-def look() -> None:
-    """Handle reports for a while, do what is due, and have this run again if reports are left."""
+@app.task(name=RECORD)
+def record() -> None:
+    """Handle reports for a while, and have this run again if reports are left."""
     are_left: list[bool] = []
     store_patiently(lambda: are_left.append(record_inbox(INBOX_S)))
-    for duty in DUTIES:
-        duty.run_if_due()
-        note_task()
     if are_left[0]:
-        look_again()
+        send_record()
 
 
 def tend() -> None:
     """Make what is due, and then tell idle slots to ask for work."""
     calendar.tend()
-    push_turns(timezone.now())
+    send_plays()
 
 
 def sweep() -> None:
@@ -98,16 +90,26 @@ def sweep() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-DUTIES = (
-    Duty("sweep", 5, sweep),
-    Duty("tend", 1, tend),
-    Duty("ratings", 3, lambda: refresh_ratings(timezone.now())),
-    Duty("recompute", 5, _recomputer.start_if_due),
-    Duty("estimates", 10, lambda: refresh_estimates(timezone.now())),
-    Duty("mails", 60, lambda: send_waiting(timezone.now())),
-    Duty("digests", 10, lambda: send_digests(timezone.now())),
-    Duty("prune", 30, lambda: prune(timezone.now())),
+RESTED = (
+    Rested("sweep", sweep),
+    Rested("tend", tend),
+    Rested("ratings", lambda: refresh_ratings(timezone.now())),
+    Rested("recompute", _recomputer.start_if_due),
+    Rested("estimates", lambda: refresh_estimates(timezone.now())),
+    Rested("mails", lambda: send_waiting(timezone.now())),
+    Rested("digests", lambda: send_digests(timezone.now())),
+    Rested("prune", lambda: prune(timezone.now())),
 )
+
+
+def _add_task(rested: Rested) -> None:
+    @app.task(name=f"tournament.{rested.name}")
+    def run() -> None:
+        rested()
+
+
+for each in RESTED:
+    _add_task(each)
 
 
 def store_patiently(store: Callable[[], object]) -> None:
@@ -130,7 +132,7 @@ def store_patiently(store: Callable[[], object]) -> None:
 
 @task_failure.connect
 def _count_failure(sender: Any = None, **_: Any) -> None:
-    count_event(EventCount.Kind.ERROR, "look")
+    count_event(EventCount.Kind.ERROR, getattr(sender, "name", "").removeprefix("tournament."))
 
 
 @worker_init.connect

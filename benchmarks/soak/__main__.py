@@ -3,7 +3,7 @@
 The services of ``./arena up``, with several game workers, play a round robin, a Swiss and a knock-out, and
 games of the ladders until each kind of fault was caused. Every few seconds a process of a worker or a whole
 worker is ended by ``kill -9``; less often the record keeper, beat, the site or one of its processes, the
-checks of uploads, and Redis are killed or stopped, Redis is flooded, the database, the record keeper, the
+checks of uploads, and Redis are killed or stopped, Redis is emptied, the database, the record keeper, the
 site and Redis are away, and a worker is cut off from the site. Requests of workers come twice; some of the
 site's answers are lost after they took effect; some reports arrive after their lease has expired; the clocks
 of two workers are wrong by an hour. Games are annulled, and these annulments are taken back. At the end each

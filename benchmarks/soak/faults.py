@@ -53,7 +53,7 @@ class Faults:
         return [
             *((f"kills of {name}", partial(site.kill, name)) for name in SERVICES),
             ("kills of Redis", partial(site.kill, "redis")),
-            ("floods of Redis", site.flood_redis),
+            ("empties of Redis", site.empty_redis),
             ("kills of a process of the site", partial(site.kill_child, "site")),
             ("times without the database", self._take_database),
             ("workers cut off", self._cut),

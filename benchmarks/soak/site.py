@@ -35,7 +35,6 @@ from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import answers, broker_url, find_redis_server, redis_command
 from tournament.embedded.processes.supervisor import Supervisor
 from workers.sandbox.tree import descendants
-from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 CLOCK: Final = Path(__file__).with_name("clock.c")
@@ -43,7 +42,6 @@ CLOCKS_OFF_S: Final = (0, 3600, -3600)
 """Clock offsets of the workers, in rotation."""
 DOUBLED, UNANSWERED, HELD, HELD_LEASES = 0.1, 0.05, 0.05, 1.5
 """The parts of the requests that are sent twice, that get no answer, and that are delayed, and the delay."""
-FLOOD: Final = 20_000
 RESTARTS_S: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """The supervisor's waits before restarts: its own grow to 30 s for processes that die again and again."""
 DRAIN_S: Final = 120.0
@@ -118,12 +116,9 @@ class Site:
     def _kept(self, name: str) -> supervising._Kept:
         return next(kept for kept in self.supervisor._kept if kept.process.service.name == name)
 
-    def flood_redis(self) -> bool:
-        """Push items into the lists of turns, and put a text in the place of one."""
+    def empty_redis(self) -> bool:
         with redis.Redis(unix_socket_path=str(self.folder / "socket"), socket_timeout=10.0) as client:
-            for name in (LOOK, TURNS):
-                client.lpush(name, *[b"junk"] * FLOOD)
-            client.set(TURNS_CHECKS, "text")
+            client.flushall()
         return True
 
     def take_database(self) -> bool:

@@ -15,21 +15,26 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from celery import Celery
 
 from tests.support.fake_door import TOKEN
 from tests.support.jobs import wait_until
 from tournament.embedded.processes.redis_server import broker_url, find_redis_server, find_trouble
 from tournament.queues import CHANGES
 from workers.sandbox.policy import TRUST
+from workers.service.broker import PLAY, broker_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @contextmanager
-def running_redis(binary: Path | None = None, *more: str) -> Iterator[Path]:
-    """The socket of one of our own, with ``more`` options. Not in a test's folder: a path has little room."""
+def running_redis(binary: Path | None = None, *more: str, at: Path | None = None) -> Iterator[Path]:
+    """The socket of one of our own, with ``more`` options; ``at`` the socket of one that has ended.
+
+    Not in a test's folder: a path has little room.
+    """
     folder = Path(tempfile.mkdtemp(prefix="redis-"))
-    socket = folder / "s"
+    socket = at or folder / "s"
     options = ("--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(folder), *more)
     server = subprocess.Popen([binary or find_redis_server(), *options], stdout=subprocess.DEVNULL)
     try:
@@ -40,6 +45,14 @@ def running_redis(binary: Path | None = None, *more: str) -> Iterator[Path]:
         server.terminate()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def tell_slots(url: str, queue: str = "games") -> Celery:
+    """Have a free slot of a worker ask for work, as the record keeper does; returns the app that sent it."""
+    app = Celery("tests")
+    app.conf.update(broker_settings(url, queue))
+    app.send_task(PLAY)
+    return app
 
 
 def kill_redis(client: redis.Redis) -> None:
@@ -82,8 +95,7 @@ def without_django(folder: Path) -> dict[str, str]:
 
 
 QUICK = {
-    "workers.service.celery.IDLE_SECONDS": 0.5,
-    "workers.service.celery.ALONE_SECONDS": 0.5,
+    "workers.service.worker.TEND_SECONDS": 0.5,
     "workers.service.worker.HEARTBEAT_SECONDS": 1.0,
     "workers.service.worker.WAITING_HEARTBEAT_SECONDS": 0.2,
     "workers.service.worker.TICK_SECONDS": 0.1,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from celery import Celery
 from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -17,23 +18,23 @@ from tournament import queues
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.queues import BrokerState
 from tournament.services.results import estimates
+from tournament.services.work import messages
 from workers.jobs import GameJob
-from workers.service.turns import open_redis
+from workers.service.broker import open_redis
 
 
 class FakeRedis:
-    """Turns in memory, in the place of Redis."""
+    """The number of messages in each queue, in the place of Redis."""
 
     def __init__(self) -> None:
         self.lengths: dict[str, int] = {}
         self.is_away = False
 
-    def push_turns(self, queue: str, count: int = 1, most: int = 1) -> None:
+    def send(self, app: Celery, task: str, queue: str, count: int = 1, *, most: int | None = None) -> None:
         if not self.is_away:
-            self.lengths[queue] = min(most, self.lengths.get(queue, 0) + count)
-
-    def waiting_turns(self, queue: str) -> int | None:
-        return None if self.is_away else self.lengths.get(queue, 0)
+            waiting = self.lengths.get(queue, 0)
+            wanted = waiting + count if most is None else max(waiting, min(waiting + count, most))
+            self.lengths[queue] = wanted
 
     def look_at_broker(self, names: list[str]) -> BrokerState:
         if self.is_away:
@@ -45,16 +46,17 @@ class FakeRedis:
 
 
 @pytest.fixture(autouse=True)
-def turns(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
+def broker(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
     fake = FakeRedis()
-    for name in ("push_turns", "waiting_turns", "look_at_broker"):
+    monkeypatch.setattr(messages, "_sent_at", float("-inf"))
+    for name in ("send", "look_at_broker"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     monkeypatch.setattr(queues, "_PAGES", fake)
     return fake
 
 
 @pytest.fixture
-def real_redis(turns: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
+def real_redis(broker: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
     """A client of a Redis that has what is watched, and the messages that pages have changed."""
     queues._client.cache_clear()
     monkeypatch.setattr(queues, "_PAGES", queues._Patience())

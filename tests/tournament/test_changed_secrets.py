@@ -28,7 +28,6 @@ from tests.support.sites import SiteData
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import answers
 from tournament.services.accounts.tokens import create_token, find_token
-from workers.service.turns import LOOK, push, waiting
 
 
 @pytest.mark.django_db
@@ -64,18 +63,18 @@ def test_a_deleted_secret_key_is_made_anew(tmp_path: Path) -> None:
     assert (site.data / "secret_key").read_text() not in {before, ""}
 
 
-def test_another_password_of_redis_shuts_the_old_one_out_and_keeps_the_turns() -> None:
+def test_another_password_of_redis_shuts_the_old_one_out_and_keeps_the_messages() -> None:
     port = find_port("127.0.0.1", 21870)
     old, new = (f"redis://:{word}@127.0.0.1:{port}/0" for word in ("old", "new"))
     with running_redis(None, "--port", str(port), "--bind", "127.0.0.1") as socket:
         operator = redis.Redis(unix_socket_path=str(socket))
         operator.config_set("requirepass", "old")
         with redis.Redis.from_url(old) as client:
-            push(client, LOOK)
+            client.lpush("keeper", "a message")
         operator.config_set("requirepass", "new")
         assert (answers(old), answers(new)) == (False, True)
         with redis.Redis.from_url(new) as client:
-            assert waiting(client, LOOK) == 1
+            assert client.llen("keeper") == 1
 
 
 @contextmanager

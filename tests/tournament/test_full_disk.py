@@ -198,7 +198,7 @@ def health(query: str = "") -> tuple[int, str]:
 
 @pytest.mark.django_db
 def test_the_health_check_names_each_part_and_a_restart_is_asked_for_only_where_it_helps(
-    monkeypatch: pytest.MonkeyPatch, turns: FakeRedis
+    monkeypatch: pytest.MonkeyPatch, broker: FakeRedis
 ) -> None:
     well, live = "disk: ok\ndatabase: ok\nredis: ok\nkeeper: ok\n", "disk: ok\ndatabase: ok\n"
     assert health() == (503, well.replace("keeper: ok", "keeper: it has not started yet"))
@@ -209,7 +209,7 @@ def test_the_health_check_names_each_part_and_a_restart_is_asked_for_only_where_
     assert (status, "\nkeeper: it has not worked for " in text) == (503, True)
     assert health("?live") == (200, live)
     Keeper.objects.update(seen_at=timezone.now())
-    turns.is_away = True
+    broker.is_away = True
     assert health() == (503, well.replace("redis: ok", "redis: it does not answer"))
     assert health("?live") == (200, live)
 

@@ -97,8 +97,8 @@ def test_a_folder_of_an_earlier_release_is_told_at_the_next_start(tmp_path: Path
         (*MANAGE, "createsuperuser", "--no-input", "--username=ada", "--email=a@example.org"),
         (*ARENA, "admin", "ada"),
         (*MODULE, "tournament.http", "--bind=127.0.0.1:0"),
-        (*MODULE, "celery", "--app=tournament.celery", "beat", "--pidfile="),
-        (*MODULE, "celery", "--app=tournament.celery", "worker", "--queues=look", "--pool=solo"),
+        (*MODULE, "celery", "--app=tournament", "beat", "--pidfile="),
+        (*MODULE, "celery", "--app=tournament", "worker"),
     ],
     ids=lambda words: " ".join(words[2:]),
 )

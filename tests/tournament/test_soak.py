@@ -203,7 +203,7 @@ def test_every_kind_of_fault_is_caused_and_those_that_last_end(monkeypatch: pyte
     assert {kind for kind in faults.counts if "worker" in kind} == {WHOLE, SLOT, "workers cut off"}
     assert {f"kill {name}" for name in SERVICES} <= set(harmed.told)
     assert {f"stop {name}" for name in STOPPED} <= set(harmed.told)
-    assert {"kill redis", "flood_redis", "kill_child site"} <= set(harmed.told)
+    assert {"kill redis", "empty_redis", "kill_child site"} <= set(harmed.told)
     away = [(f"take {name}", f"give_back {name}") for name in AWAY]
     for begun, ended in (("take_database", "return_database"), ("silence", "resume"), *away):
         assert harmed.told.index(begun) < harmed.told.index(ended)

@@ -1,4 +1,4 @@
-"""The record keeper's task: the inbox first, then what is due by its own clock; and its Celery app."""
+"""The record keeper's tasks, their schedule, and its Celery app."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from celery import Celery
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
@@ -26,10 +30,10 @@ from tournament.models import Attempt, EventCount, Game, InboxReport, Keeper, Wo
 from tournament.services import event_counts
 from tournament.services.results.keeper import record_inbox
 from workers.jobs import Batch
-from workers.service import turns
+from workers.service.broker import KEEPER, PLAY, broker_settings, open_redis
 
 pytestmark = pytest.mark.django_db
-look_at_broker, push_turns, waiting_turns = queues.look_at_broker, queues.push_turns, queues.waiting_turns
+look_at_broker, send = queues.look_at_broker, queues.send
 
 
 @pytest.fixture
@@ -42,76 +46,69 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The record keeper's own clock; nothing has been done yet."""
     now = [1000.0]
     monkeypatch.setattr(tasks.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
-    for duty in tasks.DUTIES:
-        monkeypatch.setattr(duty, "_due_at", 0.0)
+    for each in tasks.RESTED:
+        monkeypatch.setattr(each, "due_at", 0.0)
     return now
 
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> list[str]:
-    """The names of the duties that were done, in the place of doing them."""
+    """The names of the tasks that ran, in the place of running them."""
     names: list[str] = []
-    for duty in tasks.DUTIES:
-        monkeypatch.setattr(duty, "_run", lambda name=duty.name: names.append(name))
+    for each in tasks.RESTED:
+        monkeypatch.setattr(each, "run", lambda name=each.name: names.append(name))
     return names
+
+
+def run_all() -> None:
+    """What the beat sends within a minute, once each."""
+    for name in celery.PERIODS_S:
+        celery.app.tasks[f"tournament.{name}"]()
 
 
 def report_all(worker: DoorWorker, batch: Batch) -> None:
     worker.post(batch.job, reports=tuple(report for job in batch.jobs for report in play_short(job)))
 
 
-def test_the_site_has_one_task_which_the_beat_starts_every_second() -> None:
-    assert {name for name in celery.app.tasks if name.startswith("tournament.")} == {"tournament.look"}
-    assert celery.app.conf.beat_schedule == {"look": {"task": "tournament.look", "schedule": 1.0}}
-    assert [queue.name for queue in celery.app.conf.task_queues] == [turns.LOOK]
+def test_the_beat_sends_every_task_of_the_record_keeper() -> None:
+    names = {name for name in celery.app.tasks if name.startswith("tournament.")}
+    schedule = celery.app.conf.beat_schedule.values()
+    assert names == {entry["task"] for entry in schedule}
+    assert all(entry["options"]["expires"] > 0 for entry in schedule)
+    assert [queue.name for queue in celery.app.conf.task_queues] == [KEEPER]
 
 
-def test_a_look_handles_the_inbox_and_does_what_is_due(worker: DoorWorker, clock: list[float]) -> None:
+def test_the_tasks_handle_the_inbox_and_do_what_is_due(worker: DoorWorker, clock: list[float]) -> None:
     make_tournament(ladders=["dogon-kulei"])
     report_all(worker, worker.take())
     open_door()
     Keeper.objects.all().delete()
-    tasks.look()
+    run_all()
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
     assert not InboxReport.objects.exists()
     assert Keeper.objects.count() == 1
 
 
-def test_each_duty_has_its_own_period(ran: list[str], clock: list[float]) -> None:
+def test_messages_that_have_waited_run_a_task_once(ran: list[str], clock: list[float]) -> None:
     for _ in range(30):
-        tasks.look()
-        clock[0] += 1
-    counts = {name: ran.count(name) for name in ran}
-    assert counts == {
-        "tend": 30,
-        "sweep": 6,
-        "pages": 10,
-        "recompute": 6,
-        "estimates": 3,
-        "mails": 1,
-        "digests": 3,
-        "prune": 1,
-    }
+        run_all()
+        clock[0] += 0.01
+    assert sorted(ran) == sorted(each.name for each in tasks.RESTED)
 
 
-def test_nothing_is_starved_while_reports_keep_arriving(
-    ran: list[str], clock: list[float], turns: FakeRedis, monkeypatch: pytest.MonkeyPatch
+def test_reports_that_are_left_are_handled_after_the_tasks_that_wait(
+    broker: FakeRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budgets: list[float] = []
 
     def never_empty(seconds: float) -> bool:
         budgets.append(seconds)
-        clock[0] += seconds
         return True
 
     monkeypatch.setattr(tasks, "record_inbox", never_empty)
-    for _ in range(30):
-        turns.lengths.clear()
-        tasks.look()
-        assert turns.lengths == {"look": 1}
-    assert budgets == [tasks.INBOX_S] * 30
-    assert ran.count("sweep") == 6
-    assert ran.count("tend") == 30
+    tasks.record()
+    assert broker.lengths == {KEEPER: 1}
+    assert budgets == [tasks.INBOX_S]
 
 
 def test_pages_are_true_while_reports_keep_arriving(
@@ -127,7 +124,7 @@ def test_pages_are_true_while_reports_keep_arriving(
     assert "keeper: it has not worked for 90 s" in Client().get("/healthz").content.decode()
     assert "The record keeper has not worked since" in Client().get("/workers/").content.decode()
     monkeypatch.setattr(tasks, "record_inbox", lambda seconds: True)
-    tasks.look()
+    run_all()
     assert Client().get("/healthz").status_code == 200
     page = Client().get("/workers/").content.decode()
     assert "The record keeper has not worked" not in page
@@ -146,30 +143,25 @@ def test_a_slow_duty_rests_for_as_long_as_it_took(
         times.append(clock[0])
         clock[0] += 4.0
 
-    tend = next(duty for duty in tasks.DUTIES if duty.name == "tend")
-    monkeypatch.setattr(tend, "_run", slow)
+    tend = next(each for each in tasks.RESTED if each.name == "tend")
+    monkeypatch.setattr(tend, "run", slow)
     for _ in range(20):
-        tasks.look()
+        tend()
         clock[0] += 1.0
     assert times[:3] == [1000.0, 1008.0, 1016.0]
 
 
-def test_what_fails_is_counted_and_stops_nothing_else(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch, on_commit: OnCommit
-) -> None:
+def test_what_fails_is_counted_by_task(monkeypatch: pytest.MonkeyPatch, on_commit: OnCommit) -> None:
     event_counts.store_counts()
     EventCount.objects.all().delete()
-    monkeypatch.setattr(tasks.DUTIES[0], "_run", lambda: 1 / 0)
+    monkeypatch.setattr(tasks.RESTED[0], "run", lambda: 1 / 0)
     with on_commit():
-        tasks.look()
+        celery.app.tasks["tournament.sweep"].apply()
     event_counts.store_counts()
-    assert set(ran) == {duty.name for duty in tasks.DUTIES[1:]}
     assert list(EventCount.objects.values_list("kind", "label", "count")) == [("error", "sweep", 1)]
 
 
-def test_while_the_database_is_away_the_record_keeper_waits(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_the_database_is_away_the_record_keeper_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[float] = []
     pauses: list[float] = []
 
@@ -188,32 +180,31 @@ def test_while_the_database_is_away_the_record_keeper_waits(
     monkeypatch.setattr(tasks, "record_inbox", away_twice)
     monkeypatch.setattr(tasks, "connection", Connection())
     monkeypatch.setattr(tasks.time, "sleep", pauses.append)  # type: ignore[attr-defined]
-    tasks.look()
+    tasks.record()
     assert pauses == [1.0, 2.0]
-    assert "sweep" in ran
 
 
-def test_tending_tells_free_slots_that_games_wait(worker: DoorWorker, turns: FakeRedis) -> None:
+def test_tending_tells_free_slots_that_games_wait(worker: DoorWorker, broker: FakeRedis) -> None:
     worker.slots = 3
     worker.beat()
     tournament = make_tournament(ladders=["dogon-kulei"], pairs=2)
     tasks.tend()
-    assert turns.lengths == {"turns": 2}
+    assert broker.lengths == {"games": 2}
     tasks.tend()
-    assert turns.lengths == {"turns": 2}
+    assert broker.lengths == {"games": 2}
     make_tournament(
         ladders=["dogon-kulei"], pairs=8, name="more", versions=[p.version for p in tournament.entries.all()]
     )
     tasks.tend()
-    assert turns.lengths == {"turns": 3}
-    turns.lengths.clear()
+    assert broker.lengths == {"games": 3}
+    broker.lengths.clear()
     Worker.objects.update(quarantined_at=timezone.now())
     tasks.tend()
-    assert turns.lengths == {}
+    assert broker.lengths == {}
 
 
 def test_a_slot_that_has_not_reported_its_last_games_counts_once(
-    worker: DoorWorker, turns: FakeRedis
+    worker: DoorWorker, broker: FakeRedis
 ) -> None:
     worker.slots = 2
     worker.beat()
@@ -221,14 +212,14 @@ def test_a_slot_that_has_not_reported_its_last_games_counts_once(
     first = worker.take()
     worker.ask(holds=(first.job,))
     tasks.tend()
-    assert turns.lengths == {"turns": 1}
+    assert broker.lengths == {"games": 1}
 
 
-def test_without_redis_games_are_recorded_and_nothing_fails(worker: DoorWorker, turns: FakeRedis) -> None:
-    turns.is_away = True
+def test_without_redis_games_are_recorded_and_nothing_fails(worker: DoorWorker, broker: FakeRedis) -> None:
+    broker.is_away = True
     make_tournament(ladders=["dogon-kulei"])
     report_all(worker, worker.take())
-    tasks.look()
+    run_all()
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
 
 
@@ -251,52 +242,70 @@ def test_a_keeper_that_was_away_records_what_came_meanwhile(worker: DoorWorker) 
 # Redis
 
 
-def test_turns_are_kept_up_to_a_number_and_a_missing_redis_is_told_once(
+def test_messages_are_sent_up_to_a_number_and_a_missing_redis_is_told_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    now = [1000.0]
-    monkeypatch.setattr(queues.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
+    monkeypatch.setattr(queues, "REST_S", 0.0)
     monkeypatch.setattr(queues, "_REDIS", queues._Patience())
     queues._client.cache_clear()
     with running_redis() as socket:
         monkeypatch.setenv("REDIS_URL", broker_url(socket))
+        app = Celery("tests")
+        app.conf.update(broker_settings(broker_url(socket), KEEPER))
         for _ in range(3):
-            push_turns(turns.LOOK)
-        push_turns(turns.TURNS, 5, most=4)
-        assert (waiting_turns(turns.LOOK), waiting_turns(turns.TURNS)) == (1, 4)
-        state = look_at_broker([turns.LOOK, turns.TURNS])
-        assert state.lengths == {"look": 1, "turns": 4}
+            send(app, celery.RECORD, KEEPER)
+            send(app, PLAY, "games", 5, most=4)
+        state = look_at_broker([KEEPER, "games"])
+        assert state.lengths == {KEEPER: 3, "games": 4}
         assert state.memory
-    assert waiting_turns(turns.LOOK) is None
-    push_turns(turns.LOOK)
-    now[0] += queues.REST_S
-    assert waiting_turns(turns.LOOK) is None
+    for _ in range(2):
+        send(app, celery.RECORD, KEEPER)
     assert [record.message for record in caplog.records if "Redis" in record.message] == [
         "Redis does not answer"
     ]
-    assert look_at_broker([turns.LOOK]).trouble == "does not answer"
+    assert look_at_broker([KEEPER]).trouble == "does not answer"
     queues._client.cache_clear()
+
+
+@contextmanager
+def celery_process(url: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the site's app at this Redis, which ends well."""
+    environment = {**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": url}
+    environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
+    command = (sys.executable, "-m", "celery", "--app=tournament", *words)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("with_redis", [True, False])
-def test_a_real_record_keeper_records_what_comes_with_and_without_redis(
-    worker: DoorWorker, with_redis: bool
+def test_a_real_record_keeper_and_beat_record_what_comes_after_all_faults_of_redis(
+    worker: DoorWorker, tmp_path: Path
 ) -> None:
-    make_tournament(ladders=["dogon-kulei"])
-    batch = worker.take()
-    with running_redis() as socket:
-        url = broker_url(socket) if with_redis else "redis://127.0.0.1:1/0"
-        environment = {**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": url}
-        environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
-        command = (sys.executable, "-m", "celery", "--app=tournament.celery")
-        keeper = (*command, "worker", "--queues=look", "--pool=solo", "--without-gossip", "--without-mingle")
-        process = subprocess.Popen(keeper, cwd=ROOT, env=environment)
-        try:
-            report_all(worker, batch)
-            assert wait_until(lambda: Game.objects.filter(state="done").count() == 2, 60)
+    """Celery shows both the process and its tasks, and its consumer comes back."""
+    make_tournament(ladders=["dogon-kulei"], pairs=1)
+    batches = [worker.take()]
+    with running_redis() as socket, open_redis(url := broker_url(socket)) as client:
+        schedule = f"--schedule={tmp_path / 'beat'}"
+        with celery_process(url, "worker"), celery_process(url, "beat", schedule, "--pidfile="):
+            report_all(worker, batches[0])
+            assert wait_until(lambda: Game.objects.filter(state="done").exists(), 60)
             assert wait_until(Keeper.objects.exists, 60)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
+            app = Celery("operator", broker=url)
+            assert wait_until(lambda: app.control.ping(timeout=5), 60)
+            seen: set[str] = set()
+            with app.connection_for_read() as connection:
+                receiver = app.events.Receiver(
+                    connection, handlers={"task-received": lambda event: seen.add(event["name"])}
+                )
+                receiver.capture(limit=30, timeout=60)
+            assert {"tournament.record", "tournament.tend"} <= seen
+            client.flushall()
+            client.shutdown(nosave=True)
+            with running_redis(at=socket):
+                seen_at = Keeper.objects.get().seen_at
+                assert wait_until(lambda: Keeper.objects.get().seen_at > seen_at, 60)

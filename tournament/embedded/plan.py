@@ -23,7 +23,7 @@ queue up, and then all slots wait for it. Where the kernel gives each session it
 (``sched(7)``, autogroups) this has no effect: the keeper, in its own session, gets as much as an engine.
 """
 ALONE = ("--without-gossip", "--without-mingle")
-"""The record keeper exchanges no messages with other workers of Celery."""
+"""The record keeper needs no news of other workers of Celery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def services(
         Service("beat", _celery("beat", "--schedule", str(data / "beat-schedule"), "--pidfile=")),
         Service(
             "keeper",
-            _celery("worker", "--queues=look", "--pool=solo", "--hostname=keeper@%h", *ALONE),
+            _celery("worker", "--hostname=keeper@%h", "--purge", *ALONE),
         ),
         Service("players", _worker("games", f"--slots={workers}"), own),
         Service("validators", _worker("validation"), own),  # idle except for new bots, which need not wait
@@ -89,7 +89,7 @@ def make_worker_token() -> str:
 
 
 def _celery(*arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "celery", "--app", "tournament.celery", *arguments, "--loglevel=INFO")
+    return (sys.executable, "-m", "celery", "--app", "tournament", *arguments, "--loglevel=INFO")
 
 
 def _worker(queue: str, *arguments: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from tournament.models import (
 from tournament.services.accounts.acts import last_backup
 from tournament.services.fair_share import of_work
 from workers.jobs import BOTH_UNABLE, Work
-from workers.service.turns import LOOK, TURNS, TURNS_CHECKS
+from workers.service.broker import KEEPER, QUEUES
 
 MOST_COUNTED = 100_000
 """Waiting and halted games are counted up to this number."""
@@ -183,11 +183,11 @@ def oldest_report() -> datetime.datetime | None:
 
 
 def _broker() -> Iterator[Metric]:
-    state = queues.look_at_broker([LOOK, TURNS, TURNS_CHECKS])
+    state = queues.look_at_broker([KEEPER, *QUEUES.values()])
     yield _gauge("duarena_redis_up", "Whether the site can use Redis", [((), int(not state.trouble))])
     if state.trouble:
         return
-    yield _gauge("duarena_turns", "Turns that wait in Redis", state.lengths.items(), "queue")
+    yield _gauge("duarena_messages", "Messages that wait in Redis", state.lengths.items(), "queue")
     if state.memory is not None:
         yield _gauge("duarena_redis_memory_bytes", "Memory that Redis uses", [((), state.memory)])
 

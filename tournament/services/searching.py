@@ -6,7 +6,6 @@ import datetime
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery, Sum
@@ -17,12 +16,11 @@ from engines.rules.base import Position
 from tournament import access
 from tournament.http.addresses import counted_address
 from tournament.models import BotSearch, BotVersion, Game, LadderRating, PersonGame, User, Worker
-from tournament.queues import push_turns
 from tournament.services.accounts.tokens import TooMuch, spend
 from tournament.services.fair_share import is_exhausted
+from tournament.services.work.messages import send_search
 from tournament.services.work.searches import end_searches
 from workers.jobs import Work
-from workers.service.turns import QUEUES
 
 DAY = datetime.timedelta(days=1)
 SECONDS = (1, 3, 10)
@@ -148,8 +146,7 @@ def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:
 def _store(search: BotSearch) -> None:
     """Store a search, and have a free slot ask at once."""
     search.save(force_insert=True)
-    for queue in QUEUES.values():
-        transaction.on_commit(partial(push_turns, queue))
+    transaction.on_commit(send_search)
 
 
 def check_asked(version: BotVersion, ladder: str, user: User | None) -> None:

@@ -73,7 +73,7 @@ def _run(slots: int) -> int:
         print(explain_refusal(refusal, probe_sandbox()[0].level), file=sys.stderr, flush=True)
     status = run(slots)
     if not status and RESTART.is_due:
-        start_again("--nice=0")  # the niceness is inherited
+        start_again()
     return status
 
 

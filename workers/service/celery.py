@@ -1,7 +1,7 @@
 """The Celery app of a worker, configured by environment variables.
 
     REDIS_URL         the site's Redis, as redis://host:6379/0 or redis+socket:///path; without it the worker
-                      asks the site every few seconds
+                      has free slots ask the site every few seconds
     DUARENA_SITE      the site's address
     DUARENA_TOKEN     a worker token of the site
     DUARENA_NAME      the worker's name
@@ -11,7 +11,7 @@
     DUARENA_PIN       "0" lets the system choose the core of each slot
     DUARENA_LOG       "json" for logs with a JSON object a line
 
-A task has no arguments: it makes a free slot ask the site. See ``turns_transport``.
+``celery -A workers.service worker`` starts the worker. Its task has no arguments: a free slot asks the site.
 """
 
 from __future__ import annotations
@@ -25,17 +25,14 @@ from celery.signals import worker_process_init, worker_shutting_down
 
 from workers.cores import claim_cores
 from workers.jobs import Work
+from workers.service.broker import QUEUES, broker_settings
 from workers.service.restart import RESTART
 from workers.service.slots import SLOTS, SlotState
-from workers.service.turns import QUEUES
-from workers.service.turns_transport import use_turns
 from workers.watchdog import end_with_parent, watch_threads
 
 TAKES = "DUARENA_TAKES"
-TASK = "workers.play"
-IDLE_SECONDS = 5.0
-ALONE_SECONDS = 2.0
-"""After this time an idle slot asks for work: with the site's Redis, and without."""
+MEMORY = "memory://"
+"""The broker of a worker without the site's Redis: its own main process."""
 
 
 def work_taken() -> tuple[Work, ...]:
@@ -43,29 +40,9 @@ def work_taken() -> tuple[Work, ...]:
     return Work(os.environ.get(TAKES) or Work.GAMES), Work.ANALYSIS
 
 
-def turns_queue() -> str:
-    """The list of turns of this worker."""
-    return QUEUES[work_taken()[0]]
-
-
 app = Celery("duarena", include=["workers.service.tasks"])
-app.conf.update(
-    worker_hijack_root_logger=False,
-    worker_lost_wait=1.0,  # until the turn of a killed slot counts as over
-    worker_redirect_stdouts=False,
-)
-
-
-def configure() -> None:
-    """Configure the app from the environment; call it before the app is used."""
-    redis = os.environ.get("REDIS_URL", "")
-    use_turns(
-        app,
-        redis,
-        {turns_queue(): TASK},
-        idle_s=IDLE_SECONDS if redis else ALONE_SECONDS,
-        may_take=lambda: not SLOTS.is_barred and not SLOTS.is_stopping,
-    )
+app.conf.update(broker_settings(os.environ.get("REDIS_URL") or MEMORY, QUEUES[work_taken()[0]]))
+app.conf.worker_lost_wait = 1.0  # until the message of a killed slot counts as done
 
 
 @worker_shutting_down.connect

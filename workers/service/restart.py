@@ -57,16 +57,17 @@ RESTART = Restart()
 """The restart state of this process, used if it is a worker."""
 
 
-def start_again(*words: str) -> None:
-    """Replace this process by its own command with ``words`` appended; does not return."""
+def start_again() -> None:
+    """Replace this process by its own command; does not return."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(sys.executable, again(sys.orig_argv, words))
+    os.execv(sys.executable, again(sys.orig_argv))
 
 
-def again(command: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The command line with ``words`` at its end, without repeating those of an earlier restart."""
-    return [command[0], *(word for word in command[1:] if word not in words), *words]
+def again(command: Sequence[str]) -> list[str]:
+    """The command line for the same worker, which inherits its niceness."""
+    nice = ["--nice=0"] if "start" in command else []
+    return [*(word for word in command if word not in nice), *nice]
 
 
 class SandboxRecheck:

@@ -14,10 +14,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready, worker_shutdown
 from celery.worker import state
 
 from engines.release import RELEASE
@@ -26,7 +27,8 @@ from workers.bundles.cache import touch_alive
 from workers.jobs import Heartbeat
 from workers.sandbox.levels import Verdict
 from workers.sandbox.policy import trusts_all
-from workers.service.celery import app, configure, turns_queue, work_taken
+from workers.service.broker import PLAY
+from workers.service.celery import MEMORY, app, work_taken
 from workers.service.context import (
     RUN,
     open_door,
@@ -36,8 +38,9 @@ from workers.service.context import (
     worker_name,
     worker_speed,
 )
-from workers.service.restart import RESTART, SandboxRecheck
+from workers.service.restart import RESTART, SandboxRecheck, start_again
 from workers.service.site import SiteDoor
+from workers.service.slot import LAST_POST_SECONDS
 from workers.service.slots import SLOTS, Slots, SlotState
 from workers.watchdog import watch_threads
 
@@ -45,6 +48,9 @@ HEARTBEAT_SECONDS = 5.0
 WAITING_HEARTBEAT_SECONDS = 1.0
 """The interval of heartbeats while a worker waits for the site to admit it."""
 TICK_SECONDS = 0.5
+TEND_SECONDS = 2.0
+"""The interval in which free slots ask for work without the site's Redis."""
+SLACK_SECONDS = 2.0
 STATUS_SECONDS = 10.0
 HEARTBEAT_TIMEOUT_SECONDS = 10.0
 LAST_HEARTBEAT_SECONDS = 3.0
@@ -166,49 +172,119 @@ class StatusLine:
         )
 
 
-def run(slots: int) -> int:
-    """Run the worker of this process until it is stopped; returns its exit status, 1 if it did not start."""
-    configure()
-    verdict, _ = probe_sandbox()
-    door = open_door()
-    door.connection.timeout = HEARTBEAT_TIMEOUT_SECONDS
-    registration = Registration(
-        _identity(slots, verdict), SLOTS, door, on_answer=lambda: touch_alive(worker_cache())
-    )
-    recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
-    ended = threading.Event()
-    heart = threading.Thread(target=_beat, args=(registration, ended), name="heartbeat", daemon=True)
+class MainProcess:
+    """What the main process of a worker does beside Celery's, whose pool it gets."""
 
-    def look_for_sandbox() -> None:
-        if SLOTS.is_stopping:
-            return
-        if not trusts_all(os.environ) and (change := recheck.find_change(time.monotonic())):
+    def __init__(self, slots: int) -> None:
+        verdict, _ = probe_sandbox()
+        self._door = open_door()
+        self._door.connection.timeout = HEARTBEAT_TIMEOUT_SECONDS
+        self.registration = Registration(
+            _identity(slots, verdict), SLOTS, self._door, on_answer=lambda: touch_alive(worker_cache())
+        )
+        self._recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
+        self._processes: set[int] = set()
+        self._ended = threading.Event()
+        self._heart = threading.Thread(
+            target=_beat, args=(self.registration, self._ended), name="heartbeat", daemon=True
+        )
+
+    def begin(self, pool: Any) -> None:
+        watch_threads()
+        self._heart.start()
+        threading.Thread(target=self._tend, args=(pool,), name="tend", daemon=True).start()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._heart.ident is not None
+
+    def end(self) -> None:
+        """Tell the site that this worker has stopped."""
+        self._ended.set()
+        if self.has_begun:
+            self._heart.join(LAST_HEARTBEAT_SECONDS)
+        if not self.registration.status and not self._heart.is_alive():
+            self._door.connection.timeout = LAST_HEARTBEAT_SECONDS
+            self.registration.send(time.monotonic(), stopping=True)
+
+    def _tend(self, pool: Any) -> None:
+        while not self._ended.wait(TEND_SECONDS):
+            try:
+                if not SLOTS.is_stopping:
+                    self._look_for_sandbox()
+                    if app.conf.broker_url == MEMORY:
+                        self._check_slots(set(pool.info["processes"]))
+                        self._feed()
+            except Exception:
+                log.exception("the worker cannot be tended")
+
+    def _look_for_sandbox(self) -> None:
+        if not trusts_all(os.environ) and (change := self._recheck.find_change(time.monotonic())):
             log.warning("%s: this worker restarts", change)
             RESTART.ask()
 
-    @worker_ready.connect(weak=False)
-    def begin(sender: Any, **_: Any) -> None:
-        watch_threads()
-        heart.start()
-        sender.timer.call_repeatedly(1.0, look_for_sandbox)
+    def _check_slots(self, processes: set[int]) -> None:
+        """Start again if a slot was killed.
 
-    _run_celery(slots)
-    ended.set()
-    if heart.ident is None and state.should_stop is None:
-        return 1  # Celery has logged the reason, and returns as from a stop
-    if heart.is_alive():
-        heart.join(LAST_HEARTBEAT_SECONDS)
-    if not registration.status and not heart.is_alive():
-        door.connection.timeout = LAST_HEARTBEAT_SECONDS
-        registration.send(time.monotonic(), stopping=True)
-    return registration.status
+        With a broker in memory all processes of Celery's pool read tasks from one pipe under a lock, and one
+        that was killed keeps the lock.
+        """
+        if self._processes - processes:
+            log.error("a slot was killed: this worker restarts")
+            SLOTS.stop()
+            self._ended.wait(LAST_POST_SECONDS + SLACK_SECONDS)  # the others return their games
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            start_again()
+        self._processes = processes
+
+    def _feed(self) -> None:
+        """Have each free slot ask the site."""
+        if not SLOTS.is_barred:
+            free = self.registration.identity.slots - SLOTS.number_in(SlotState.BUSY)
+            for _ in range(free - waiting_messages()):
+                app.send_task(PLAY)
 
 
-def _run_celery(slots: int) -> None:
-    """Run the Celery worker in this process until it is stopped."""
-    words = ["worker", f"--queues={turns_queue()}", f"--concurrency={slots}", f"--hostname={worker_name()}"]
+def waiting_messages() -> int:
+    """How many messages wait for a slot of this worker."""
+    with app.connection_for_read() as connection:
+        channel: Any = connection.default_channel  # its stubs do not have the method
+        return int(channel.queue_declare(app.conf.task_default_queue, passive=True).message_count)
+
+
+_main: MainProcess | None = None
+
+
+@worker_init.connect
+def _make_main(sender: Any, **_: Any) -> None:
+    global _main
+    os.environ.setdefault("DUARENA_NAME", sender.hostname)
+    app.conf.worker_concurrency = sender.concurrency
+    _main = MainProcess(sender.concurrency)
+
+
+@worker_ready.connect
+def _begin_main(sender: Any, **_: Any) -> None:
+    if _main is not None:
+        _main.begin(sender.pool)
+
+
+@worker_shutdown.connect
+def _end_main(**_: Any) -> None:
+    if _main is not None and _main.has_begun:
+        _main.end()
+
+
+def run(slots: int) -> int:
+    """Run the worker of this process until it is stopped; returns its exit status, 1 if it did not start."""
+    words = ["worker", f"--concurrency={slots}", f"--hostname={worker_name()}", "--loglevel=INFO"]
     become_worker: Callable[[list[str]], object] = app.worker_main  # its stubs say it never returns
-    become_worker([*words, "--loglevel=INFO", "--without-gossip", "--without-heartbeat", "--without-mingle"])
+    become_worker([*words, "--without-gossip", "--without-mingle"])
+    if _main is None or (not _main.has_begun and state.should_stop is None):
+        return 1  # Celery has logged the reason, and returns as from a stop
+    return _main.registration.status
 
 
 def _identity(slots: int, verdict: Verdict) -> Heartbeat:

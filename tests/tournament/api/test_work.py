@@ -123,7 +123,7 @@ def test_an_ask_that_finds_nothing_takes_few_queries_and_writes_nothing(
 
 
 def test_a_report_is_in_the_inbox_once_its_attempt_is_marked_as_reported(
-    worker: DoorWorker, batch: Batch, turns: FakeRedis
+    worker: DoorWorker, batch: Batch, broker: FakeRedis
 ) -> None:
     first, _ = reports(batch)
     worker.post(batch.job, reports=(first,))
@@ -133,7 +133,7 @@ def test_a_report_is_in_the_inbox_once_its_attempt_is_marked_as_reported(
     row = InboxReport.objects.get()
     assert str(row.attempt_id) == first.attempt
     assert decode(GameReport, row.content) == first
-    assert turns.lengths == {"look": 1}
+    assert broker.lengths == {"keeper": 1}
 
 
 def test_both_or_neither_are_stored(

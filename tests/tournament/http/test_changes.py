@@ -16,7 +16,7 @@ from tournament import queues
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.http import changes as module
 from tournament.http.changes import MOST_TOPICS, Changes
-from workers.service.turns import open_redis
+from workers.service.broker import open_redis
 
 NOWHERE = "redis://127.0.0.1:1/0"
 

@@ -22,7 +22,7 @@ from tests.support.brokers import running_redis
 from tests.support.exchanges import get
 from tests.support.schedule import forfeit, make_tournament, make_user, play_all, post
 from tests.tournament.conftest import FakeRedis
-from tournament import queues, tasks
+from tournament import celery, queues, tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.http.application import _note
@@ -41,7 +41,7 @@ from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.results import keeper
 from tournament.services.work.attempts import give_back
 from workers.jobs import GameJob
-from workers.service import turns as redis_turns
+from workers.service.broker import KEEPER, open_redis
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
@@ -145,14 +145,16 @@ def test_the_age_of_the_last_backup_is_known_once_there_is_one() -> None:
     assert read()["duarena_backup_age_seconds",] == pytest.approx(5 * 3600, abs=30)
 
 
-def test_a_duty_that_fails_is_counted(
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+def test_a_task_that_fails_is_counted(
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise RuntimeError("a fault of the test")
 
+    monkeypatch.setattr(tasks.RESTED[-1], "run", fail)
+    monkeypatch.setattr(tasks.RESTED[-1], "due_at", 0.0)
     with django_capture_on_commit_callbacks(execute=True):
-        tasks.Duty("prune", 30, fail).run_if_due()
+        celery.app.tasks["tournament.prune"].apply()
     event_counts.store_counts()
     assert read()["duarena_keeper_errors_total", "prune"] == 1
 
@@ -183,29 +185,29 @@ def test_waits_are_the_ages_of_the_oldest(deal: Deal) -> None:
     assert values["duarena_attempts", "taken"] == Attempt.objects.count() - reported - 1
 
 
-def test_workers_and_their_slots_are_counted_by_condition(deal: Deal, turns: FakeRedis) -> None:
+def test_workers_and_their_slots_are_counted_by_condition(deal: Deal, broker: FakeRedis) -> None:
     make_tournament(ladders=["dogon-kulei"], pairs=1)
     deal()
     Worker.objects.update(slots=4, busy=3)
-    turns.lengths = {redis_turns.TURNS: 5, redis_turns.LOOK: 1}
+    broker.lengths = {"games": 5, KEEPER: 1}
     values = read()
     assert values["duarena_workers", "busy", "games"] == 1
     assert ("duarena_workers", "lost", "games") not in values
     assert values["duarena_slots", "all", "games"] == 4
     assert values["duarena_slots", "busy", "games"] == 3
-    assert values["duarena_turns", "turns"] == 5
-    assert values["duarena_turns", "look"] == 1
+    assert values["duarena_messages", "games"] == 5
+    assert values["duarena_messages", KEEPER] == 1
     Worker.objects.update(state="lost")
     values = read()
     assert values["duarena_workers", "lost", "games"] == 1
     assert ("duarena_slots", "all", "games") not in values
 
 
-def test_without_redis_all_other_values_are_there(turns: FakeRedis) -> None:
-    turns.is_away = True
+def test_without_redis_all_other_values_are_there(broker: FakeRedis) -> None:
+    broker.is_away = True
     values = read()
     assert values["duarena_redis_up",] == 0
-    assert ("duarena_turns", "look") not in values
+    assert ("duarena_messages", KEEPER) not in values
     assert values["duarena_disk_free_bytes", "data"] > 0
     assert values["duarena_database_bytes",] > 0
 
@@ -234,7 +236,7 @@ def test_a_redis_that_refuses_the_password_is_said_to_do_so(
 
 def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> redis.Redis:
     """Let the site use this Redis."""
-    client = redis_turns.open_redis(url)
+    client = open_redis(url)
     monkeypatch.setattr(queues, "_client", lambda: client)
     return client
 

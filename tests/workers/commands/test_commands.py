@@ -55,7 +55,7 @@ def test_a_worker_without_a_writable_dev_shm_says_so() -> None:
 
 def test_only_the_tasks_need_anything_installed() -> None:
     packages = ("django", "tournament", "celery", "kombu", "billiard", "redis", "vine")
-    names = "celery context liveness tasks turns turns_transport worker"
+    names = "broker celery context tasks worker"
     done = run_python(import_all(*(f"workers.service.{name}" for name in names.split())), *packages)
     assert (done.returncode, done.stderr) == (0, "")
 

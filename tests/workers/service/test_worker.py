@@ -5,21 +5,26 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import socket
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from celery import Celery
 
 from tests.support.bad_engines import LINE
-from tests.support.brokers import running_redis, running_worker
-from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor, seconds_until
+from tests.support.brokers import ROOT, running_redis, running_worker, tell_slots
+from tests.support.fake_door import PATIENCE_SECONDS, TOKEN, FakeDoor, seconds_until
 from tests.support.jobs import BadBundles, job_of, processes_with, wait_until
 from tests.support.processes import slots_of
 from tournament.embedded.processes.redis_server import broker_url
 from workers.jobs import ComplianceEnding, ComplianceJob, JobGame, SearchJob, Work
-from workers.service.turns import TURNS, open_redis, push
+from workers.sandbox.policy import TRUST
+from workers.service.broker import open_redis
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +136,8 @@ def test_no_engine_outlives_a_slot_that_is_killed_and_its_successor_holds_what_w
     one = bundled("start", "multiply", "-", "go:4", "resist", "-")
     job = door.give(job_of(one, bundled(), games=2, time_control="60+0"))
     with running_worker(door.url, tmp_path, redis=redis_url if with_redis else "") as worker:
+        door.hear(lambda heartbeat: heartbeat.slots == 1)
+        tell_slots(redis_url)
         assert wait_until(lambda: len(processes_with(mark)) == 3)
         (slot,) = slots_of(worker.pid)
         door.is_away = True
@@ -140,12 +147,27 @@ def test_no_engine_outlives_a_slot_that_is_killed_and_its_successor_holds_what_w
         known = len(door.asks)
         door.is_away = False
         door.give(job_of(bundled(), bundled()))
+        tell_slots(redis_url)
         door.wait_for_reports(1)
     first = door.asks[known]
     assert first.holds == ()
     assert first.slot == door.asks[0].slot
     assert first.ask != door.asks[0].ask
     assert job != door.posts[-1][0]
+
+
+def test_a_worker_without_redis_plays_on_after_an_idle_slot_is_killed(
+    door: FakeDoor, bundled: BadBundles, tmp_path: Path
+) -> None:
+    """An idle slot may hold the lock of the pipe that brings tasks to all slots."""
+    with running_worker(door.url, tmp_path, slots=2) as worker:
+        door.wait_for(lambda: door.asks, 2)
+        for slot in slots_of(worker.pid):
+            os.kill(slot, signal.SIGKILL)
+        door.give(job_of(bundled(), bundled()))
+        door.wait_for_reports(1)
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
 
 
 def test_reports_of_a_killed_worker_are_named_and_sent_by_the_next_one(
@@ -222,22 +244,31 @@ def test_a_stopping_worker_does_not_wait_for_a_site_that_is_away(
     assert processes_with(mark) == []
 
 
-def test_turns_start_the_slots_of_a_worker_and_its_own_ones_when_redis_is_gone(
+def test_messages_start_the_slots_of_a_worker_and_its_consumer_comes_back_after_all_faults_of_redis(
     door: FakeDoor, bundled: BadBundles, tmp_path: Path
 ) -> None:
-    with running_redis() as socket:
-        environment = {"DUARENA_LOG": "text"}
-        with running_worker(door.url, tmp_path, redis=broker_url(socket), environment=environment):
-            door.wait_for(lambda: door.asks)
-            door.give(job_of(bundled(), bundled()))
-            push(open_redis(broker_url(socket)), TURNS)
-            door.wait_for_reports(1)
-            with open_redis(broker_url(socket)) as client:
-                client.shutdown(nosave=True)
-            assert wait_until(lambda: "no turns are read" in (tmp_path / "worker.log").read_text())
-            door.give(job_of(bundled(), bundled()))
-            door.wait_for_reports(2)
-    assert (tmp_path / "worker.log").read_text().count("no turns are read") == 1
+    played = itertools.count(1)
+
+    def play() -> Celery:
+        door.give(job_of(bundled(), bundled()))
+        app = tell_slots(url)
+        door.wait_for_reports(next(played))
+        return app
+
+    with (
+        running_redis() as at,
+        open_redis(url := broker_url(at)) as client,
+        running_worker(door.url, tmp_path, redis=url),
+    ):
+        door.hear(lambda heartbeat: heartbeat.slots == 1)
+        app = play()
+        assert wait_until(lambda: app.control.ping(timeout=5), 60)
+        client.flushall()
+        play()
+        for _ in range(2):
+            client.shutdown(nosave=True)
+            with running_redis(at=at):
+                play()
 
 
 def test_all_slots_of_a_worker_play_at_the_same_time(
@@ -252,3 +283,20 @@ def test_all_slots_of_a_worker_play_at_the_same_time(
         assert worker.wait(PATIENCE_SECONDS) == 0
     assert sorted(door.returned) == ["attempt-1", "attempt-1"]
     assert {ask.slot for ask in door.asks} == {0, 1}
+
+
+def test_celery_starts_the_same_worker(door: FakeDoor, bundled: BadBundles, tmp_path: Path) -> None:
+    door.give(job_of(bundled(), bundled()))
+    own = {"DUARENA_SITE": door.url, "DUARENA_TOKEN": TOKEN, "DUARENA_CACHE": str(tmp_path / "cache")}
+    own |= {"DUARENA_BUNDLES": str(tmp_path / "bundles"), "REDIS_URL": "", TRUST: "1"}
+    command = (sys.executable, "-m", "celery", "-A", "workers.service", "worker", "--concurrency=1")
+    outer = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    worker = subprocess.Popen(command, cwd=ROOT, env={**outer, **own})
+    try:
+        (report,) = door.wait_for_reports(1)
+        worker.terminate()
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    finally:
+        worker.kill()
+    assert report.worker.startswith(f"celery@{socket.gethostname()}/")
+    assert door.heartbeats[-1].stopping

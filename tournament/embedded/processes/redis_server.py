@@ -1,6 +1,6 @@
 """The embedded Redis: finds its binary, starts it, tests whether it is ready.
 
-It holds turns, which may be lost, so it writes no file. With an address in ``REDIS_URL`` none is started.
+It holds messages, which may be lost, so it writes no file. With an address in ``REDIS_URL`` none is started.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ import redis
 
 from tournament.embedded import StartError
 from tournament.queues import describe_broker_error
-from workers.service.turns import open_redis
-
-MOST_BYTES = 1024 * 1024
-"""The longest item; turns have no content."""
+from workers.service.broker import open_redis
 
 
 def find_redis_server() -> Path:
@@ -61,7 +58,6 @@ def redis_command(binary: Path, socket: Path) -> tuple[str, ...]:
         "unixsocket": str(socket),
         "unixsocketperm": "700",
         "save": "",
-        "proto-max-bulk-len": str(MOST_BYTES),
         "dir": str(socket.parent),
     }
     return (str(binary), *(word for name, value in options.items() for word in (f"--{name}", value)))

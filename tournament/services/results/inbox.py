@@ -24,7 +24,7 @@ from tournament.services.bulk import insert_rows
 from tournament.services.locks import lock
 from tournament.services.work.attempts import give_back
 from tournament.services.work.leases import is_over_soon, renew
-from tournament.services.work.turns import look
+from tournament.services.work.messages import send_record
 from tournament.services.work.workers import take_back
 from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
 
@@ -86,7 +86,7 @@ def _store_reports(
     if wanted:
         stored = _put_in(wanted, now)
         ignored["late"] += len(wanted) - stored
-        look()
+        send_record()
     for reason, number in ignored.items():
         if number:
             with transaction.atomic():

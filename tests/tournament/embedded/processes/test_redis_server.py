@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
 
 from tests.support.brokers import running_redis
 from tests.support.needs import need
@@ -25,7 +27,7 @@ from tournament.embedded.processes.redis_server import (
 )
 from tournament.embedded.processes.supervisor import Supervisor
 from tournament.queues import open_async
-from workers.service.turns import LOOK, open_redis, push, waiting
+from workers.service.broker import KEEPER, broker_settings, open_redis, queue_named
 
 CERTIFY = """
 set -e
@@ -135,8 +137,17 @@ def test_a_redis_with_tls_is_used_if_its_certificate_is_trusted(
     with running_redis(server, *own, *options):
         assert find_trouble(trusted) == ""
         with open_redis(trusted) as client:
-            push(client, LOOK)
-            assert waiting(client, LOOK) == 1
+            app = Celery("tests")
+            app.conf.update(broker_settings(trusted, KEEPER))
+            app.send_task("tests.any", queue=queue_named(KEEPER))
+            assert client.llen(KEEPER) == 1
+            untrusted = Celery("tests")
+            untrusted.conf.update(broker_settings(address, KEEPER))
+            with (
+                untrusted.connection_for_write() as connection,
+                pytest.raises(OperationalError, match="CERTIFICATE_VERIFY_FAILED"),
+            ):
+                untrusted.send_task("tests.any", connection=connection)
         monkeypatch.setenv("REDIS_URL", trusted)
         assert asyncio.run(_ping())
         assert find_trouble(address).startswith("has a certificate that is not trusted: name its CA with")

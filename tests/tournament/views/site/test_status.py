@@ -118,8 +118,8 @@ def report_game(deal: Deal) -> None:
     post(job.job, reports=tuple(play_all(job))[:1])
 
 
-def test_a_redis_that_does_not_answer_is_named(turns: FakeRedis) -> None:
-    turns.is_away = True
+def test_a_redis_that_does_not_answer_is_named(broker: FakeRedis) -> None:
+    broker.is_away = True
     assert troubles() == {"Redis": "it does not answer"}
 
 

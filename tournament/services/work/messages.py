@@ -1,0 +1,60 @@
+"""Messages that have idle slots ask for work, and the record keeper look at its inbox.
+
+They have no content, and one that is lost costs a second: they are sent again while work waits.
+"""
+
+from __future__ import annotations
+
+import time
+
+from tournament import queues
+from tournament.celery import RECORD, app
+from tournament.models import BotSearch, Exam, Game, Tournament
+from tournament.services.fair_share import of_work
+from tournament.services.work.durations import free_slots
+from workers.jobs import Work
+from workers.service.broker import KEEPER, PLAY, QUEUES
+
+MOST_MESSAGES = 1000
+PAUSE_S = 0.1
+
+_sent_at = float("-inf")
+
+
+def send_record() -> None:
+    """Have the record keeper look at its inbox at once; once in ``PAUSE_S`` of this process."""
+    global _sent_at
+    if time.monotonic() >= _sent_at + PAUSE_S:
+        _sent_at = time.monotonic()
+        queues.send(app, RECORD, KEEPER)
+
+
+def send_search() -> None:
+    """Have a free slot of each kind ask for work at once."""
+    for queue in QUEUES.values():
+        queues.send(app, PLAY, queue, most=1)
+
+
+def send_plays() -> None:
+    """Have as many free slots ask for work as there is work; messages that wait already count.
+
+    They do not expire: clocks of workers may be wrong.
+    """
+    for kind, queue in QUEUES.items():
+        if (free := min(MOST_MESSAGES, free_slots(kind))) > 0 and (waiting := _count_waiting(kind, free)):
+            wanted = min(waiting, free)
+            queues.send(app, PLAY, queue, wanted, most=wanted)
+
+
+def _count_waiting(kind: Work, most: int) -> int:
+    """How many pairs, checks and searches wait, counted up to ``most``: at least as many as batches."""
+    games = Game.objects.filter(
+        of_work(kind, "tournament__"),
+        state=Game.State.WAITING,
+        tournament__state=Tournament.State.RUNNING,
+    )
+    found = games.order_by().values("pairing").distinct()[:most].count()
+    others = [BotSearch.objects.all(), *([Exam.objects.all()] if kind is Work.CHECKS else [])]
+    for rows in others:
+        found += rows.filter(ended_at__isnull=True, assigned="").order_by()[: max(0, most - found)].count()
+    return found
