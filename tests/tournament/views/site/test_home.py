@@ -16,6 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, go_live, round_robin
 from tests.support.parts import PART, followed_address
+from tests.support.seats import seat
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
@@ -331,6 +332,7 @@ def test_what_is_new_is_shown_until_the_visit_ends(site: Site, as_user: LogIn) -
     hour = datetime.timedelta(hours=1)
     User.objects.filter(pk=site.rival.pk).update(seen_at=timezone.now() - hour)
     Game.objects.update(finished_at=timezone.now() - 2 * hour)
+    seat()
     for _ in range(2):
         assert "Nothing new since" in page_of(client)
 
