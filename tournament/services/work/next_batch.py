@@ -165,7 +165,7 @@ def _may_be_long(work: Work) -> bool:
     held = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True)
     held = held.filter(of_work(work, "game__tournament__")).order_by()
     limits = ("game__ladder", "game__tournament__time_control", "game__tournament__ply_limit")
-    jobs = held.values_list("job", *limits).distinct()
+    jobs = held.values_list("job", *limits)  # few; to have them distinct, SQLite would read all attempts
     return len({job for job, *row in jobs if _is_long(*row)}) < max(1, slots_at_work(work) - 1)
 
 
