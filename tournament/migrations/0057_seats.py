@@ -1,4 +1,8 @@
-"""Make the seats of the recorded games, before the update, beside an earlier release that still runs."""
+"""Make the seats of the recorded games, before the update, beside an earlier release that still runs.
+
+216,000 games took 9 s of processor time on SQLite, so a million takes about 45; what is left for the update itself
+is to look for games without seats and to remove three indexes: less than 6 s for as many games.
+"""
 
 import django.db.models.deletion
 from django.conf import settings
