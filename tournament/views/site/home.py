@@ -73,7 +73,7 @@ def _digest(user: User) -> dict[str, Any]:
     """What is new for a logged-in user since the last visit."""
     digest = make_digest(user, away_since(user, timezone.now()))
     lines = [(line, ScoreRow(line.score, _filters(line)), draw_line(line.ratings)) for line in digest.lines]
-    return {"digest": digest, "lines": lines}
+    return {"digest": digest, "lines": lines, "has_bots": user.bots.exists()}
 
 
 def _filters(line: PlayedLine) -> dict[str, object]:

@@ -63,6 +63,13 @@ def test_a_newcomer_reads_what_the_site_is_and_how_to_begin(site: Site, client: 
         assert f'href="{address}"' in hero
 
 
+def test_somebody_with_bots_is_not_offered_the_first_one(site: Site, as_user: LogIn) -> None:
+    pages = [as_user(user).get("/").content.decode() for user in (site.owner, site.staff)]
+    heroes = [page.partition('<div class="hero">')[2].partition("</div>\n</div>")[0] for page in pages]
+    assert ["Your first bot" in hero for hero in heroes] == [False, True]
+    assert ["Upload a bot" in hero for hero in heroes] == [True, False]
+
+
 def test_a_running_game_is_on_a_board_with_players_ratings_and_clocks(site: Site, client: Client) -> None:
     LiveGame.objects.update(white_ms=45_000, black_ms=50_000)
     page = page_of(client)
