@@ -51,10 +51,7 @@ class AlwaysSo(dict[int, float]):
         super().__init__()
         self._seconds = seconds
 
-    def __contains__(self, version: object) -> bool:
-        return True
-
-    def __getitem__(self, version: int) -> float:
+    def get(self, version: int, default: object = None) -> float:
         return self._seconds
 
 
