@@ -81,6 +81,20 @@ def _score(outcome: Outcome, side: Side) -> str:
     return "" if own is None else f" {own} to {other}"
 
 
+def final_count(position: Position) -> str:
+    """What each player has at the end with the seeds left on the board, in a sentence; "" if none count."""
+    outcome = position.outcome()
+    if outcome.white_score is None or outcome.black_score is None:
+        return ""
+    totals = (outcome.white_score, outcome.black_score)
+    left = [total - held for total, held in zip(totals, stores(position), strict=True)]
+    counted = [f"{left[side]} for {NAMES[side]}" for side in Side if left[side] > 0]
+    if not counted:
+        return ""
+    has = [f"{NAMES[side]} has {totals[side]}" for side in Side]
+    return f"The seeds left on the board count, {' and '.join(counted)}: {' and '.join(has)}."
+
+
 def count_captured(before: Position, after: Position) -> int:
     """How many seeds, or stones of the opponent, the move between two positions captured.
 

@@ -23,6 +23,7 @@ from engines.svg import (
     draw,
     draw_names,
     draw_small,
+    final_count,
     flat_style,
     is_wide,
     summarize,
@@ -229,6 +230,25 @@ def test_nobody_is_to_move_after_a_game_that_the_rules_have_not_ended(code: str)
         assert "to-move" not in drawn
         assert ", ." not in drawn
     assert "to move" in draw(start)
+
+
+@pytest.mark.parametrize(
+    ("fen", "text"),
+    [
+        (
+            "0,0,2,2,1,0/0,0,0,0,0,1 b 17 25 - - 17",
+            "The seeds left on the board count, 1 for White and 5 for Black: White has 18 and Black has 30.",
+        ),
+        (
+            "5,0,4,6,10,2/1,0,2,2,0,0 w 0 16 - - 12",
+            "The seeds left on the board count, 32 for Black: White has 0 and Black has 48.",
+        ),
+        ("0,0,0,0,0,0/0,0,0,0,0,0 w 33 15 - - 56", ""),
+        ("4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0", ""),
+    ],
+)
+def test_the_end_says_what_the_seeds_left_on_the_board_add(fen: str, text: str) -> None:
+    assert final_count(GAMES["dogon-kulei"].position.parse(fen)) == text
 
 
 @pytest.mark.parametrize(

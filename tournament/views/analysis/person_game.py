@@ -118,6 +118,7 @@ def _position(game: PersonGame, replay: Replay, ply: int) -> dict[str, object]:
         "board": _draw(game, replay, ply, over=over),
         "top": sides[game.person_side.other],
         "bottom": sides[game.person_side],
+        "count": svg.final_count(step.after) if over else "",
         "spoken": place + svg.summarize(step.after, step.token, over=over),
     }
 
