@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from tournament.celery import PERIODS_S, RECORD, app
 from tournament.models import EventCount
+from tournament.queues import send
 from tournament.services import calendar
 from tournament.services.accounts.digest_mail import send_digests
 from tournament.services.accounts.mails import send_waiting
@@ -32,6 +33,7 @@ from tournament.services.results.keeper import record_inbox
 from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.own_ratings import refresh_ratings
 from tournament.services.work.messages import send_plays, send_record
+from workers.service.broker import KEEPER
 from workers.watchdog import note_task
 
 INBOX_S = 1.0
@@ -143,3 +145,4 @@ def _wait_for_lock(**_: Any) -> None:
 @worker_ready.connect
 def _keeper_is_up(**_: Any) -> None:
     gc.freeze()  # the collector skips existing objects; reports make it run often
+    send(app, "tournament.sweep", KEEPER)  # the site is unhealthy until then

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page
 from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.pages import DESK, PHONE, Visit
-from tests.support.browsers import NO_STREAMS, started_browser
+from tests.support.browsers import NO_STREAMS, POLLS_OFTEN, started_browser
 from tests.support.filled_site import Site, fill_site
 from tests.support.needs import need
 
@@ -37,7 +37,7 @@ def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
 
         def opened(**options: Any) -> Page:
             context = browser.new_context(base_url=live_server.url, **options)
-            context.add_init_script(NO_STREAMS)
+            context.add_init_script(NO_STREAMS + POLLS_OFTEN)
             stack.enter_context(closing(context))
             return context.new_page()
 

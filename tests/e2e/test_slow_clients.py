@@ -33,6 +33,7 @@ SLOWEST_S = 10.0
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
     with running_lonely_site(tmp_path_factory.mktemp("slow") / "data", 8870) as site:
         make_download(site)
+        assert wait_until(lambda: fetch_seconds(site.url + "/healthz") < SLOWEST_S)  # its keeper has begun
         yield site
 
 

@@ -12,15 +12,13 @@ from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 
 from tests.support.jobs import wait_until
 
-NO_STREAMS = """
-delete window.EventSource;
-const every = window.setInterval;
-window.setInterval = (act, ms, ...rest) => every(act, ms === 2000 ? 250 : ms, ...rest);
-"""
-"""Django's server has no streams of events, so pages poll, here eight times as often as elsewhere.
-
-For streams see ``test_browser_live.py``.
-"""
+NO_STREAMS = "delete window.EventSource;"
+"""Django's server has no streams of events, so pages poll; for streams see ``test_browser_live.py``."""
+POLLS_OFTEN = """{
+  const every = window.setInterval;
+  window.setInterval = (act, ms, ...rest) => every(act, ms === 2000 ? 250 : ms, ...rest);
+}"""
+"""Pages poll eight times as often as elsewhere, so that tests wait less; their network is never idle then."""
 DRAWN: Final = """() => [...document.querySelectorAll(".chart:not([hidden])")].every((box) => {
   box.scrollIntoView();
   return box.querySelector("canvas");

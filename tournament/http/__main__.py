@@ -27,7 +27,7 @@ from tournament.http.limits import (
 )
 from tournament.http.process import show_life
 from tournament.management.sites import end_without_site
-from workers.watchdog import rearm
+from workers.watchdog import HANGS_S, rearm
 
 STOPPED_S = 40
 """A process that does not answer the main process for so long is replaced; a new one has as long to begin."""
@@ -41,7 +41,7 @@ class Processes(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         super().keep_subprocess_alive()
-        rearm()
+        rearm(HANGS_S + PROCESSES * STOPPED_S)  # the call waits for the answer of each process
 
 
 def main() -> None:
