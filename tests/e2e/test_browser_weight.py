@@ -51,7 +51,7 @@ def test_a_game_of_700_plies_is_below_the_limit_when_its_chart_has_been_seen(
     answers: list[Response] = []
     game = make(site, code, longest(code, most))
     minified_page.on("response", lambda answer: answers.append(answer))
-    minified_page.goto(f"/games/{game.pk}/", wait_until="networkidle")
+    minified_page.goto(f"/games/{game.pk}/")
     minified_page.locator("#chart").scroll_into_view_if_needed()
     expect(minified_page.locator("#chart canvas")).to_have_count(2)
     expect(minified_page.locator("#moves a[aria-current]")).to_have_attribute("data-ply", str(most))
