@@ -177,7 +177,6 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
             "analysis", replay, ply, len(replay.moves), game if game.result is not None else None
         ),
         "to_explorer": _analysis_address("explorer", replay, ply, ply),
-        "count": svg.final_count(shown.after) if over and not step else "",
         "spoken": f"{_place(replay, ply, step)}. {summary}{end}",
         "board": draw_board(shown, flip=flip, players=False, over=over and not step),
         "top": panels[Side.WHITE if flip else Side.BLACK],

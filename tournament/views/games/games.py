@@ -12,6 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from engines import svg
 from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import find_game
 from tournament import access
@@ -108,6 +109,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "twin": _find_twin(game),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
+        "count": svg.final_count(replay.positions[-1]) if recorded else "",
         "fault": fault_sentence(game),
         "rating_changes": _rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
