@@ -147,7 +147,8 @@ def _running_games(
     unended = Attempt.objects.filter(is_open, of_work(_work(is_validation), "game__tournament__"))
     if owner is not None:
         unended = unended.filter(game__tournament__owner=owner)
-    jobs = Attempt.objects.filter(job__in=unended.order_by().values("job")).order_by()
+    # A query of its own: without statistics PostgreSQL would read all attempts for each job.
+    jobs = Attempt.objects.filter(job__in=set(unended.order_by().values_list("job", flat=True))).order_by()
     rows = jobs.values_list("job", "game__tournament__owner").annotate(
         taken=Min("sent_at"),
         charged=Max("ended_at"),
