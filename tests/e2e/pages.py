@@ -10,7 +10,7 @@ from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.support.filled_site import PASSWORD
 
-MOST_TABS = 150
+MOST_TABS = 60
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1280, "height": 900}
 FOCUS_IS_VISIBLE = """() => {
