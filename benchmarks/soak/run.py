@@ -5,11 +5,9 @@ The games of the tournaments depend only on the seed.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -29,12 +27,11 @@ from engines.bots import SAMPLE_BOTS
 from tests.support.verdicts import digest_games, digest_tables, find_faults
 from workers.bundles.store import pack_bundle
 from workers.sandbox.tree import descendants
+from workers.watchdog import end_with_parent
 
 if TYPE_CHECKING:
     from tournament.models import BotVersion
 
-PR_SET_PDEATHSIG: Final = 1
-"""``<linux/prctl.h>``: a run dies with the benchmark, and then its guards end the site."""
 POLL_S: Final = 0.25
 PRINT_S: Final = 30.0
 LADDERS: Final = ("dogon-kulei", "dogon-gagara")
@@ -65,7 +62,7 @@ class Outcome:
 
 def run_soak(terms: Terms) -> Outcome:
     """Run in a new process: Django cannot change its database. A wrong site's folder is kept."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()  # then its guards end the site
     begun, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="duarena-soak-"))
     known = set(descendants(os.getpid()))
     with running_site(terms, folder) as site:
