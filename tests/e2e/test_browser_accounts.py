@@ -88,7 +88,7 @@ def test_an_address_is_confirmed_and_a_forgotten_password_replaced(site: Site, p
     assert fits(page)
     page.keyboard.press("Enter")
     expect(page.locator(".message")).to_contain_text("A mail with a link goes to ada@example.org")
-    page.get_by_role("link", name="E-mail address").click()
+    page.get_by_role("link", name="Email address").click()
     expect(page.locator(".tag")).to_have_text("not confirmed")
     assert fits(page)
     page.goto(link_of(mail.outbox.pop()))
