@@ -44,12 +44,15 @@ CLOSELY_MS, WATCHED_MS, MOST_CLOSELY = 200, 1000, 10
 log = logging.getLogger("tournament.queues")
 
 
-def send(app: Celery, task: str, queue: str, count: int = 1, *, most: int | None = None) -> None:
-    """Send messages that have a task run, up to ``most`` in the queue; without effect while Redis is away."""
+def send(app: Celery, task: str, queue: str, *, most: int | None = None) -> None:
+    """Send a message that has a task run, or as many as a queue lacks of ``most``.
+
+    Without effect while Redis is away.
+    """
 
     def act(client: redis.Redis) -> None:
         waiting: Any = 0 if most is None else client.llen(queue)
-        for _ in range(count if most is None else min(count, most - waiting)):
+        for _ in range((1 if most is None else most) - waiting):
             app.send_task(task, queue=queue_named(queue))
 
     _REDIS.try_to(act)

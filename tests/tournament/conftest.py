@@ -30,11 +30,10 @@ class FakeRedis:
         self.lengths: dict[str, int] = {}
         self.is_away = False
 
-    def send(self, app: Celery, task: str, queue: str, count: int = 1, *, most: int | None = None) -> None:
+    def send(self, app: Celery, task: str, queue: str, *, most: int | None = None) -> None:
         if not self.is_away:
             waiting = self.lengths.get(queue, 0)
-            wanted = waiting + count if most is None else max(waiting, min(waiting + count, most))
-            self.lengths[queue] = wanted
+            self.lengths[queue] = waiting + 1 if most is None else max(waiting, most)
 
     def look_at_broker(self, names: list[str]) -> BrokerState:
         if self.is_away:

@@ -41,9 +41,8 @@ def send_plays() -> None:
     They do not expire: clocks of workers may be wrong.
     """
     for kind, queue in QUEUES.items():
-        if (free := min(MOST_MESSAGES, free_slots(kind))) > 0 and (waiting := _count_waiting(kind, free)):
-            wanted = min(waiting, free)
-            queues.send(app, PLAY, queue, wanted, most=wanted)
+        if (free := min(MOST_MESSAGES, free_slots(kind))) > 0 and (wanted := _count_waiting(kind, free)):
+            queues.send(app, PLAY, queue, most=wanted)
 
 
 def _count_waiting(kind: Work, most: int) -> int:
