@@ -196,9 +196,8 @@ def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], si
         key = key_of(part)
         window = beyond({field: cursor[0], key: cursor[1]}, than) if cursor else Q()
         rows = part.filter(window).order_by(f"{sign}{field}", f"{sign}{key}").values_list(field, key)
-        found.update(
-            rows[: 2 * (size + 1) if key == "game" else size + 1]
-        )  # a game may have both seats there
+        most = 2 * (size + 1) if key == "game" else size + 1  # a game may have both seats there
+        found.update(rows[:most])
     first = sorted(found, key=lambda row: (row[0] is not None, row), reverse=sign == "-")[: size + 1]
     return first[::-1] if goes_back else first
 
