@@ -25,6 +25,7 @@ from tests.support.filled_site import Site, add_version, finish, round_robin
 from tests.support.remembered import remembered
 from tests.support.seats import seat
 from tournament.models import Game, GameRecord, Pairing, User
+from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import reading, search, time_limit
 from tournament.views.games.filters import SORTS
@@ -50,23 +51,26 @@ def make_games(site: Site) -> list[Game]:
     for number, pairing in enumerate(event.pairings.order_by("pk")):
         Pairing.objects.filter(pk=pairing.pk).update(opening=openings[number % 3])
     games = list(Game.objects.filter(tournament=event).order_by("pk"))
-    for number, game in enumerate(games, start=100):
-        termination = chance.choice([Termination.RULES, Termination.TIME, Termination.CRASH])
-        fault = (
-            chance.choice([Fault.WHITE, Fault.BLACK]) if termination is not Termination.RULES else Fault.NONE
-        )
-        Game.objects.filter(pk=game.pk).update(
-            state=Game.State.DONE,
-            result=chance.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW]),
-            termination=termination,
-            reason=Reason.NO_MOVE if termination is Termination.RULES else "",
-            fault=fault,
-            plies=chance.randrange(4),
-            rated=chance.random() < 0.5,
-            annulled=chance.random() < 0.3,
-            sequence=number,
-            finished_at=NOW - datetime.timedelta(hours=chance.randrange(100)),
-        )
+    with rescored(Game.objects.filter(tournament=event)):
+        for number, game in enumerate(games, start=100):
+            termination = chance.choice([Termination.RULES, Termination.TIME, Termination.CRASH])
+            fault = (
+                chance.choice([Fault.WHITE, Fault.BLACK])
+                if termination is not Termination.RULES
+                else Fault.NONE
+            )
+            Game.objects.filter(pk=game.pk).update(
+                state=Game.State.DONE,
+                result=chance.choice([Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW]),
+                termination=termination,
+                reason=Reason.NO_MOVE if termination is Termination.RULES else "",
+                fault=fault,
+                plies=chance.randrange(4),
+                rated=chance.random() < 0.5,
+                annulled=chance.random() < 0.3,
+                sequence=number,
+                finished_at=NOW - datetime.timedelta(hours=chance.randrange(100)),
+            )
     seat(tournament=event)
     return list(Game.objects.done().with_players().select_related("pairing"))
 
