@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -285,6 +286,12 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id} {'White' if self.is_white else 'Black'}"
+
+
+def first_games(seats: models.QuerySet[Seat], order: Sequence[str], count: int) -> list[int]:
+    """The ids of the first ``count`` games of these seats; of some both seats may be among them."""
+    keys = seats.order_by(*order).values_list("game", flat=True)[: 2 * count]
+    return list(dict.fromkeys(keys))[:count]
 
 
 class GameRecord(models.Model):

@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from tournament.models import Game, Seat
+from tournament.models.games import first_games
 
 LAST_PAGE = 10_000
 LAST_ID = 2**63 - 1
@@ -93,9 +94,8 @@ def by_finish(request: HttpRequest, seats: QuerySet[Seat], size: int) -> Page:
 
 
 def games_of_seats(seats: QuerySet[Seat], order: Sequence[str], count: int) -> list[Game]:
-    """The first ``count`` games of these seats, as lists show them; of some both seats may be among them."""
-    keys = seats.order_by(*order).values_list("game", flat=True)[: 2 * count]
-    return _by_keys(Game.objects.listed(), list(dict.fromkeys(keys))[:count])
+    """The first ``count`` games of these seats, as lists show them."""
+    return _by_keys(Game.objects.listed(), first_games(seats, order, count))
 
 
 def _by_keys(rows: QuerySet[Any], keys: Sequence[int]) -> list[Any]:

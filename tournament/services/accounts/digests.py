@@ -33,6 +33,7 @@ from tournament.models import (
     User,
 )
 from tournament.models.feeds import feed_of, ids_of
+from tournament.models.games import first_games
 
 MOST_VERSIONS = 50
 MOST_GAMES = 100
@@ -168,8 +169,7 @@ def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
     """The ids of the games, the latest first."""
     counted = Game.objects.filter(pk=OuterRef("game"), annulled=False)
     seats = Seat.objects.filter(Exists(counted), version__in=versions, finished_at__gt=since)
-    keys = seats.order_by("-finished_at", "-game").values_list("game", flat=True)[: 2 * (MOST_GAMES + 1)]
-    return list(dict.fromkeys(keys))[: MOST_GAMES + 1]
+    return first_games(seats, ["-finished_at", "-game"], MOST_GAMES + 1)
 
 
 def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:
