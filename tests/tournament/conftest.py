@@ -15,6 +15,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from tests.support.brokers import running_redis
 from tests.support.schedule import Deal, OnCommit, make_workers, take_jobs
 from tournament import queues
+from tournament.api import workers as worker_views
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.queues import BrokerState
 from tournament.services.results import estimates
@@ -48,6 +49,7 @@ class FakeRedis:
 def broker(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
     fake = FakeRedis()
     monkeypatch.setattr(messages, "_sent_at", float("-inf"))
+    monkeypatch.setattr(worker_views, "_BUCKETS", worker_views.TokenBuckets())
     for name in ("send", "look_at_broker"):
         monkeypatch.setattr(f"tournament.queues.{name}", getattr(fake, name))
     monkeypatch.setattr(queues, "_PAGES", fake)
