@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
@@ -271,7 +275,7 @@ def test_messages_are_sent_up_to_a_number_and_a_missing_redis_is_told_once(
 def celery_process(url: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the site's app at this Redis, which ends well."""
     environment = {**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": url}
-    environment["DJANGO_SETTINGS_MODULE"] = "tournament.settings"
+    environment |= {"DJANGO_SETTINGS_MODULE": "tournament.settings", "FLOWER_UNAUTHENTICATED_API": "true"}
     command = (sys.executable, "-m", "celery", "--app=tournament", *words)
     process = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
@@ -279,6 +283,31 @@ def celery_process(url: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
+
+
+def names_of(tasks: dict[str, Any]) -> set[str]:
+    return {task["name"] for task in tasks.values()}
+
+
+def queues_of(workers: dict[str, Any]) -> set[str]:
+    return {queue["name"] for worker in workers.values() for queue in worker.get("active_queues", ())}
+
+
+@contextmanager
+def flower(url: str) -> Iterator[Callable[[str], Any]]:
+    """Flower at this Redis, and what an address of its API shows: nothing until it answers."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+    def shown(path: str) -> Any:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{path}", timeout=30) as answer:
+                return json.load(answer)
+        except OSError:
+            return {}
+
+    with celery_process(url, "flower", "--address=127.0.0.1", f"--port={port}"):
+        yield shown
 
 
 @pytest.mark.slow
@@ -304,6 +333,9 @@ def test_a_real_record_keeper_and_beat_record_what_comes_after_all_faults_of_red
                 )
                 receiver.capture(limit=30, timeout=60)
             assert {"tournament.record", "tournament.tend"} <= seen
+            with flower(url) as shown:
+                assert wait_until(lambda: queues_of(shown("workers?refresh=1")) == {KEEPER}, 60, pause=1)
+                assert wait_until(lambda: names_of(shown("tasks")) >= seen, 60, pause=1), shown("tasks")
             client.flushall()
             client.shutdown(nosave=True)
             with running_redis(at=socket):
