@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from pytest_django.plugin import DjangoDbBlocker
 
-from tests.support import effort
+from tests.support import databases, effort
 from tests.support.postgres import running_postgres
 
 # Without a deadline: slowness of a busy machine is not a failure.
@@ -45,6 +46,21 @@ def postgres() -> Iterator[str]:
     """The address of a PostgreSQL that all tests of this process share; each has a database of its own."""
     with running_postgres() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Whether the database is one that is migrated already."""
+    return databases.take_migrated()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_keepdb: bool, django_db_blocker: DjangoDbBlocker
+) -> None:
+    if not django_db_keepdb:
+        with django_db_blocker.unblock():
+            databases.keep_migrated()
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from enum import Enum
 from pathlib import Path
 
 from tests.ci_plugin import in_ci, missing_packages
+from tests.support.databases import FOLDER
 from tests.support.processes import command_line
 from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER
 from workers.sandbox.tree import descendants
@@ -91,7 +92,7 @@ class Interrupted(BaseException):
 
 
 def main(arguments: Sequence[str]) -> int:
-    mode = parse_mode(arguments)
+    mode, named = parse(arguments)
     os.chdir(ROOT)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
     for number in SIGNALS:
         signal.signal(number, _interrupt)
     try:
-        return Run(mode, folder, children).run()
+        return Run(mode, folder, children, named).run()
     except Interrupted:
         print("\narena: interrupted", file=sys.stderr)
         return 130
@@ -111,14 +112,17 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def parse_mode(arguments: Sequence[str]) -> Mode:
-    """The mode of the arguments; exits with status 2 for an unknown argument."""
+def parse(arguments: Sequence[str]) -> tuple[Mode, tuple[str, ...]]:
+    """The mode, and pytest's words for the tests that are named; exits with status 2 for an unknown one."""
     parser = argparse.ArgumentParser(prog="./arena test", description="Check the code and run its tests.")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--quick", action="store_true", help="only the quick tests")
     either.add_argument("--all", action="store_true", help="also the long tests; what CI runs")
+    parser.add_argument("-k", metavar="WORDS", help="only tests whose names match, as pytest's -k")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these folders, files, or FILE::TEST")
     given = parser.parse_args(arguments)
-    return Mode.QUICK if given.quick else Mode.ALL if given.all else Mode.DEFAULT
+    mode = Mode.QUICK if given.quick else Mode.ALL if given.all else Mode.DEFAULT
+    return mode, (*given.paths, *(("-k", given.k) if given.k else ()))
 
 
 def _interrupt(number: int, _frame: object) -> None:
@@ -128,8 +132,9 @@ def _interrupt(number: int, _frame: object) -> None:
 class Run:
     """One run of the test command."""
 
-    def __init__(self, mode: Mode, folder: Path, children: Children) -> None:
+    def __init__(self, mode: Mode, folder: Path, children: Children, named: Sequence[str]) -> None:
         self._mode = mode
+        self._named = named
         self._folder = folder
         self._children = children
         self._steps: list[Step] = []
@@ -138,9 +143,16 @@ class Run:
     def run(self) -> int:
         """All steps and the summary, of an interrupted run too; the exit code."""
         try:
-            return self._run_steps()
+            return self._run_named() if self._named else self._run_steps()
         finally:
             self._print_summary()
+
+    def _run_named(self) -> int:
+        """The tests that were named, without static checks."""
+        if self._mode is not Mode.ALL:
+            print("arena: without the thorough tests, which --all adds")
+        self._test("tests", "--durations=5", *self._named)
+        return 0 if self._steps[-1].passed else 1
 
     def _run_steps(self) -> int:
         python = sys.executable
@@ -196,14 +208,24 @@ class Run:
             "-m",
             " and ".join(filter(None, marks)),
         )
-        spread = ("-n", str(_processes()), "--dist", "loadfile", "--no-loadscope-reorder")
+        # For a file or a test that is named a second process takes longer to start than it saves.
+        processes = 0 if any(".py" in word for word in self._named) else _processes()
+        spread = ("-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder")
         color = "yes" if sys.stdout.isatty() else "no"
         folders = (f"--basetemp={own / 'pytest'}", "-o", f"cache_dir={own / 'cache'}")
         command = [*pytest, f"--color={color}", *folders]
         variables = {**os.environ, **self._environment(own), **(environment or {})}
         if os.geteuid() == 0 and not as_root:
             self._folder.chmod(0o711)
-            entrance = ("-m", "workers.sandbox.entrance", "--own", str(own), "--")
+            entrance = (
+                "-m",
+                "workers.sandbox.entrance",
+                "--own",
+                str(own),
+                "--own",
+                str(CACHE / "databases"),
+                "--",
+            )
             command = [sys.executable, *entrance, *command]
         self._step(name, *command, *spread, *words, environment=variables, is_test=True)
         if self._mode is Mode.ALL and self._steps[-1].may_repeat:
@@ -216,6 +238,7 @@ class Run:
         """Keeps files but compiled Python in the run's folder; git may read another user's checkout."""
         return {
             "DUARENA_TESTS": self._mode.value,
+            FOLDER: str(CACHE / "databases"),
             "PYTHONDONTWRITEBYTECODE": "",
             "TMPDIR": str(own),
             "HOME": str(own),

@@ -57,7 +57,7 @@ def hide_system_pythons(checkout: Path) -> None:
     ("words", "complaint"),
     [
         (("launch",), "unknown command 'launch' (up, demo, admin, test, help)"),
-        (("test", "--fast"), "test knows no option '--fast' (it knows --quick and --all)"),
+        (("test", "--fast"), "test knows no option '--fast' (it knows --quick, --all and -k WORDS)"),
     ],
 )
 def test_an_unknown_word_is_one_sentence_and_status_2(
@@ -65,6 +65,19 @@ def test_an_unknown_word_is_one_sentence_and_status_2(
 ) -> None:
     answer = arena(checkout, *words)
     assert (answer.returncode, answer.stderr) == (2, f"arena: {complaint}\n")
+
+
+def test_what_a_link_leads_to_is_not_cleared(checkout: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    environment.mkdir()
+    (environment / "package").touch()
+    (checkout / ".venv").symlink_to(environment)
+    answer = arena(checkout, "up")
+    assert answer.returncode == 1
+    assert answer.stderr.startswith(
+        f"arena: {checkout}/.venv is a link, and what it leads to would be cleared"
+    )
+    assert (environment / "package").exists()
 
 
 @pytest.mark.parametrize("word", ["help", "--help", "-h"])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run import closing_lines, failed_tests, parse_mode
+from tests.run import closing_lines, failed_tests, parse
 from tests.support.jobs import processes_with, wait_until
 from tests.support.needs import link_programs
 from tournament.embedded.plan import ROOT
@@ -56,6 +56,14 @@ def one_run(self):
 
 run.Run._run_steps = one_run
 sys.exit(run.main(["--all"]))
+"""
+NAMED = """
+import sys
+from pathlib import Path
+from tests import run
+
+run.CACHE = Path({cache!r})
+sys.exit(run.main(["tests/tournament/test_tasks.py", "-k", "tending_tells"]))
 """
 UNSTEADY = """
 from pathlib import Path
@@ -169,10 +177,10 @@ def test_an_orphan_with_the_number_of_an_ended_step_is_reaped() -> None:
     assert run.stdout == "{} False\n", run.stderr
 
 
-@pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["tests"]])
+@pytest.mark.parametrize("words", [["--quick", "--all"], ["--fast"], ["-k"]])
 def test_an_unknown_argument_is_refused_with_status_2(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        parse_mode(words)
+        parse(words)
 
 
 def test_the_closing_lines_are_the_short_summary_or_the_last_line() -> None:
@@ -218,6 +226,21 @@ def test_a_process_that_outlives_the_tests_is_named_killed_and_fails_the_run(
     assert f": sleep {MARK}" in printed
     assert "FAILED" in printed
     assert processes_with(MARK) == []
+
+
+def test_named_tests_run_alone_and_the_next_run_begins_with_their_database(tmp_path: Path) -> None:
+    source = NAMED.format(cache=str(tmp_path / "cache"))
+    kept = []
+    for _ in range(2):
+        with running(tmp_path, source) as run:
+            printed = run.communicate()[0]
+        assert run.returncode == 0, printed
+        assert re.search(r"== summary\nok +\d+ s  tests\n\ntests:\n1 passed, \d+ deselected in", printed), (
+            printed
+        )
+        kept.append([path.stat().st_ino for path in (tmp_path / "cache" / "databases").iterdir()])
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

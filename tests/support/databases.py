@@ -1,10 +1,19 @@
-"""The test's database for other processes."""
+"""The test's database for other processes, and the copy of a migrated one that later runs begin with."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+from pathlib import Path
 from urllib.parse import quote
 
 from django.db import connection
+
+from tournament.embedded.plan import ROOT
+
+FOLDER = "TESTS_DATABASES"
+"""The variable that names the folder of migrated databases; without it each run migrates its own."""
 
 
 def database_url() -> str:
@@ -14,3 +23,35 @@ def database_url() -> str:
         return f"sqlite:///{settings['NAME']}"
     host = quote(settings["HOST"] or settings["OPTIONS"].get("host", ""), safe="")  # or a socket's folder
     return f"postgres://{settings['USER']}:{settings['PASSWORD']}@{host}/{settings['NAME']}"
+
+
+def take_migrated() -> bool:
+    """Begin with the database that an earlier run has migrated, if there is one of these migrations."""
+    if connection.vendor != "sqlite" or FOLDER not in os.environ:
+        return False
+    try:
+        shutil.copyfile(_migrated(), connection.settings_dict["TEST"]["NAME"])
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def keep_migrated() -> None:
+    """Keep the database that this run has migrated for later ones, in the place of all others."""
+    if connection.vendor != "sqlite" or FOLDER not in os.environ:
+        return
+    kept = _migrated()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    new = kept.with_suffix(f".{os.getpid()}")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM INTO %s", [str(new)])
+    for old in kept.parent.glob("*.sqlite3"):
+        old.unlink(missing_ok=True)
+    new.rename(kept)
+
+
+def _migrated() -> Path:
+    """The file for the migrations of these sources, on these packages."""
+    sources = [*sorted(ROOT.glob("tournament/migrations/*.py")), ROOT / "requirements.txt"]
+    name = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    return Path(os.environ[FOLDER], f"{name[:32]}.sqlite3")
