@@ -53,11 +53,6 @@ ELSEWHERE = (
         "compiled, if a build exists",
     ),
     Variable(
-        "DUARENA_PULSE",
-        "a file that the site, record keeper, beat or a worker touches while it is well; set by its watcher",
-        "none",
-    ),
-    Variable(
         "DUARENA_PLAYER_SLOTS",
         "games at once of each container of players; only `docker-compose.yml` reads it",
         "2",

@@ -15,13 +15,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workers.sandbox.host import missing_programs
 from workers.sandbox.levels import Verdict
 from workers.sandbox.policy import VERDICT_FILE, read_verdict
 
+LOOK_SECONDS = 2.0
+"""The interval in which missing programs are looked for."""
 FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 600.0
 PROBE = (sys.executable, "-m", "workers", "sandbox", "--keep")
@@ -70,54 +73,46 @@ def again(command: Sequence[str]) -> list[str]:
     return [*(word for word in command if word not in nice), *nice]
 
 
-class SandboxRecheck:
-    """Probes again with growing pauses, until the result is certain or better than ``verdict``."""
+def wait_for_better(
+    verdict: Verdict,
+    folder: Path,
+    *,
+    sleep: Callable[[float], object] = time.sleep,
+    command: Sequence[str] = PROBE,
+) -> str:
+    """Wait until the sandbox would be better than ``verdict``; returns why, as a clause for the log.
 
-    def __init__(self, verdict: Verdict, folder: Path, command: Sequence[str] = PROBE) -> None:
-        self._verdict = verdict
-        self._folder = folder
-        self._command = command
-        self._is_over = verdict.is_certain
-        self._pause = FIRST_PAUSE_SECONDS
-        self._due: float | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def find_change(self, now: float) -> str:
-        """Why the worker should restart, as a clause for its log; empty if it should not.
-
-        Called every second; ``now`` is in seconds of a monotonic clock.
-        """
-        if self._verdict.packages and not missing_programs():
+    Empty once nothing can become better. An uncertain result is probed again with growing pauses.
+    """
+    is_certain, pause = verdict.is_certain, FIRST_PAUSE_SECONDS
+    left = pause
+    while verdict.packages or not is_certain:
+        sleep(LOOK_SECONDS)
+        left -= LOOK_SECONDS
+        if verdict.packages and not missing_programs():
             return "the programs that the sandbox lacked are installed"
-        found = None if self._is_over else self._probe(now)
-        if found is None:
-            return ""
-        is_better = found.level < self._verdict.level
-        self._is_over = is_better or found.is_certain
-        return f"a new probe found the sandbox at level {found.level}" if is_better else ""
+        if is_certain or left > 0:
+            continue
+        found = _probe_again(folder, command)
+        if found is not None and found.level < verdict.level:
+            return f"a new probe found the sandbox at level {found.level}"
+        is_certain = found is not None and found.is_certain
+        left = pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+    return ""
 
-    def _probe(self, now: float) -> Verdict | None:
-        """The verdict of a probe that has just ended; begins the next one if it is due."""
-        if self._process is not None and self._process.poll() is None:
-            return None
-        if self._process is not None:
-            self._process, self._due = None, None
-            return read_verdict(self._folder)
-        if self._due is None:
-            self._due, self._pause = now + self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
-        elif now >= self._due:
-            self._begin()
+
+def _probe_again(folder: Path, command: Sequence[str]) -> Verdict | None:
+    """The verdict of a probe; None if there was none."""
+    log.info("probes the sandbox again")
+    (folder / VERDICT_FILE).unlink(missing_ok=True)
+    try:
+        process = subprocess.Popen(
+            (*command, str(folder)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+    except OSError as error:
+        log.warning("the sandbox cannot be probed now: %s", error)
         return None
-
-    def _begin(self) -> None:
-        log.info("probes the sandbox again")
-        self._due = None
-        (self._folder / VERDICT_FILE).unlink(missing_ok=True)
-        try:
-            self._process = subprocess.Popen(
-                (*self._command, str(self._folder)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
-        except OSError as error:
-            log.warning("the sandbox cannot be probed now: %s", error)
-        else:
-            atexit.register(self._process.kill)
+    atexit.register(process.kill)
+    process.wait()
+    atexit.unregister(process.kill)
+    return read_verdict(folder)

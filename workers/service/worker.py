@@ -38,7 +38,7 @@ from workers.service.context import (
     worker_name,
     worker_speed,
 )
-from workers.service.restart import RESTART, SandboxRecheck, start_again
+from workers.service.restart import RESTART, start_again, wait_for_better
 from workers.service.site import SiteDoor
 from workers.service.slot import LAST_POST_SECONDS
 from workers.service.slots import SLOTS, Slots, SlotState
@@ -182,7 +182,7 @@ class MainProcess:
         self.registration = Registration(
             _identity(slots, verdict), SLOTS, self._door, on_answer=lambda: touch_alive(worker_cache())
         )
-        self._recheck = SandboxRecheck(verdict, worker_cache() / f"probed-{worker_name()}")
+        self._verdict = verdict
         self._processes: set[int] = set()
         self._ended = threading.Event()
         self._heart = threading.Thread(
@@ -192,7 +192,10 @@ class MainProcess:
     def begin(self, pool: Any) -> None:
         watch_threads()
         self._heart.start()
-        threading.Thread(target=self._tend, args=(pool,), name="tend", daemon=True).start()
+        if not trusts_all(os.environ):
+            threading.Thread(target=self._watch_sandbox, name="sandbox", daemon=True).start()
+        if app.conf.broker_url == MEMORY:
+            threading.Thread(target=self._tend, args=(pool,), name="tend", daemon=True).start()
 
     @property
     def has_begun(self) -> bool:
@@ -207,21 +210,20 @@ class MainProcess:
             self._door.connection.timeout = LAST_HEARTBEAT_SECONDS
             self.registration.send(time.monotonic(), stopping=True)
 
-    def _tend(self, pool: Any) -> None:
-        while not self._ended.wait(TEND_SECONDS):
-            try:
-                if not SLOTS.is_stopping:
-                    self._look_for_sandbox()
-                    if app.conf.broker_url == MEMORY:
-                        self._check_slots(set(pool.info["processes"]))
-                        self._feed()
-            except Exception:
-                log.exception("the worker cannot be tended")
-
-    def _look_for_sandbox(self) -> None:
-        if not trusts_all(os.environ) and (change := self._recheck.find_change(time.monotonic())):
+    def _watch_sandbox(self) -> None:
+        change = wait_for_better(self._verdict, worker_cache() / f"probed-{worker_name()}")
+        if change and not SLOTS.is_stopping:
             log.warning("%s: this worker restarts", change)
             RESTART.ask()
+
+    def _tend(self, pool: Any) -> None:
+        """Without the site's Redis: look after the slots, and have free ones ask for work."""
+        while not self._ended.wait(TEND_SECONDS) and not SLOTS.is_stopping:
+            try:
+                self._check_slots(set(pool.info["processes"]))
+                self._feed()
+            except Exception:
+                log.exception("the worker cannot be tended")
 
     def _check_slots(self, processes: set[int]) -> None:
         """Start again if a slot was killed.

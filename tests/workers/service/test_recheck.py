@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.jobs import wait_until
 from workers.sandbox.levels import Level, Verdict, Want
 from workers.sandbox.policy import VERDICT_FILE
-from workers.service.restart import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, SandboxRecheck
+from workers.service.restart import LONGEST_PAUSE_SECONDS, wait_for_better
 
 LATE = Want("a sandbox that starts: no line arrived in time", may_pass=True)
 REFUSED = Want("user namespaces for this user")
@@ -29,73 +30,78 @@ with (folder / "probes").open("a") as probes:
 
 
 class Watched:
-    """A recheck after a probe with this result, whose later probes all find ``found``; keeps the time."""
+    """A worker after a probe with this result, whose later probes all find ``found``, for some seconds."""
 
-    def __init__(self, folder: Path, first: Verdict, found: Verdict) -> None:
-        command = (sys.executable, "-c", FAKE_PROBE, json.dumps(asdict(found)))
-        self.probes = folder / "probes"
-        self.recheck = SandboxRecheck(first, folder, command)
+    def __init__(self, folder: Path, first: Verdict, found: Verdict, seconds: float) -> None:
+        self._probes = folder / "probes"
+        self._until = seconds
         self.now = 0.0
-        self.change = self.recheck.find_change(self.now)
+        self.probed_at: list[float] = []
+        """After how many seconds it probed."""
+        self.change = ""
+        command = (sys.executable, "-c", FAKE_PROBE, json.dumps(asdict(found)))
+        with suppress(TimeoutError):
+            self.change = wait_for_better(first, folder, sleep=self._sleep, command=command)
 
-    @property
-    def number(self) -> int:
-        """How many probes there have been."""
-        return len(self.probes.read_text().split()) if self.probes.exists() else 0
-
-    def passes(self, seconds: float) -> None:
-        """Let this time pass, and wait for the probe that it may begin."""
+    def _sleep(self, seconds: float) -> None:
+        known = len(self._probes.read_text().split()) if self._probes.exists() else 0
+        self.probed_at += [self.now] * (known - len(self.probed_at))
         self.now += seconds
-        self.change = self.recheck.find_change(self.now)
-        assert wait_until(lambda: self.recheck._process is None or self.recheck._process.poll() is not None)
-        self.change = self.recheck.find_change(self.now)
-        self.recheck.find_change(self.now)  # the next pause begins
+        if self.now > self._until:
+            raise TimeoutError
 
 
 def test_an_uncertain_result_is_probed_again_with_growing_pauses(tmp_path: Path) -> None:
-    worker = Watched(tmp_path, Verdict(Level.C, (LATE,)), Verdict(Level.C, (LATE,)))
-    pause = FIRST_PAUSE_SECONDS
-    for number in range(10):
-        worker.passes(0.9 * pause)
-        assert worker.number == number
-        worker.passes(0.1 * pause + 0.01)
-        assert (worker.number, worker.change) == (number + 1, "")
-        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-    assert pause == LONGEST_PAUSE_SECONDS
+    late = Verdict(Level.C, (LATE,))
+    worker = Watched(tmp_path, late, late, 3_000.0)
+    times = [0.0, *worker.probed_at]
+    assert [after - before for before, after in pairwise(times)] == [10, 20, 40, 80, 160, 320, 600, 600, 600]
+    assert LONGEST_PAUSE_SECONDS == 600
+    assert worker.change == ""
 
 
 @pytest.mark.parametrize("better", [Level.A, Level.B])
 def test_a_better_level_is_a_reason_to_restart(tmp_path: Path, better: Level) -> None:
-    worker = Watched(tmp_path, Verdict(Level.C, (LATE,)), Verdict(better))
-    worker.passes(FIRST_PAUSE_SECONDS)
-    assert worker.change == f"a new probe found the sandbox at level {better}"
+    worker = Watched(tmp_path, Verdict(Level.C, (LATE,)), Verdict(better), 3_000.0)
+    assert (worker.now, worker.change) == (10.0, f"a new probe found the sandbox at level {better}")
 
 
 @pytest.mark.parametrize("level", list(Level))
 def test_a_certain_result_is_not_probed_again(tmp_path: Path, level: Level) -> None:
-    worker = Watched(tmp_path, Verdict(level, (REFUSED,)), Verdict(Level.A))
-    worker.passes(LONGEST_PAUSE_SECONDS)
-    assert (worker.number, worker.change) == (0, "")
+    worker = Watched(tmp_path, Verdict(level, (REFUSED,)), Verdict(Level.A), 3_000.0)
+    assert (worker.probed_at, worker.change) == ([], "")
 
 
 def test_a_clear_refusal_ends_the_probes(tmp_path: Path) -> None:
-    worker = Watched(tmp_path, Verdict(Level.C, (LATE,)), Verdict(Level.C, (REFUSED,)))
-    for _ in range(3):
-        worker.passes(LONGEST_PAUSE_SECONDS)
-    assert (worker.number, worker.change) == (1, "")
+    worker = Watched(tmp_path, Verdict(Level.C, (LATE,)), Verdict(Level.C, (REFUSED,)), 3_000.0)
+    assert (worker.now, worker.change) == (10.0, "")
 
 
-def test_a_probe_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
-    recheck = SandboxRecheck(Verdict(Level.C, (LATE,)), tmp_path, ("/nonexistent/program",))
-    for now in (0.0, FIRST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS):
-        assert recheck.find_change(now) == ""
-    assert recheck._due == FIRST_PAUSE_SECONDS + 2 * FIRST_PAUSE_SECONDS
+def test_a_probe_that_cannot_be_started_is_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "workers.service.restart")
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if sum(slept) > 30:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        wait_for_better(Verdict(Level.C, (LATE,)), tmp_path, sleep=sleep, command=("/nonexistent/program",))
+    assert caplog.messages.count("probes the sandbox again") == 2
 
 
 def test_an_installed_program_is_a_reason_to_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = ["bwrap"]
     monkeypatch.setattr("workers.service.restart.missing_programs", lambda: missing)
-    recheck = SandboxRecheck(Verdict(Level.C, (NO_BUBBLEWRAP,)), tmp_path)
-    assert recheck.find_change(0.0) == ""
-    missing.clear()
-    assert recheck.find_change(1.0) == "the programs that the sandbox lacked are installed"
+    looks: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            missing.clear()
+
+    why = wait_for_better(Verdict(Level.C, (NO_BUBBLEWRAP,)), tmp_path, sleep=sleep)
+    assert (len(looks), why) == (3, "the programs that the sandbox lacked are installed")
