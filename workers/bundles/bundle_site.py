@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,8 +33,6 @@ PROTOCOL_HEADER = "Duarena-Protocol"
 """Sent with a worker's requests, and with the refusal of a site that has another version of the messages."""
 TIMEOUT_SECONDS = 30.0
 """The longest time without receiving a byte."""
-PAUSES_SECONDS = (0.5, 2.0)
-"""Pauses between the tries of one call; callers try again later."""
 MAX_ANSWER_BYTES = 64 * 1024
 MAX_SENTENCE = 500
 PROTOCOL_HEADERS = {PROTOCOL_HEADER: str(PROTOCOL)}
@@ -102,18 +99,6 @@ class BundleSite:
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        for pause in PAUSES_SECONDS:
-            try:
-                self._fetch(sha256, path, on_wait)
-                return
-            except TokenRefused:
-                raise
-            except SiteAway:
-                on_wait()
-                time.sleep(pause)
-        self._fetch(sha256, path, on_wait)
-
-    def _fetch(self, sha256: str, path: Path, on_wait: Callable[[], None]) -> None:
         digest = hashlib.sha256()
         with atomic_file(path, mode=0o644) as file:
             for chunk in self._chunks(sha256):

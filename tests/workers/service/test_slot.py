@@ -221,7 +221,6 @@ def test_a_check_that_is_not_possible_now_is_returned(
             door.refusal = None
 
     monkeypatch.setattr(BundleSite, "fetch", fetch_later)
-    monkeypatch.setattr("workers.bundles.bundle_site.PAUSES_SECONDS", ())
     door.give_check(ComplianceJob(EXAM, replace(bundled(), bundle="0" * 64), ("dogon-kulei",), 20))
     one.take_turn()
     one.sender._send()
