@@ -231,9 +231,9 @@ def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[
 
     Statuses that are no answer (500 and above) are part of the result, like all others.
     """
-    from django.core.cache import cache
     from django.utils import timezone
 
+    from tournament.caches import cache
     from tournament.services.schedule.own_ratings import refresh_ratings
 
     source = random.Random(seed)

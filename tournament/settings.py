@@ -344,13 +344,13 @@ LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "home"
 
 CACHES = {
-    # Pieces of pages are kept by each process; what allauth counts is shared by all processes.
-    "default": {"BACKEND": "tournament.caches.SplitCache"},
-    "shared": {
+    # What allauth counts is shared by all processes; pieces of pages are kept by each (tournament.caches).
+    "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "tournament_shared_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
+    "pages": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 
 ACCOUNT_ADAPTER = "tournament.views.people.adapters.AccountAdapter"

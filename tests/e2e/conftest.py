@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(transactional_db: None) -> Site:
-    caches["shared"].clear()  # counts of log-ins; its table is not emptied between tests
+    caches["default"].clear()  # counts of log-ins; its table is not emptied between tests
     return fill_site()
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import UUIDField
 from django.db.models.functions import Coalesce
 from django.test import Client
@@ -34,6 +33,7 @@ from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.support.schedule import make_version
 from tests.support.seats import seat
+from tournament.caches import cache
 from tournament.models import (
     BotVersion,
     Game,

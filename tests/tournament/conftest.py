@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import redis
 from celery import Celery
-from django.core.cache import cache
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from tests.support.brokers import running_redis
 from tests.support.schedule import Deal, OnCommit, make_workers, take_jobs
 from tournament import queues
 from tournament.api import workers as worker_views
+from tournament.caches import cache
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.queues import BrokerState
 from tournament.services.results import estimates

@@ -75,7 +75,7 @@ def _sessions(now: datetime.datetime) -> int:
 
 def _cache_entries(now: datetime.datetime) -> int:
     """Django deletes an expired entry only when it is asked for, or when there are very many."""
-    shared: Any = settings.CACHES["shared"]
+    shared: Any = settings.CACHES["default"]
     table = connection.ops.quote_name(shared["LOCATION"])
     chosen = f"SELECT cache_key FROM {table} WHERE expires < %s ORDER BY expires LIMIT {CHUNK}"
     with connection.cursor() as cursor:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -25,6 +24,7 @@ from tests.support.schedule import (
     post,
 )
 from tournament import tasks
+from tournament.caches import cache
 from tournament.models import Attempt, Game, Keeper, SlotUse, Tournament, User, Worker
 from tournament.services import calendar
 from tournament.services.fair_share import (

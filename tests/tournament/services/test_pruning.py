@@ -50,7 +50,7 @@ LONG = 60.0
 @pytest.fixture(autouse=True)
 def empty_cache() -> None:
     """Without entries of earlier tests, whose table is not emptied between tests."""
-    caches["shared"].clear()
+    caches["default"].clear()
 
 
 def play(deal: Deal) -> None:
@@ -219,7 +219,7 @@ def test_expired_sessions_go_with_what_is_listed_of_them() -> None:
 
 
 def test_expired_entries_of_the_shared_cache_are_deleted() -> None:
-    shared = caches["shared"]
+    shared = caches["default"]
     shared.set("short", 1, 60)
     shared.set("long", 2, 10**6)
     shared.set("good", 3, None)

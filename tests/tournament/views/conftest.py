@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from tests.support.filled_site import LogIn, Site, fill_site
+from tournament.caches import cache
 from tournament.views.site import navigation
 
 

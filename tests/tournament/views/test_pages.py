@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
-from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
@@ -20,6 +19,7 @@ from engines.rules.registry import GAMES
 from tests.support.addresses import all_addresses
 from tests.support.filled_site import LogIn, Site, add_version, finish
 from tests.support.parts import PART, followed_address
+from tournament.caches import cache
 from tournament.models import (
     Bot,
     BotVersion,

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
@@ -19,6 +18,7 @@ from django.utils import timezone
 
 from tests.support.addresses import CASES, EXPECTED, VISITORS, address_of, example_worker
 from tests.support.filled_site import STDERR, LogIn, Site, add_version
+from tournament.caches import cache
 from tournament.models import Exam
 
 pytestmark = pytest.mark.slow

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from django.core.cache import cache
 from django.db.models import Sum
 
 from engines.book import Opening, choose_balanced
 from engines.rules.base import Position
 from engines.rules.registry import find_game
 from engines.rules.symmetry import Symmetry
+from tournament.caches import cache
 from tournament.models import ExplorerMove
 from tournament.services.explorer.counting import in_chunks
 from tournament.services.explorer.positions import position_number

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, zip_longest
 from typing import NamedTuple
 
-from django.core.cache import cache
 from django.template.defaultfilters import pluralize
 
 from tournament.arithmetic.matchmaker import can_play
+from tournament.caches import cache
 from tournament.models import ActiveVersion, Attempt, Game, Keeper, Matchmaking, Tournament, Worker
 from tournament.services.fair_share import of_work
 from tournament.services.ladders.candidates import candidates_of

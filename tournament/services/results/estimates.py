@@ -12,7 +12,6 @@ import time
 from functools import lru_cache
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, Q
 
 from engines.rules.base import Result
@@ -20,6 +19,7 @@ from engines.rules.registry import GAMES
 from tournament.arithmetic.estimates import Estimate, Strength, estimate_columns
 from tournament.arithmetic.openings import OpeningScore
 from tournament.arithmetic.tallies import TallyColumns
+from tournament.caches import cache
 from tournament.models import (
     ActiveVersion,
     BotVersion,

@@ -9,12 +9,12 @@ from functools import cache as remember
 from statistics import fmean
 
 from django.conf import settings
-from django.core.cache import cache
 from django.db.models import F
 
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
+from tournament.caches import cache
 from tournament.formats import kinds
 from tournament.models import Attempt, BotSearch, Exam, Game, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.urls import reverse
 
 from engines.records import read_first_side, read_times
 from engines.rules.base import Result, Side
 from engines.timecontrol import parse_time_control
 from tournament.arithmetic.standings import GameScore
+from tournament.caches import cache
 from tournament.models import GameRecord, RatingEvent
 from tournament.views.games.replay import format_seconds
 

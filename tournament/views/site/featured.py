@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -14,6 +13,7 @@ from django.utils.safestring import SafeString
 from engines.rules.base import Side
 from engines.timecontrol import parse_time_control
 from tournament import access
+from tournament.caches import cache
 from tournament.models import Game, LadderRating, LiveGame
 from tournament.views.games.board import PlayerPanel, draw_board, load_replay, player_panels
 from tournament.views.games.endings import ending_sentence

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -23,6 +22,7 @@ from django.views.decorators.vary import vary_on_headers
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
+from tournament.caches import cache
 from tournament.formats import kinds
 from tournament.models import Game, Tournament, User
 from tournament.queues import ANY_GAME, game_topic

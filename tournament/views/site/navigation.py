@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from django.core.cache import cache
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
+from tournament.caches import cache
 from tournament.views.analysis.tasks import list_tasks
 from tournament.views.ladders.drawings import draw_picture
 from tournament.views.site.featured import running_games

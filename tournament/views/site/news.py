@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Sum
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from tournament import access
+from tournament.caches import cache
 from tournament.models import BotVersion, Game, Ladder
 from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ladders import ladder_tops

@@ -6,7 +6,6 @@ import datetime
 from collections import defaultdict
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -15,6 +14,7 @@ from tests.support.estimating import PairTally, Tally, estimate
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_version
 from tournament.arithmetic.estimates import Estimate
+from tournament.caches import cache
 from tournament.models import (
     ActiveVersion,
     BotVersion,

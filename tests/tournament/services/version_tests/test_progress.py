@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -29,6 +28,7 @@ from tests.support.schedule import (
     play_short,
     void,
 )
+from tournament.caches import cache
 from tournament.models import (
     Attempt,
     BotVersion,

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -29,6 +28,7 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
+from tournament.caches import cache
 from tournament.models import Attempt, BotVersion, Exam, Game, LiveGame, Pairing, Tournament, Worker
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, set_priority

@@ -7,7 +7,6 @@ import html
 import re
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -15,6 +14,7 @@ from pytest_django import Settings
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, seen_of
 from tests.support.schedule import make_worker, open_door
+from tournament.caches import cache
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch

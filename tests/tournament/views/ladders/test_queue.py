@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -16,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART
 from tests.support.schedule import make_tournament, make_worker, open_door
+from tournament.caches import cache
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend

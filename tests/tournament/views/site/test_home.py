@@ -6,7 +6,6 @@ import datetime
 import re
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +16,7 @@ from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, finish, go_live, round_robin
 from tests.support.parts import PART, followed_address
 from tests.support.seats import seat
+from tournament.caches import cache
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
