@@ -14,25 +14,26 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
-from tournament.models import Bot, BotVersion, LadderRating, Seat, User
+from tournament.models import Bot, BotVersion, Ladder, LadderRating, Seat, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
-from tournament.views.bots.results import RESULTS, result_lines, results_of
+from tournament.views.bots.results import RESULTS, Rated, rated_of, result_lines, results_of
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
-from tournament.views.paging import Page, by_finish
+from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.polling import is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
 from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 
 GAMES_A_PAGE = 25
+VERSIONS_A_PAGE = 25
 RATINGS = ("bot", "ladder", "version", "rating", "mu", "sigma", "games", "won", "drawn", "lost", "page")
 
 
@@ -41,24 +42,27 @@ RATINGS = ("bot", "ladder", "version", "rating", "mu", "sigma", "games", "won", 
 def bot(request: HttpRequest, slug: str) -> HttpResponse:
     """A bot's versions, ratings and games; its owner also sees why versions wait, and chooses active ones."""
     bot = find_bot(request, slug)
-    versions = list(access.visible_versions_of(request.user, bot).order_by("-number"))
+    visible = access.visible_versions_of(request.user, bot)
+    versions = list(visible.order_by("-number").defer("command", "options", "notes"))
+    shown = numbered(request, versions, VERSIONS_A_PAGE)
     for version in versions:
         version.bot = bot
-    ratings = ratings_of(versions)
-    rated_ladders = list({rating.ladder_id: rating.ladder for rating in ratings}.values())
+    rated = rated_of(visible)
+    ladders = Ladder.objects.in_bulk(one.ladder for one in rated)
+    rated_ladders = [ladders[code] for code in dict.fromkeys(one.ladder for one in rated)]
     context = {
         "bot": bot,
         "answers": access.may_ask(request.user, bot),
         "manages": access.may_edit_bot(request.user, bot),
         **_active_versions(bot, versions),
-        "versions": versions,
-        "compared": _comparison(bot, ratings),
+        "versions": shown,
+        "compared": _comparison(bot, rated),
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
-        "ratings": ratings,
+        "ratings": ratings_of(shown.rows),
         "rated_ladders": rated_ladders,
         "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
-        "files": [table_links("Ratings", "bot-ratings", slug)] if ratings else [],
-        "results": results_of(request, bot, ratings),
+        "files": [table_links("Ratings", "bot-ratings", slug)] if rated else [],
+        "results": results_of(request, bot, rated),
         "page": games_of(request, bot=bot),
         "all_games": games_address(bot=bot.slug),
     }
@@ -70,9 +74,9 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "bot.html", context)
 
 
-def _comparison(bot: Bot, ratings: Iterable[LadderRating]) -> str:
+def _comparison(bot: Bot, rated: Iterable[Rated]) -> str:
     """The address that compares the two newest rated versions; empty for fewer."""
-    numbers = sorted({rating.version.number for rating in ratings}, reverse=True)
+    numbers = sorted({one.number for one in rated}, reverse=True)
     if len(numbers) < 2:
         return ""
     return comparison_address(bot.slug, bot.slug, version=numbers[0], opponent_version=numbers[1])
@@ -90,8 +94,8 @@ def bot_ratings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def bot_results(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The results on the page of a bot, chosen as there by ``ladder`` and ``version``; all opponents."""
     bot = find_bot(request, slug)
-    ratings = ratings_of(access.visible_versions_of(request.user, bot))
-    results = results_of(request, bot, ratings, all_opponents=True)
+    rated = rated_of(access.visible_versions_of(request.user, bot))
+    results = results_of(request, bot, rated, all_opponents=True)
     if results is None:
         raise Http404(f"no rated games of {slug!r}")
     ladder, version = results["ladder"].code, results["version"]

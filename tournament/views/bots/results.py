@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
 from engines.rules.base import Side
@@ -31,10 +32,27 @@ RESULTS = ("by", "name", *COLUMNS, "list")
 """
 
 
+class Rated(NamedTuple):
+    """A version that is rated on a ladder."""
+
+    ladder: str
+    games: int
+    pk: int
+    number: int
+
+
+def rated_of(versions: QuerySet[BotVersion]) -> list[Rated]:
+    """In the order of the ladders, the newest version first."""
+    rows = LadderRating.objects.filter(version__in=versions, ladder__in=GAMES)
+    columns = rows.values_list("ladder", "games", "version", "version__number")
+    order = list(GAMES)
+    return sorted(map(Rated._make, columns), key=lambda one: (order.index(one.ladder), -one.number))
+
+
 def results_of(
     request: HttpRequest,
     bot: Bot,
-    ratings: Sequence[LadderRating],
+    ratings: Sequence[Rated],
     fixed: BotVersion | None = None,
     *,
     all_opponents: bool = False,
@@ -47,7 +65,7 @@ def results_of(
     if not ratings:
         return None
     code = _chosen_ladder(request, ratings)
-    on_ladder = [rating.version for rating in ratings if rating.ladder_id == code]
+    on_ladder = [rating for rating in ratings if rating.ladder == code]
     version = fixed or _chosen_version(request, on_ladder)
     number = version.number if version else None
     versions = [one.pk for one in on_ladder if version is None or one.pk == version.pk]
@@ -63,7 +81,7 @@ def results_of(
         "ladder": GAMES[code],
         "version": version,
         "is_fixed": fixed is not None,
-        "ladders": [GAMES[each] for each in dict.fromkeys(rating.ladder_id for rating in ratings)],
+        "ladders": [GAMES[each] for each in dict.fromkeys(rating.ladder for rating in ratings)],
         "numbers": [one.number for one in on_ladder],
         "total": total,
         "colours": colours,
@@ -99,17 +117,17 @@ def result_lines(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[t
         yield "forfeit", cause, count, None, None, None, None, request.build_absolute_uri(address)
 
 
-def _chosen_ladder(request: HttpRequest, ratings: Sequence[LadderRating]) -> str:
+def _chosen_ladder(request: HttpRequest, ratings: Sequence[Rated]) -> str:
     games: Counter[str] = Counter()
     for rating in ratings:
-        games[rating.ladder_id] += rating.games
+        games[rating.ladder] += rating.games
     chosen = request.GET.get("ladder", "") or max(games, key=lambda code: games[code])
     if chosen not in games or chosen not in GAMES:
         raise Http404(f"no rated games on ladder {chosen!r}")
     return chosen
 
 
-def _chosen_version(request: HttpRequest, versions: Sequence[BotVersion]) -> BotVersion | None:
+def _chosen_version(request: HttpRequest, versions: Sequence[Rated]) -> Rated | None:
     text = request.GET.get("version", "")
     found = next((one for one in versions if str(one.number) == text), None)
     if text and found is None:

@@ -24,7 +24,7 @@ from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.validation import begin, is_delayed
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
-from tournament.views.bots.results import results_of
+from tournament.views.bots.results import rated_of, results_of
 from tournament.views.games.filters import games_address
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
@@ -81,7 +81,9 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context |= {
         "options": sorted(version.options.items()),
         "ratings": ratings,
-        "results": results_of(request, version.bot, ratings, version),
+        "results": results_of(
+            request, version.bot, rated_of(BotVersion.objects.filter(pk=version.pk)), version
+        ),
         "page": games_of(request, version=version),
         "all_games": games_address(bot=slug, version=number),
     }

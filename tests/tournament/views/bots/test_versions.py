@@ -6,17 +6,23 @@ import html
 import re
 
 import pytest
+from django.core.cache import cache
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
-from tests.support.filled_site import LogIn, Site, add_version
+from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address, seen_of
 from tests.support.schedule import news
-from tournament.models import ActiveVersion, BotVersion, Exam, Notice
+from tournament.models import ActiveVersion, BotVersion, Exam, LadderRating, Notice
 from tournament.services.uploads import validation
+from tournament.views.bots import bots
+from tournament.views.games.filters import comparison_address
 from workers.jobs import ComplianceEnding, Finding
 
+BOT = "/bots/stone-age/"
 PAGE = "/bots/stone-age/2/"
 OK = Finding("handshake", "")
 FLAW = Finding("quit", "", "it stayed", "exit at 'quit'", "> quit", "bye")
@@ -36,6 +42,11 @@ def examined(site: Site) -> BotVersion:
 @pytest.fixture
 def owner(site: Site, as_user: LogIn) -> Client:
     return as_user(site.owner)
+
+
+def rate_version(version: BotVersion) -> None:
+    numbers = {"mu": 20, "sigma": 2, "conservative": 14, "games": 1}
+    LadderRating.objects.update_or_create(ladder_id=LADDER, version=version, defaults=numbers)
 
 
 def poll(client: Client) -> tuple[int, str]:
@@ -225,3 +236,55 @@ def test_an_owner_stops_a_validation(examined: BotVersion, owner: Client) -> Non
     assert "The validation is stopped, and the version refused." in page
     examined.refresh_from_db()
     assert examined.state == BotVersion.State.REFUSED
+
+
+def test_a_bot_of_many_versions_shows_the_newest_and_a_pager_leads_to_all(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bots, "VERSIONS_A_PAGE", 2)
+    versions = [site.white, *(add_version(site.owner, "Stone Age") for _ in range(4))]
+    for version in versions[:4]:
+        rate_version(version)
+    seen = list[tuple[list[int], list[int]]]()
+    address = BOT
+    while address:
+        page = client.get(address)
+        shown = [version.number for version in page.context["versions"].rows]
+        seen.append((shown, [rating.version.number for rating in page.context["ratings"]]))
+        following = page.context["versions"].next
+        assert not following or f'href="{following}"' in page.content.decode()
+        address = following and f"{BOT}{following}"
+        assert page.context["results"]["numbers"] == [4, 3, 2, 1]
+        assert page.context["compared"] == comparison_address(
+            "stone-age", "stone-age", version=4, opponent_version=3
+        )
+        assert 'data-history="/bots/stone-age/ratings/' in page.content.decode()
+    assert seen == [([5, 4], [4]), ([3, 2], [3, 2]), ([1], [1])]
+    back = client.get(f"{BOT}?page=3").context["versions"].previous
+    assert client.get(f"{BOT}{back}").context["versions"].rows[0].number == 3
+
+
+def test_a_page_of_versions_without_ratings_says_so_and_still_has_the_files(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate_version(site.white)
+    assert "None of these versions is rated." not in client.get(BOT).content.decode()
+    monkeypatch.setattr(bots, "VERSIONS_A_PAGE", 1)
+    add_version(site.owner, "Stone Age")
+    text = client.get(BOT).content.decode()
+    assert "None of these versions is rated." in text
+    assert "/bots/stone-age/ratings.csv" in text
+
+
+def test_more_versions_cost_a_bot_s_page_no_more_queries(
+    site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    rate_version(site.white)
+    with CaptureQueriesContext(connection) as few:
+        client.get(BOT)
+    for _ in range(6):
+        version = add_version(site.owner, "Stone Age")
+        rate_version(version)
+    cache.clear()
+    with django_assert_max_num_queries(len(few)):
+        client.get(BOT)
