@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from tournament.arithmetic.matchmaker import Candidate
 from tournament.arithmetic.ratings import Rating, first_rating
@@ -10,25 +11,39 @@ from tournament.models import ActiveVersion, BotVersion, LadderRating, Turn
 
 
 def candidates_of(ladders: Sequence[str]) -> dict[str, list[Candidate]]:
-    """By ladder, the versions that their owners let play there; three queries in all, only of columns."""
+    """By ladder, the versions that their owners let play there, read as columns by at most four queries."""
     active = ActiveVersion.objects.filter(
         ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID
     )
-    known = LadderRating.objects.filter(ladder__in=ladders, version__bot__in=active.values("bot"))
-    ratings: dict[tuple[str, int], dict[int, Rating]] = {}
-    played: dict[tuple[str, int, int], int] = {}
-    columns = known.values_list("ladder", "version__bot", "version__number", "mu", "sigma", "games")
-    for ladder, bot, number, mu, sigma, games in columns:
-        ratings.setdefault((ladder, bot), {})[number] = Rating(mu, sigma)
-        played[ladder, bot, number] = games
+    columns = "ladder", "bot", "version", "version__number", "version__bot__owner"
+    rows = list(active.order_by("version").values_list(*columns))
+    known = LadderRating.objects.filter(ladder__in=ladders, version__in=active.values("version"))
+    rated = {
+        (ladder, version): (Rating(mu, sigma), games)
+        for ladder, version, mu, sigma, games in known.values_list(
+            "ladder", "version", "mu", "sigma", "games"
+        )
+    }
+    earlier = _ratings_of_bots(
+        ladders, {bot for ladder, bot, version, *_ in rows if (ladder, version) not in rated}
+    )
     turns = Turn.objects.filter(ladder__in=ladders).values_list("ladder", "version", "pair")
     last = {(ladder, version): pair for ladder, version, pair in turns}
     candidates: dict[str, list[Candidate]] = {code: [] for code in ladders}
-    for ladder, bot, version, number, owner in active.order_by("version").values_list(
-        "ladder", "bot", "version", "version__number", "version__bot__owner"
-    ):
-        rated = ratings.get((ladder, bot), {})
-        rating = rated.get(number) or first_rating(number, rated)
-        games = played.get((ladder, bot, number), 0)
+    for ladder, bot, version, number, owner in rows:
+        rating, games = rated.get((ladder, version)) or (first_rating(number, earlier[ladder, bot]), 0)
         candidates[ladder].append(Candidate(version, owner, rating, games, last.get((ladder, version))))
     return candidates
+
+
+def _ratings_of_bots(
+    ladders: Sequence[str], bots: Collection[int]
+) -> Mapping[tuple[str, int], dict[int, Rating]]:
+    """By ladder and bot, the ratings of all its versions by number."""
+    found: Mapping[tuple[str, int], dict[int, Rating]] = defaultdict(dict)
+    if bots:
+        known = LadderRating.objects.filter(ladder__in=ladders, version__bot__in=bots)
+        columns = known.values_list("ladder", "version__bot", "version__number", "mu", "sigma")
+        for ladder, bot, number, mu, sigma in columns:
+            found[ladder, bot][number] = Rating(mu, sigma)
+    return found

@@ -147,6 +147,10 @@ def _next_games(
     playable = {code: can_play(candidates) for code, candidates in candidates_of(list(rows)).items()}
     active = ActiveVersion.objects.filter(ladder__in=rows).order_by("-enabled", "bot__name_key")
     found: dict[str, list[tuple[int, NextGame]]] = {code: [] for code in rows}
+    prospects = {
+        code: {(on, has): _prospect(row, on, has) for on in (True, False) for has in (True, False)}
+        for code, row in rows.items()
+    }
     for code, version, owner, enabled in active.values_list("ladder", "version", "bot__owner", "enabled"):
         game, before = playing.get((code, version)), ahead.get((code, version))
         if game is not None:
@@ -155,7 +159,7 @@ def _next_games(
             text = f"after {before} more game{pluralize(before)}" if before else "it is next"
             one = NextGame(text, owner, before)
         else:
-            one = NextGame(_prospect(rows[code], enabled, version in playable[code]), owner)
+            one = NextGame(prospects[code][enabled, version in playable[code]], owner)
         found[code].append((version, one))
     return {code: dict(sorted(games, key=_place)) for code, games in found.items()}
 

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.models import BotVersion, Game, Matchmaking, Tournament
+from tournament.models import ActiveVersion, BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
 from tournament.views.exports import MOST_EXPORTED, served_table, table_links
@@ -75,17 +75,22 @@ def _events(state: QueueState) -> list[tuple[Tournament, QueuedEvent]]:
 
 def _bots(request: HttpRequest, state: QueueState, most: int) -> dict[str, list[tuple[BotVersion, NextGame]]]:
     """By ladder the first bots that this user may see, the user's own before others; one query."""
-    user = request.user.pk
-    shown = {
-        code: sorted(games.items(), key=lambda row: user is None or row[1].owner != user)[:most]
-        for code, games in state.ladders.items()
-    }
+    shown = _own_first(request, state, most)
     columns = BotVersion.objects.select_related("bot").only("number", "bot__name", "bot__slug")
     known = access.visible_versions(request.user, columns)
     versions = known.in_bulk([version for rows in shown.values() for version, _ in rows])
     return {
         code: [(versions[version], one) for version, one in rows if version in versions]
         for code, rows in shown.items()
+    }
+
+
+def _own_first(request: HttpRequest, state: QueueState, most: int) -> dict[str, list[tuple[int, NextGame]]]:
+    """By ladder the first active versions, the user's own before others."""
+    user = request.user.pk
+    return {
+        code: sorted(games.items(), key=lambda row: user is None or row[1].owner != user)[:most]
+        for code, games in state.ladders.items()
     }
 
 
@@ -103,9 +108,13 @@ def _event_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
 
 
 def _bot_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
-    for code, rows in _bots(request, state, MOST_EXPORTED).items():
+    active = BotVersion.objects.filter(pk__in=ActiveVersion.objects.values("version"))
+    columns = access.visible_versions(request.user, active).values_list("pk", "bot__name", "number")
+    names = {version: (bot, number) for version, bot, number in columns}
+    for code, rows in _own_first(request, state, MOST_EXPORTED).items():
         for version, one in rows:
-            yield code, version.bot.name, version.number, one.ahead, one.text, one.game
+            if version in names:
+                yield code, *names[version], one.ahead, one.text, one.game
 
 
 TABLES = {
