@@ -6,7 +6,6 @@ import html
 import re
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address, seen_of
 from tests.support.schedule import news
+from tournament.caches import cache
 from tournament.models import ActiveVersion, BotVersion, Exam, LadderRating, Notice
 from tournament.services.uploads import validation
 from tournament.views.bots import bots
@@ -280,6 +280,7 @@ def test_more_versions_cost_a_bot_s_page_no_more_queries(
     site: Site, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     rate_version(site.white)
+    cache.clear()
     with CaptureQueriesContext(connection) as few:
         client.get(BOT)
     for _ in range(6):
