@@ -10,7 +10,7 @@ from django.test import Client
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.schedule import make_event
-from tournament.models import LadderRating
+from tournament.models import LadderRating, Tournament
 
 HEADING = re.compile(r'<th scope="col"([^>]*)><a href="([^"]*)"[^>]*>(?:<abbr[^>]*>)?([^<]*)')
 
@@ -109,6 +109,13 @@ def test_the_lines_of_a_crosstable_are_sorted_and_its_columns_stay(site: Site, c
 def test_an_empty_list_without_filters_says_that_there_is_nothing_yet(db: None, client: Client) -> None:
     assert "No games yet." in page_of(client, "/games/")
     assert "No games match." in page_of(client, "/games/?result=draw")
+
+
+def test_a_tournament_without_games_says_that_there_are_none_yet(site: Site, client: Client) -> None:
+    Tournament.objects.filter(pk=site.draft.pk).update(state=Tournament.State.RUNNING)
+    address = site.draft.get_absolute_url()
+    assert "No games yet." in page_of(client, address)
+    assert "No games match." in page_of(client, f"{address}?result=draw")
 
 
 def test_games_are_searched_by_the_names_of_bots(site: Site, client: Client) -> None:

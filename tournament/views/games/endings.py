@@ -89,14 +89,14 @@ def ending_sentence(game: Game) -> str:
 
 @register.filter
 def result_word(game: Game) -> str:
-    """The result, or what is known before it: ``in progress``. Reads the game's ``live`` row."""
+    """The result, or what is known before it: ``live``. Reads the game's ``live`` row."""
     if game.result is not None:
         return game.result
     if game.state == Game.State.HALTED and game.fault:
         return "not played"
     if game.state != Game.State.CLAIMED:
         return game.state
-    return "in progress" if hasattr(game, "live") else "up next"
+    return "live" if hasattr(game, "live") else "up next"
 
 
 @register.filter

@@ -127,6 +127,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "all_games": games_address(tournament=slug),
         "filters": filters,
+        "nothing": "No games match." if any(filters.values()) else "",
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         "page": page,
     }

@@ -134,7 +134,7 @@ def test_a_live_game_asks_again_and_hears_nothing_new(site: Site, client: Client
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("claimed", "in progress"), ("waiting", "waiting"), ("halted", "halted"), ("cancelled", "cancelled")],
+    [("claimed", "live"), ("waiting", "waiting"), ("halted", "halted"), ("cancelled", "cancelled")],
 )
 def test_a_game_without_a_result_is_headed_by_its_state(
     site: Site, client: Client, state: str, words: str

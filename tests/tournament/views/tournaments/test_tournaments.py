@@ -181,7 +181,7 @@ def test_a_large_tournament_shows_its_meetings_only_when_asked(
 
 
 def test_a_game_given_out_is_up_next_until_its_first_moves_arrive(site: Site, client: Client) -> None:
-    assert ">in progress</a>" in client.get("/tournaments/spring/").content.decode()
+    assert ">live</a>" in client.get("/tournaments/spring/").content.decode()
     LiveGame.objects.all().delete()
     assert ">up next</a>" in client.get("/tournaments/spring/").content.decode()
 
