@@ -134,10 +134,10 @@ def test_the_history_draws_and_says_the_published_rating(site: Site, page: Page)
 
 def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    for address in PAGES:
+    for address in (*PAGES, "/analyse/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
-        sizes = page.locator(".counts td.num > a, .choose button").evaluate_all(
+        sizes = page.locator(".counts td.num > a, .choose button, .tasks a, .foot a").evaluate_all(
             "links => links.map(link => link.getBoundingClientRect()).map(box => [box.width, box.height])"
         )
         assert sizes
