@@ -289,8 +289,7 @@ class LargeSite:
             attempt = uuid.UUID(int=self.source.getrandbits(128), version=4)
             begun = self.now - datetime.timedelta(seconds=3)
             attempts.append({
-                "id": attempt, "job": attempt, "game_id": pk, "assigned": WORKER, "worker": f"{WORKER}/1",
-                "sent_at": begun, "started_at": begun, "lease_until": self.now,
+                "id": attempt, "game_id": pk, "worker": f"{WORKER}/1", "sent_at": begun, "started_at": begun,
                 "ended_at": self.now, "end": Attempt.End.RECORDED.value,
             })  # fmt: skip
             pair = Game(tournament=tournament, white=self.versions[white], black=self.versions[black])

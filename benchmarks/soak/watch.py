@@ -65,7 +65,7 @@ class Watch:
 
         now = timezone.now()
         attempts = Attempt.objects.filter(ended_at__isnull=True).values_list(
-            "sent_at", "started_at", "reported_at", "lease_until", "game__live__updated_at"
+            "sent_at", "started_at", "reported_at", "job__lease_until", "game__live__updated_at"
         )
         oldest = 0.0
         for sent, started, reported, lease_until, live in attempts:

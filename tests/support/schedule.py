@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import random
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from engines.records import BOOK, Fault, Termination
@@ -25,8 +26,10 @@ from tournament.models import (
     Door,
     Exam,
     Game,
+    Job,
     Keeper,
     Ladder,
+    SlotUse,
     Tournament,
     User,
     Worker,
@@ -128,10 +131,16 @@ def open_door(now: datetime | None = None) -> None:
 
 
 def held_by(worker: Worker, slot: int) -> list[str]:
-    """The jobs and checks that a slot has, reported ones included."""
-    mine = {"assigned": worker.name, "slot": slot, "ended_at__isnull": True}
-    jobs = Attempt.objects.filter(**mine).order_by().values_list("job", flat=True).distinct()
-    return [str(one) for one in (*jobs, *Exam.objects.filter(**mine).values_list("pk", flat=True))]
+    """The jobs that a slot has."""
+    return [str(job.pk) for job in Job.objects.of_worker(worker.name).filter(slot=slot)]
+
+
+def charge(seconds: Mapping[int | None, float], now: datetime, *, is_validation: bool = False) -> None:
+    """Let owners, of which None is the site, have used so many seconds of slots on this day."""
+    for owner, used in seconds.items():
+        row, _ = SlotUse.objects.get_or_create(owner_id=owner, day=now.date())
+        name = "validation_seconds" if is_validation else "seconds"
+        SlotUse.objects.filter(pk=row.pk).update(**{name: F(name) + used})
 
 
 def ask(
@@ -167,29 +176,26 @@ def take_jobs() -> list[GameJob]:
 
 def post(job: str, *, now: datetime | None = None, **content: Any) -> PostAnswer:
     """What the slot that took a job is answered when it posts this, see ``workers.jobs.Post``."""
-    attempt = Attempt.objects.filter(job=job).first()
-    exam = None if attempt else Exam.objects.get(pk=job)
-    held = attempt or exam
-    assert held is not None
-    worker = Worker.objects.get(name=held.assigned)
+    held = Job.objects.get(pk=job)
+    worker = Worker.objects.get(name=held.worker)
     posted = Post(worker.name, worker.run, held.slot, **content)
     return inbox.receive(posted, uuid.UUID(job), worker, now or timezone.now())
 
 
 def begin_game(game: JobGame) -> PostAnswer:
     """Let a slot have begun a game, as its first post about it says."""
-    return post(str(Attempt.objects.get(pk=game.attempt).job), progress=word_of(game))
+    return post(str(Attempt.objects.get(pk=game.attempt).job_id), progress=word_of(game))
 
 
 def return_games(*games: JobGame | GameReport) -> None:
     """Let slots give games back."""
     for game in games:
-        post(str(Attempt.objects.get(pk=game.attempt).job), returned=(game.attempt,))
+        post(str(Attempt.objects.get(pk=game.attempt).job_id), returned=(game.attempt,))
 
 
 def slot_of(game: JobGame) -> str:
     """A slot of the worker that took a game, as its messages name it."""
-    assigned = Attempt.objects.filter(pk=game.attempt).values_list("assigned", flat=True).first()
+    assigned = Attempt.objects.filter(pk=game.attempt).values_list("job__worker", flat=True).first()
     return f"{assigned or 'host'}/1"
 
 
@@ -202,7 +208,8 @@ def news(
 ) -> ComplianceNews:
     """A worker's word of the version's latest examination."""
     exam = version.exams.latest("sent_at")
-    return ComplianceNews(str(exam.pk), f"{exam.assigned}/1", unpacked, "Stone Age", found, ending, why)
+    assert exam.job is not None
+    return ComplianceNews(str(exam.job_id), f"{exam.job.worker}/1", unpacked, "Stone Age", found, ending, why)
 
 
 def pass_exam(version: BotVersion) -> None:

@@ -122,7 +122,7 @@ def _play_live(site: Site, versions: Sequence[BotVersion], chance: random.Random
             go_live(game, chance.randint(12, 30), chance)
             held = Game.objects.get(pk=game.pk).attempt
             assert held is not None
-            Attempt.objects.create(id=held, job=held, game=game, sent_at=timezone.now())
+            Attempt.objects.create(id=held, game=game, sent_at=timezone.now())
 
 
 def _test_versions(site: Site, chance: random.Random) -> None:

@@ -11,8 +11,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from engines.rules.registry import GAMES
-from tests.support.schedule import make_tournament, make_user, make_version
-from tournament.models import Attempt, Bot, BotVersion, Game, Ladder, Tournament, User
+from tests.support.schedule import ask, make_tournament, make_user, make_version, make_worker
+from tournament.models import Attempt, Bot, BotVersion, Game, Job, Ladder, Tournament, User
+from tournament.services.stopping import release
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,19 @@ def test_an_attempt_with_a_kind_of_end_must_have_an_end_time() -> None:
     make_tournament()
     game = Game.objects.earliest("id")
     with pytest.raises(IntegrityError), transaction.atomic():
-        Attempt.objects.create(game=game, job=uuid.uuid4(), sent_at=timezone.now(), end="lost")
+        Attempt.objects.create(game=game, sent_at=timezone.now(), end="lost")
+
+
+def test_an_ask_has_one_job_at_a_time() -> None:
+    make_tournament(pairs=2)
+    make_worker(1)
+    assert ask()
+    job = Job.objects.get()
+    job.pk = uuid.uuid4()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        job.save(force_insert=True)
+    release(Job.objects.all(), timezone.now())
+    job.save(force_insert=True)
 
 
 def test_names_differ_by_more_than_case() -> None:

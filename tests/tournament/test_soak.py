@@ -25,6 +25,7 @@ from tournament.models import (
     Game,
     GameRecord,
     InboxReport,
+    Job,
     Ladder,
     LadderRating,
     RatingEvent,
@@ -89,7 +90,8 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Deal) -> None:
     assert not watching.look()
     assert list(watching.find_faults()) == []
     long = timedelta(seconds=2 * STUCK_S)
-    Attempt.objects.update(sent_at=F("sent_at") - long, lease_until=F("lease_until") - long)
+    Attempt.objects.update(sent_at=F("sent_at") - long)
+    Job.objects.update(lease_until=F("lease_until") - long)
     watching.look()
     assert [fault.partition(" for ")[0] for fault in watching.find_faults()] == ["a game without progress"]
 

@@ -30,7 +30,7 @@ from tests.tournament.conftest import FakeRedis
 from tournament import celery, queues, tasks
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.redis_server import broker_url
-from tournament.models import Attempt, EventCount, Game, InboxReport, Keeper, Worker
+from tournament.models import Attempt, EventCount, Game, InboxReport, Job, Keeper, Worker
 from tournament.services import event_counts
 from tournament.services.results.keeper import record_inbox
 from workers.jobs import Batch
@@ -235,7 +235,7 @@ def test_a_keeper_that_was_away_records_what_came_meanwhile(worker: DoorWorker) 
         held.append(batch.job)
         report_all(worker, batch)
     open_door(timezone.now() + timedelta(hours=1))
-    Attempt.objects.update(lease_until=timezone.now() - timedelta(minutes=10))
+    assert not Job.objects.held().exists()
     tasks.sweep()
     assert set(Game.objects.values_list("state", flat=True)) == {"claimed"}
     assert not record_inbox(10)

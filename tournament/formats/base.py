@@ -70,8 +70,6 @@ class GameEffect(Enum):
     """A version that loses too many games in a row by its own fault is withdrawn."""
     PROGRESS = auto()
     """It is one of the tournament's games that are over; the last one may end the tournament."""
-    CHARGE = auto()
-    """Its time is charged to the tournament's owner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from tournament.models.exams import Exam
 from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
 from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame, Seat
+from tournament.models.jobs import Job
 from tournament.models.ladders import (
     Ladder,
     LadderEstimate,
@@ -55,6 +56,7 @@ __all__ = [
     "GameRecord",
     "Ignored",
     "InboxReport",
+    "Job",
     "Keeper",
     "Ladder",
     "LadderEstimate",

@@ -33,18 +33,14 @@ class Exam(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="exams")
     sent_at = models.DateTimeField()
+    """Since when it waits, or when it was taken."""
     heard_at = models.DateTimeField(null=True, blank=True)
     """When the worker's last message came; null before the first."""
-    lease_until = models.DateTimeField(null=True, blank=True)
-    """Null while it waits."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
-    assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker that took it, the only one that may report; empty while it waits."""
-    slot = models.PositiveIntegerField(default=0)
-    ask = models.UUIDField(null=True, blank=True)
-    """As in ``Attempt``."""
+    job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="exams")
+    """Null while it waits."""
     worker = models.CharField(max_length=120, blank=True)
     unpacked = models.BooleanField(default=False)
     engine = models.CharField(max_length=100, blank=True)

@@ -370,17 +370,9 @@ class Attempt(models.Model):
         CANCELLED = "cancelled", "cancelled"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    job = models.UUIDField()
-    """The batch it was taken with. One slot plays its games one after another, so a post about one of them
-    renews the leases of all.
-    """
+    job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="attempts")
+    """With which it was taken; null if that was before an update of the site."""
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
-    assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker that took it; only that worker may report."""
-    slot = models.PositiveIntegerField(default=0)
-    """The slot of that worker."""
-    ask = models.UUIDField(null=True, blank=True)
-    """The request that took it; the same request gets the same batch again."""
     worker = models.CharField(max_length=120, blank=True)
     """The worker with the process of its slot; empty until the first message."""
     sent_at = models.DateTimeField()
@@ -389,9 +381,6 @@ class Attempt(models.Model):
     """When its first ``go`` was sent, as far as the site knows."""
     reported_at = models.DateTimeField(null=True, blank=True)
     """When its report was stored in the inbox; from then on its lease does not matter."""
-    lease_until = models.DateTimeField(null=True, blank=True)
-    ends_by = models.DateTimeField(null=True, blank=True)
-    """No lease is renewed beyond this time: its job cannot take longer."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     evidence = models.TextField(blank=True)
@@ -411,7 +400,6 @@ class Attempt(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["sent_at"], condition=models.Q(ended_at__isnull=True), name="attempt_open"),
             models.Index(fields=["sent_at"], name="attempt_sent"),
-            models.Index(fields=["job"], name="attempt_of_job"),
             models.Index(fields=["-ended_at"], condition=models.Q(end="void"), name="attempt_void"),
         ]
 

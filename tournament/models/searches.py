@@ -21,6 +21,13 @@ ANALYSES = models.Q(game__isnull=False, ended_at__isnull=False, why="")
 """Complete analyses of games, which are kept for good."""
 
 
+class BotSearchQuerySet(models.QuerySet["BotSearch"]):
+    def waiting(self) -> BotSearchQuerySet:
+        """Those that are open and that no slot has, the oldest first."""
+        is_free = models.Q(job=None) | models.Q(job__ended_at__isnull=False)
+        return self.filter(is_free, ended_at__isnull=True).order_by("asked_at")
+
+
 class BotSearch(models.Model):
     """A request: it waits, slots evaluate some of its positions at a time, and it ends once."""
 
@@ -55,20 +62,12 @@ class BotSearch(models.Model):
     """Why it ended early, in a sentence; public."""
     is_fault = models.BooleanField(default=False)
     """Whether that was the bot's fault."""
-    assigned = models.CharField(max_length=120, blank=True, default="")
-    """The name of the worker that has it; empty while it waits. A slot may have it beyond its end."""
-    slot = models.PositiveIntegerField(default=0)
-    ask = models.UUIDField(null=True, blank=True)
-    """As in ``Attempt``; what a slot posts names it."""
-    sent_at = models.DateTimeField(null=True, blank=True)
-    """When its slot took it."""
-    lease_until = models.DateTimeField(null=True, blank=True)
+    job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="searches")
+    """The job with which a slot took it last, maybe ended. A slot may have it beyond the search's end."""
     tries = models.PositiveSmallIntegerField(default=0)
     """How many slots have taken it since the last position was evaluated."""
-    failed_by = models.CharField(max_length=120, blank=True, default="")
-    """The worker that had it last and evaluated nothing; for a while it is left to others."""
-    lost_at = models.DateTimeField(null=True, blank=True)
-    """When the last lease ran out without a word; that of ``failed_by``."""
+
+    objects = BotSearchQuerySet.as_manager()
 
     class Meta:
         indexes: ClassVar = [
@@ -76,7 +75,6 @@ class BotSearch(models.Model):
             models.Index(fields=["asker", "-asked_at"], name="search_of_asker"),
             models.Index(fields=["asked_at"], condition=models.Q(ended_at__isnull=True), name="search_open"),
             models.Index(fields=["ended_at"], name="search_ended"),
-            models.Index(fields=["assigned"], condition=~models.Q(assigned=""), name="search_of_slot"),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(
@@ -89,6 +87,11 @@ class BotSearch(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("search", args=[self.pk])
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a slot has it."""
+        return self.job is not None and self.job.ended_at is None
 
     @property
     def next_plies(self) -> Sequence[int]:

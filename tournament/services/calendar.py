@@ -24,8 +24,7 @@ from tournament.services.schedule.tournaments import TournamentError, cancel, st
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
-from tournament.services.work.leases import end_leases
-from tournament.services.work.searches import sweep_searches
+from tournament.services.work.leases import expire
 from tournament.services.work.workers import sweep_workers
 
 log = logging.getLogger("tournament.calendar")
@@ -44,7 +43,7 @@ def sweep(now: datetime.datetime | None = None) -> int:
     """End the expired leases of games and of compliance checks and searches; returns how many. Repeatable."""
     now = now or timezone.now()
     sweep_workers(now)
-    return end_leases(now) + sweep_checks(now) + sweep_searches(now)
+    return expire(now) + sweep_checks(now)
 
 
 def _close_due(now: datetime.datetime) -> int:

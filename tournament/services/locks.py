@@ -1,11 +1,11 @@
 """The order in which transactions lock rows, so that no two of them ever wait for each other.
 
-The tables in this order: users, matchmakers, ladders, tournaments, games, attempts, live games, workers,
-compliance checks, bot versions, bots, games against bots, searches, owners' shares; the rows of one table in
-the order of their keys.
+The tables in this order: users, matchmakers, ladders, tournaments, jobs, games, attempts, live games,
+workers, compliance checks, bot versions, bots, games against bots, searches, owners' slot hours; the rows of
+one table in the order of their keys.
 
 A transaction that changes the state of games or ends attempts first locks all their tournaments, at once. So
-it waits for nobody's games. Of an attempt, only its lease, start and worker change without that lock. A
+it waits for nobody's games. Of an attempt, only its start and worker change without that lock. A
 transaction that holds the lock of one tournament locks no other; what concerns others follows in a
 transaction of its own. SQLite has one lock for all, and ignores these.
 

@@ -19,7 +19,18 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from tournament.models import Attempt, BotSearch, Exam, FeedEntry, GameLog, Notice, PersonGame, SlotUse, Token
+from tournament.models import (
+    Attempt,
+    BotSearch,
+    Exam,
+    FeedEntry,
+    GameLog,
+    Job,
+    Notice,
+    PersonGame,
+    SlotUse,
+    Token,
+)
 from tournament.models.searches import ANALYSES
 
 CHUNK = 500
@@ -91,6 +102,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
     "logs of faults": lambda now: _delete(GameLog.objects.expired(now, kept_long=True)),
     "attempts": lambda now: _delete(
         Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS).order_by("sent_at")
+    ),
+    "jobs": lambda now: _delete(
+        Job.objects.filter(ended_at__isnull=False, taken_at__lt=now - CHECKS).order_by("taken_at")
     ),
     "notices": lambda now: _delete(
         Notice.objects.filter(

@@ -25,6 +25,8 @@ from tests.support.schedule import (
     make_user,
     make_version,
     make_worker,
+    play_short,
+    post,
 )
 from tests.support.seats import wrong_seats
 from tournament.models import (
@@ -32,6 +34,7 @@ from tournament.models import (
     BotVersion,
     Exam,
     Game,
+    Job,
     LadderRating,
     LiveGame,
     MeetingScore,
@@ -42,6 +45,7 @@ from tournament.models import (
 )
 from tournament.services.annulments import annul
 from tournament.services.calendar import tend
+from tournament.services.results import keeper
 from tournament.services.schedule import pairings
 from tournament.services.schedule.pairings import plan_cycles
 from tournament.services.schedule.tournaments import extend
@@ -155,8 +159,25 @@ def test_what_workers_of_the_previous_release_hold_waits_again(up_to_date: None)
     assert [game.key for game in again.jobs[0].games] == [game.key for game in batch.jobs[0].games]
     found = ask(checker)
     assert found is not None
-    assert found.job == str(exam.pk)
-    assert Exam.objects.get().end == Exam.End.OPEN
+    assert found.check
+    assert (str(Exam.objects.get().job_id), Exam.objects.get().pk) == (found.job, exam.pk)
+
+
+def test_games_that_are_reported_before_the_update_are_recorded_after_it(up_to_date: None) -> None:
+    make_tournament()
+    worker = make_worker(1)
+    batch = ask(worker)
+    assert batch is not None
+    first, second = play_short(batch.jobs[0])
+    post(batch.job, reports=(first,))
+    call_command("migrate", "tournament", "0057", verbosity=0)
+    state = MigrationExecutor(connection).loader.project_state(("tournament", "0057_seats"))
+    state.apps.get_model("tournament", "Attempt").objects.update(assigned=worker.name)
+    call_command("migrate", verbosity=0)
+    assert not keeper.record_inbox(60)
+    states = dict(Game.objects.values_list("key", "state"))
+    assert states == {first.key: Game.State.DONE, second.key: Game.State.WAITING}
+    assert not Job.objects.held().exists()
 
 
 def test_the_results_of_each_two_players_are_counted_from_the_games_though_it_is_interrupted(

@@ -39,7 +39,7 @@ from tournament.models import (
 from tournament.services import event_counts
 from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.results import keeper
-from tournament.services.work.attempts import give_back
+from tournament.services.work.attempts import end_attempt
 from workers.jobs import GameJob
 from workers.service.broker import KEEPER, open_redis
 
@@ -111,7 +111,7 @@ def test_a_void_and_a_lost_lease_are_counted_by_the_end_of_the_attempt(
     )
     with django_capture_on_commit_callbacks(execute=True):
         keeper.record_all([void])
-        give_back(Attempt.objects.get(pk=second.attempt), Attempt.End.LOST, timezone.now())
+        end_attempt(Attempt.objects.get(pk=second.attempt), Attempt.End.LOST, timezone.now())
     event_counts.store_counts()
     values = read()
     assert values["duarena_attempts_failed_total", "void"] == 1
@@ -163,7 +163,7 @@ def test_waits_are_the_ages_of_the_oldest(deal: Deal) -> None:
     assert read()["duarena_idle_wait_seconds",] == 0
     make_tournament(ladders=["dogon-kulei"], pairs=3)
     first, *_ = deal()
-    post(str(Attempt.objects.get(pk=first.games[0].attempt).job), reports=tuple(play_all(first)))
+    post(str(Attempt.objects.get(pk=first.games[0].attempt).job_id), reports=tuple(play_all(first)))
     now = timezone.now()
     ages = [datetime.timedelta(seconds=seconds) for seconds in (100, 200, 300, 500)]
     one, two, *_ = Attempt.objects.filter(reported_at__isnull=True)

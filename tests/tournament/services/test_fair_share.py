@@ -15,6 +15,7 @@ from tests.support.schedule import (
     all_drawn,
     ask,
     begin_game,
+    charge,
     make_tournament,
     make_user,
     make_version,
@@ -22,15 +23,13 @@ from tests.support.schedule import (
     open_door,
     play_short,
     post,
+    start_validation,
 )
 from tournament import tasks
 from tournament.caches import cache
-from tournament.models import Attempt, Game, Keeper, SlotUse, Tournament, User, Worker
+from tournament.models import Attempt, Game, Job, Keeper, SlotUse, Tournament, User, Worker
 from tournament.services import calendar
 from tournament.services.fair_share import (
-    PlayedTime,
-    charge,
-    charge_games,
     exhausted,
     is_exhausted,
     used_today,
@@ -99,9 +98,8 @@ def let_run(batches: Sequence[Batch], seconds: float) -> datetime.datetime:
     for batch in batches:
         begin_game(batch.jobs[0].games[0])
         since = now - datetime.timedelta(seconds=seconds)
-        taken = Attempt.objects.filter(job=batch.job)
-        taken.update(sent_at=since, lease_until=now + datetime.timedelta(hours=1))
-        taken.filter(pk=batch.jobs[0].games[0].attempt).update(started_at=since)
+        Job.objects.filter(pk=batch.job).update(taken_at=since, lease_until=now + datetime.timedelta(hours=1))
+        Attempt.objects.filter(pk=batch.jobs[0].games[0].attempt).update(started_at=since)
     return now
 
 
@@ -132,7 +130,7 @@ def test_equal_owners_get_equal_time_whatever_the_length_of_their_games(
         (batch,) = take(worker, [0])
         found[name_of(batch)] += 1
         finish(batch)
-        charge({ada.pk: 40.0} if name_of(batch) == "slow" else {bob.pk: 10.0}, NOW())
+        charge({ada.pk: 39.0} if name_of(batch) == "slow" else {bob.pk: 10.0}, NOW())
     assert found == {"slow": 4, "quick": 16}
 
 
@@ -174,9 +172,9 @@ def test_a_slot_s_time_counts_from_the_start_of_its_job_beside_what_was_charged(
     (batch,) = take(worker, [0])
     let_run([batch], 200.0)
     assert names(take(worker, [1])) == {"yours": 1}
-    first, _ = play_short(batch.jobs[0], all_drawn)
-    keeper.record(first)  # by the report it took a second
-    assert names(take(worker, [2])) == {"mine": 1}
+    finish(batch)
+    assert names(take(worker, [2])) == {"yours": 1}
+    assert used_today(ada, NOW()) == pytest.approx(1200 / 3600, abs=0.01)
 
 
 def test_reports_that_are_not_recorded_count_for_their_owner(worker: Worker, ada: User, bob: User) -> None:
@@ -187,6 +185,7 @@ def test_reports_that_are_not_recorded_count_for_their_owner(worker: Worker, ada
     for _ in range(8):
         (batch,) = take(worker, [0])
         found[name_of(batch)] += 1
+        Job.objects.held().update(taken_at=NOW() - datetime.timedelta(seconds=10))
         post(batch.job, reports=tuple(report for job in batch.jobs for report in play_short(job)))
     assert found == {"mine": 4, "yours": 4}
     assert not Keeper.objects.exists()
@@ -283,28 +282,29 @@ def test_a_game_that_still_runs_counts_against_today_s_hours(
     charge({ada.pk: 3600.0}, now)
     assert exhausted(now) == {ada.pk}
     finish(second)
-    assert used_today(ada, now) == pytest.approx(1.5, abs=0.01)  # by the report its games took a second
+    assert used_today(ada, now) == pytest.approx(2.0, abs=0.01)
 
 
 def test_hours_in_which_the_site_was_down_are_not_charged(worker: Worker, ada: User) -> None:
     tournament_of(ada, "Mine")
     (first,) = take(worker, [0])
     now = let_run([first], 60.0)
-    Attempt.objects.update(lease_until=now + LEASE)
+    Job.objects.update(lease_until=now + LEASE)
     open_door(now)
     back = now + datetime.timedelta(hours=20)
     most = (60.0 + LEASE.total_seconds()) / 3600.0
     assert used_today(ada, back) == pytest.approx(most)
     for step in range(1, 10):
         door_is_open(back + LEASE * step / 6)
-        assert calendar.sweep(back + LEASE * step / 6) == (2 if step == 7 else 0)
+        assert calendar.sweep(back + LEASE * step / 6) == (1 if step == 7 else 0)
     assert used_today(ada, back + LEASE * 2) == pytest.approx(most)
 
 
 def test_validations_have_hours_of_their_own(ada: User, settings: Settings) -> None:
     settings.SLOT_HOURS, settings.VALIDATION_HOURS = 2, 1
     now = NOW()
-    charge_games([PlayedTime("validation", ada.pk, 3600.0), PlayedTime("swiss", ada.pk, 900.0)], now)
+    charge({ada.pk: 3600.0}, now, is_validation=True)
+    charge({ada.pk: 900.0}, now)
     assert (used_today(ada, now), used_today(ada, now, is_validation=True)) == (0.25, 1.0)
     assert (exhausted(now), exhausted(now, is_validation=True)) == (set(), {ada.pk})
     assert not is_exhausted(ada, now)
@@ -312,21 +312,26 @@ def test_validations_have_hours_of_their_own(ada: User, settings: Settings) -> N
     assert not is_exhausted(ada, now, is_validation=True)
 
 
-def test_ladders_count_for_the_site_and_every_end_of_an_attempt_is_charged(worker: Worker, ada: User) -> None:
+def test_ladders_count_for_the_site_and_every_end_of_a_job_is_charged(worker: Worker, ada: User) -> None:
     mine = tournament_of(ada, "Mine")
     tournament_of(None, "Site")
     batches = take(worker, range(4))
-    an_hour_ago = NOW() - datetime.timedelta(hours=1)
-    Attempt.objects.update(sent_at=an_hour_ago, started_at=an_hour_ago)
-    done = [batch for batch in batches if name_of(batch) == "site"]
-    for batch in done:
-        finish(batch)
-    games = sum(len(job.games) for batch in done for job in batch.jobs)
+    Job.objects.update(taken_at=NOW() - datetime.timedelta(hours=1))
+    for batch in batches:
+        if name_of(batch) == "site":
+            finish(batch)
     used = SlotUse.objects.get()
     assert used.owner is None
-    assert used.seconds == pytest.approx(games, abs=0.01)  # a second by each report
-    lease = LEASE.total_seconds() / 3600
+    assert used.seconds == pytest.approx(2 * 3600, abs=60)
     pause(mine)
-    unplayed = Game.objects.filter(tournament=mine, attempts__end=Attempt.End.RELEASED).count()
-    assert unplayed > 0
-    assert used_today(ada, NOW()) == pytest.approx(unplayed, rel=0.01, abs=lease)
+    assert set(Job.objects.values_list("owner", "end")) == {(None, "done"), (ada.pk, "done")}
+    assert used_today(ada, NOW()) == pytest.approx(2, abs=0.02)
+
+
+def test_a_validation_is_charged_as_such(ada: User) -> None:
+    start_validation(make_version("Cy", owner=ada))
+    (batch,) = take(make_worker(name="checker", takes="checks"), [0])
+    Job.objects.update(taken_at=NOW() - datetime.timedelta(hours=1))
+    finish(batch)
+    assert used_today(ada, NOW(), is_validation=True) == pytest.approx(1, abs=0.02)
+    assert used_today(ada, NOW()) == 0

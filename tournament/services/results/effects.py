@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from engines.records import Fault, Record
 from tournament.formats.base import GameEffect
 from tournament.models import Attempt, Game, Ladder
-from tournament.services.fair_share import PlayedTime, charge_games
 from tournament.services.results.leaders import follow_leader
 from tournament.services.results.ratings import RatedRow, rate
-from tournament.services.results.records import parse_time
 from tournament.services.results.withdrawal import count_forfeits
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import count_results
@@ -88,21 +86,8 @@ def _count_finished(games: Sequence[RecordedGame], _now: datetime.datetime) -> N
         count_finished(tournament, count)
 
 
-def _charge(games: Sequence[RecordedGame], now: datetime.datetime) -> None:
-    """Charge the durations that the worker reports, at most the time since the games were taken."""
-    times = []
-    for game in games:
-        attempt, report = game.arrival.attempt, game.arrival.report
-        played = (parse_time(report.finished) - parse_time(report.started)).total_seconds()
-        waited = (now - attempt.sent_at).total_seconds()
-        tournament = attempt.game.tournament
-        times.append(PlayedTime(tournament.kind, tournament.owner_id, min(max(0.0, played), waited)))
-    charge_games(times, now)
-
-
 IN_ORDER: dict[GameEffect, Callable[[Sequence[RecordedGame], datetime.datetime], None]] = {
     GameEffect.RATINGS: _rate,
     GameEffect.FORFEITS: _count_forfeits,
     GameEffect.PROGRESS: _count_finished,
-    GameEffect.CHARGE: _charge,
 }

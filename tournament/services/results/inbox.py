@@ -13,19 +13,21 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from engines.timecontrol import MAX_LIMIT
 from engines.visible import visible
-from tournament.models import Attempt, BotSearch, Exam, Ignored, InboxReport, LiveGame, Worker
+from tournament.models import Attempt, Ignored, InboxReport, Job, LiveGame, Worker
 from tournament.models.compressed import compress_text
 from tournament.queues import ANY_GAME, announce, game_topic, pace_ms
 from tournament.services.bulk import insert_rows
 from tournament.services.locks import lock
-from tournament.services.work.attempts import give_back
-from tournament.services.work.leases import is_over_soon, renew
+from tournament.services.stopping import end_played
+from tournament.services.work.attempts import end_attempt
+from tournament.services.work.leases import renew
 from tournament.services.work.messages import send_record
-from tournament.services.work.workers import take_back
+from tournament.services.work.workers import release_all
 from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
 
 MOST_WAITING = 10_000
@@ -47,28 +49,31 @@ def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) 
     Each step is a transaction of its own: a post whose answer was lost comes again.
     """
     mine = _attempts_of(job, worker)
-    _store_reports(post.reports, mine, worker, now)
+    _store_reports(job, post.reports, mine, worker, now)
     for name in post.returned:
         if (attempt := mine.get(name)) and attempt.ended_at is None and attempt.reported_at is None:
-            give_back(attempt, Attempt.End.RELEASED, now)
+            end_attempt(attempt, Attempt.End.RELEASED, now)
     known, pace = _show(post, mine, worker, now) if post.progress else (0, 0)
     if worker.why:
-        take_back(worker, now)
+        release_all(worker, now)
         mine = _attempts_of(job, worker)
-    elif not mine or any(is_over_soon(attempt, now) for attempt in mine.values()):
+    else:
         renew(job, now)
     return PostAnswer(_what_to_stop(post, job, worker, mine), known, pace)
 
 
 def _attempts_of(job: uuid.UUID, worker: Worker) -> dict[str, Attempt]:
-    attempts = Attempt.objects.filter(job=job, assigned=worker.name).select_related("game")
-    times = ("started_at", "lease_until", "reported_at", "ended_at")
-    fields = ("job", "game_id", "game__key", "assigned", "end", *times)
+    attempts = Attempt.objects.filter(job=job, job__worker=worker.name).select_related("game")
+    fields = ("job_id", "game_id", "game__key", "end", "started_at", "reported_at", "ended_at")
     return {str(attempt.pk): attempt for attempt in attempts.only(*fields)}
 
 
 def _store_reports(
-    reports: Collection[GameReport], mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime
+    job: uuid.UUID,
+    reports: Collection[GameReport],
+    mine: Mapping[str, Attempt],
+    worker: Worker,
+    now: datetime.datetime,
 ) -> None:
     """Put the reports of open attempts into the inbox; others are counted."""
     ignored = Counter[str]()
@@ -84,7 +89,7 @@ def _store_reports(
         else:
             wanted[attempt.pk] = report
     if wanted:
-        stored = _put_in(wanted, now)
+        stored = _put_in(job, wanted, now)
         ignored["late"] += len(wanted) - stored
         send_record()
     for reason, number in ignored.items():
@@ -94,8 +99,12 @@ def _store_reports(
 
 
 @transaction.atomic
-def _put_in(reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> int:
-    """Store reports and mark their attempts as reported; returns how many attempts were still open."""
+def _put_in(job: uuid.UUID, reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> int:
+    """Store reports of a job and mark their attempts as reported; returns how many were still open.
+
+    With the last one the job ends.
+    """
+    lock(Job.objects.filter(pk=job).only("pk"))
     waiting = Attempt.objects.filter(pk__in=reports, ended_at__isnull=True, reported_at__isnull=True)
     still = [attempt.pk for attempt in lock(waiting.only("pk"))]
     rows = (
@@ -108,6 +117,7 @@ def _put_in(reports: Mapping[uuid.UUID, GameReport], now: datetime.datetime) -> 
     )
     insert_rows(InboxReport, rows)
     Attempt.objects.filter(pk__in=still).update(reported_at=now, started_at=Coalesce("started_at", now))
+    end_played([job], now)
     return len(still)
 
 
@@ -158,8 +168,11 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str,
     if mine:
         goes_on = {Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID}
         return tuple(sorted(name for name, attempt in mine.items() if attempt.end not in goes_on))
-    held = {"assigned": worker.name, "ended_at__isnull": True}
-    if Exam.objects.filter(pk=job, **held).exists() or BotSearch.objects.filter(ask=job, **held).exists():
+    held = Job.objects.of_worker(worker.name).filter(pk=job)
+    is_open = Q(exams__isnull=False, exams__ended_at=None) | Q(
+        searches__isnull=False, searches__ended_at=None
+    )
+    if held.filter(is_open).exists():
         return ()
     playing = {post.progress.attempt} if post.progress else set()
     return tuple(sorted({str(job), *(report.attempt for report in post.reports), *post.returned, *playing}))

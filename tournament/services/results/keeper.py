@@ -22,12 +22,12 @@ from engines.records import Termination, clean_text
 from engines.visible import visible
 from tournament import models
 from tournament.formats.base import GameEffect
-from tournament.models import Attempt, BotVersion, Game, InboxReport, Tournament
+from tournament.models import Attempt, BotVersion, Game, InboxReport, Job, Tournament
 from tournament.queues import ANY_GAME, announce, game_topic, ladder_topic, tournament_topic
 from tournament.services.results.effects import Arrival
 from tournament.services.results.records import WrongReport, read_record
 from tournament.services.results.storing import MAX_WORKER, store_all, store_logs
-from tournament.services.work.attempts import give_back, halt_after_failures
+from tournament.services.work.attempts import end_attempt, halt_after_failures
 from tournament.services.work.judging import find_worker, judge
 from workers.jobs import GameReport, name_of
 from workers.logs import FIELDS, log_ids
@@ -39,7 +39,7 @@ NOT_STORED = "the report cannot be stored"
 """So begins the evidence of such a void."""
 
 _LOOKED_AT = (
-    *("job", "assigned", "sent_at", "ended_at", "end"),
+    *("job__worker", "sent_at", "ended_at", "end"),
     *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
     *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
 )
@@ -111,7 +111,7 @@ def _record_rows(rows: Sequence[InboxReport]) -> None:
 def _give_up(row: InboxReport, why: str) -> None:
     """End the attempt of a report that cannot be stored."""
     attempt = Attempt.objects.select_related("game").get(pk=row.attempt_id)
-    give_back(attempt, Attempt.End.VOID, timezone.now(), evidence=why)
+    end_attempt(attempt, Attempt.End.VOID, timezone.now(), evidence=why)
     halt_after_failures(attempt.game, why)
 
 
@@ -148,7 +148,7 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
         answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
     _log_ends(attempts, answers)
     for number, void in voids:  # after the results, which count in favour of a worker that has both
-        with log_ids(job=str(void.attempt.job), game=void.attempt.game.key):
+        with log_ids(job=str(void.attempt.job_id), game=void.attempt.game.key):
             answers[number] = _give_back(void, now)
     _announce([attempt.game for attempt in attempts if isinstance(attempt, Attempt)])
     return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
@@ -171,13 +171,13 @@ def _log_ends(
     attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | GivenBack | IgnoredReport]
 ) -> None:
     """Write a line for each job with recorded games."""
-    recorded: dict[uuid.UUID, list[Attempt]] = {}
+    recorded: dict[Job, list[Attempt]] = {}
     for number, attempt in enumerate(attempts):
-        if isinstance(attempt, Attempt) and isinstance(answers.get(number), Recorded):
+        if isinstance(attempt, Attempt) and attempt.job and isinstance(answers.get(number), Recorded):
             recorded.setdefault(attempt.job, []).append(attempt)
     for job, ended in recorded.items():
         games = [attempt.game.key for attempt in ended]
-        told = {"job": str(job), "worker": ended[0].assigned, "games": games}
+        told = {"job": str(job), "worker": job.worker, "games": games}
         log.info("%d games of job %s are recorded", len(games), job, extra={FIELDS: told})
 
 
@@ -187,7 +187,9 @@ def _log_ends(
 def _find_attempts(reports: Sequence[GameReport]) -> list[Attempt | IgnoredReport]:
     """The open attempt that each report names, with everything needed to record its game."""
     named = [_attempt_id(report.attempt) for report in reports]
-    known = Attempt.objects.select_related("game__pairing").only(*_LOOKED_AT).in_bulk(filter(None, named))
+    known = (
+        Attempt.objects.select_related("game__pairing", "job").only(*_LOOKED_AT).in_bulk(filter(None, named))
+    )
     _attach([attempt.game for attempt in known.values()])
     found = [known.get(pk) if pk else None for pk in named]
     return [_open_attempt(attempt, report) for attempt, report in zip(found, reports, strict=True)]
@@ -212,7 +214,13 @@ def _attempt_id(text: str) -> uuid.UUID | None:
 
 def _open_attempt(attempt: Attempt | None, report: GameReport) -> Attempt | IgnoredReport:
     """The attempt, if it is open or unfinished and was taken by the worker that the report names."""
-    if attempt is None or attempt.game.key != report.key or attempt.assigned != name_of(report.worker):
+    job = attempt.job if attempt is not None else None
+    if (
+        attempt is None
+        or attempt.game.key != report.key
+        or job is None
+        or job.worker != name_of(report.worker)
+    ):
         return _ignore("foreign")
     if attempt.ended_at is not None and not _is_unfinished(attempt):
         return _ignore("repeat" if attempt.end == Attempt.End.RECORDED else "late")
@@ -262,7 +270,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     counts = worker is None or not worker.is_quarantined
     hopeless = counts and attempt.game.tournament.format.is_hopeless(evidence)
     name = visible(report.worker, MAX_WORKER)
-    is_given = give_back(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name)
+    is_given = end_attempt(attempt, Attempt.End.VOID, now, evidence=evidence, counts=counts, worker=name)
     if not is_given and not _is_unfinished(attempt):
         return _ignore("late")
     if worker is not None:

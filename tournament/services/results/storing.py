@@ -37,6 +37,7 @@ from tournament.services.results.effects import Arrival, RecordedGame, carry_out
 from tournament.services.results.ratings import player_of
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.seats import store_seats
+from tournament.services.stopping import end_played
 from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120
@@ -183,3 +184,4 @@ def _close(entries: Sequence[RecordedGame], now: datetime.datetime) -> None:
             worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED
         )
     LiveGame.objects.filter(game__in=[entry.arrival.game.pk for entry in entries]).delete()
+    end_played({entry.arrival.attempt.job_id for entry in entries}, now)

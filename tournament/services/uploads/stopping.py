@@ -6,11 +6,11 @@ import datetime
 
 from django.db import transaction
 
-from tournament.models import BotVersion, Exam, Tournament
+from tournament.models import BotVersion, Exam, Job, Tournament
 from tournament.services.bots.verdicts import refuse
-from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import lock, lock_row, lock_tournaments
 from tournament.services.schedule.finishing import cancel_open_games
+from tournament.services.stopping import end_jobs
 
 State = BotVersion.State
 
@@ -39,7 +39,7 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     if locked.state not in {State.WAITING, State.VALIDATING}:
         return False
     for exam in exams:
-        _stop_check(exam, locked.bot.owner_id, reason, now)
+        _stop_check(exam, reason, now)
     if games is not None:
         _cancel_games(games, reason, now)
     BotVersion.objects.filter(pk=locked.pk).update(state=State.VALIDATING)  # which ``refuse`` demands
@@ -47,10 +47,9 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     return True
 
 
-def _stop_check(exam: Exam, owner: int | None, reason: str, now: datetime.datetime) -> None:
+def _stop_check(exam: Exam, reason: str, now: datetime.datetime) -> None:
+    end_jobs(Job.objects.filter(exams=exam), Job.End.RELEASED, now)
     Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
-    if exam.assigned:
-        charge({owner: played_seconds(exam.sent_at, exam.lease_until, now)}, now, is_validation=True)
 
 
 def _cancel_games(pk: int, reason: str, now: datetime.datetime) -> None:

@@ -17,15 +17,16 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, Exam, Game, Token, Worker
+from tournament.models import BotVersion, Exam, Game, Job, Token, Worker
 from tournament.services.bots.verdicts import put_off, refuse
-from tournament.services.fair_share import charge, is_exhausted, played_seconds
-from tournament.services.locks import lock_row, locking
+from tournament.services.fair_share import is_exhausted
+from tournament.services.locks import lock, lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
+from tournament.services.stopping import end_jobs
 from tournament.services.uploads import availability as uploads
 from tournament.services.work import workers
 from tournament.services.work.judging import SILENT, judge_all
-from tournament.services.work.leases import leases_may_end
+from tournament.services.work.leases import expired
 from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, Work, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 
@@ -54,7 +55,7 @@ def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
         return False
     if not is_exhausted(owner, now, is_validation=True):
         return False
-    if version.exams.filter(ended_at__isnull=True, assigned="").exists():
+    if version.exams.filter(ended_at__isnull=True, job=None).exists():
         return True
     waiting = Game.objects.filter(tournament=version.validation_id, state=Game.State.WAITING)
     return version.validation_id is not None and waiting.exists()
@@ -88,7 +89,7 @@ def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime
 def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Store the news of a check; False if the check is unknown, over or another worker's."""
     exam = _open_check(news.exam)
-    if exam is None or exam.assigned != name_of(news.worker):
+    if exam is None or exam.job is None or exam.job.worker != name_of(news.worker):
         models.Ignored.objects.count_more("foreign")
         return False
     exam.heard_at = now
@@ -105,32 +106,34 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
 
 def sweep_checks(now: datetime.datetime) -> int:
     """Have checks wait again whose leases have expired; returns how many."""
-    if not leases_may_end(now):
-        return 0
-    lost = list(Exam.objects.filter(ended_at__isnull=True, lease_until__lt=now))
-    for exam in lost:
+    jobs = list(expired(now).exclude(exams=None).values_list("pk", flat=True))
+    for job in jobs:
         with transaction.atomic():
-            still = _open_check(str(exam.pk))
-            if still is not None and still.lease_until is not None and still.lease_until < now:
-                _end(still, Exam.End.LOST, now, SILENT)
-    return len(lost)
+            exam = _open_check(str(job))
+            if exam is not None and exam.job is not None and exam.job.lease_until < now:
+                _end(exam, Exam.End.LOST, now, SILENT)
+    return len(jobs)
 
 
-def _open_check(exam_id: str) -> Exam | None:
+def _open_check(job: str) -> Exam | None:
+    """The open check of a job, locked."""
     try:
-        uuid.UUID(exam_id)
+        key = uuid.UUID(job)
     except ValueError:
         return None
-    exams = locking(Exam.objects.select_related("version__bot__owner"))
-    return exams.filter(pk=exam_id, ended_at__isnull=True).first()
+    lock(Job.objects.filter(pk=key).only("pk"))
+    exams = locking(Exam.objects.select_related("version__bot__owner", "job"))
+    return exams.filter(job=key, ended_at__isnull=True).first()
 
 
 def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
     exam.end, exam.ended_at, exam.why = end, now, why
     exam.save()
+    job_end = Job.End.LOST if end == Exam.End.LOST else Job.End.DONE
+    ended = end_jobs(Job.objects.filter(exams=exam), job_end, now)
     if end == Exam.End.LOST:
         # After the commit: a quarantine locks tournaments and the worker, which come before checks.
-        transaction.on_commit(partial(judge_all, [exam.assigned], now))
+        transaction.on_commit(partial(judge_all, [job.worker for job in ended], now))
     version = exam.version
     if end == Exam.End.DONE:
         _conclude(version, exam.findings)
@@ -140,9 +143,6 @@ def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
         begin(version, now)
     else:
         put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
-    if exam.assigned:
-        seconds = played_seconds(exam.sent_at, exam.lease_until, now)
-        charge({version.bot.owner_id: seconds}, now, is_validation=True)
 
 
 def _failed(version: BotVersion) -> list[str]:
@@ -152,8 +152,9 @@ def _failed(version: BotVersion) -> list[str]:
     """
     ended = version.exams.exclude(end__in=[Exam.End.OPEN, Exam.End.RETURNED])
     quarantined = Worker.objects.filter(quarantined_at__isnull=False)
-    latest = ended.exclude(assigned__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
-    return [exam.assigned for exam in latest if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
+    latest = ended.exclude(job__worker__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
+    failed = [exam for exam in latest.select_related("job") if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
+    return [exam.job.worker if exam.job else "" for exam in failed]
 
 
 def _conclude(version: BotVersion, findings: list[Finding]) -> None:

@@ -6,7 +6,6 @@ import datetime
 import logging
 
 from django.db import transaction
-from django.db.models import F
 
 from tournament.models import Attempt, EventCount, Game, Worker
 from tournament.services.event_counts import count_event
@@ -20,7 +19,7 @@ log = logging.getLogger("tournament.attempts")
 
 
 @transaction.atomic
-def give_back(
+def end_attempt(
     attempt: Attempt,
     end: Attempt.End,
     now: datetime.datetime,
@@ -29,21 +28,17 @@ def give_back(
     counts: bool = True,
     worker: str = "",
 ) -> bool:
-    """End an open attempt as void, lost or released; False if it had ended already.
+    """End an open attempt as void or released; False if it had ended already.
 
     The game waits again under the same key. It does not halt, because voids and losses may still be
     discounted: call ``halt_after_failures`` for that. ``counts=False``: the void is the worker's fault and
     does not count against the game. ``worker`` is stored as the attempt's worker.
     """
-    games = Game.objects.filter(pk=attempt.game_id)
-    lock_tournaments(set(games.values_list("tournament", flat=True)))
+    tournaments = Game.objects.filter(pk=attempt.game_id).values_list("tournament", flat=True)
+    lock_tournaments(set(tournaments))
     told = {"evidence": evidence, **({"worker": worker} if worker else {})}
-    if not end_attempts(Attempt.objects.filter(pk=attempt.pk), end, now, **told):
+    if not end_attempts(Attempt.objects.filter(pk=attempt.pk), end, now, counts=counts, **told):
         return False
-    games.update(
-        voids=F("voids") + int(counts and end == Attempt.End.VOID),
-        lost=F("lost") + int(end == Attempt.End.LOST),
-    )
     count_event(EventCount.Kind.ATTEMPT, end)
     return True
 
@@ -71,7 +66,7 @@ def halt_after_failures(game: Game, evidence: str, *, hopeless: bool = False) ->
 
 def _may_succeed(game: Game, end: Attempt.End) -> bool:
     """Whether all attempts with this end were one worker's, and another takes such games."""
-    failed = game.attempts.filter(end=end).values_list("assigned", flat=True)
+    failed = game.attempts.filter(end=end).values_list("job__worker", flat=True)
     return Worker.objects.has_another(failed, game.tournament.format.work)
 
 

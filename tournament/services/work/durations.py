@@ -16,7 +16,7 @@ from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament.caches import cache
 from tournament.formats import kinds
-from tournament.models import Attempt, BotSearch, Exam, Game, Ladder, Tournament, Worker
+from tournament.models import Game, Job, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.fair_share import of_work
 from workers.jobs import Work
@@ -57,13 +57,10 @@ def slots_expected() -> int:
 
 
 def free_slots(work: Work) -> int:
-    """Slots that have neither a batch nor a check nor a search."""
+    """Slots that have no job."""
     names = slots_by_worker(work)
-    held = Attempt.objects.filter(ended_at=None, reported_at=None, assigned__in=names)
-    busy = held.values_list("assigned", "slot").order_by().distinct().count()
-    checks = Exam.objects.filter(ended_at=None, assigned__in=names).count()
-    searches = BotSearch.objects.filter(assigned__in=names).exclude(assigned="").count()
-    return max(0, sum(names.values()) - busy - checks - searches)
+    busy = Job.objects.held().filter(worker__in=names).values("worker", "slot").distinct().count()
+    return max(0, sum(names.values()) - busy)
 
 
 def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:

@@ -12,14 +12,12 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
-from tournament.models import Attempt, BotSearch, Exam, Game, Worker
+from tournament.models import Attempt, Exam, Game, Job, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments
 from workers.jobs import BOTH_UNABLE, NOT_RUN, name_of
@@ -117,8 +115,8 @@ def _failures_in_a_row(worker: Worker, now: datetime.datetime) -> list[Failure]:
         return []
     latest.sort(key=lambda one: one.ended_at, reverse=True)
     since = min(one.sent_at for one in latest) - OUTSTANDING
-    games = Attempt.objects.filter(assigned=worker.name, end=Attempt.End.RECORDED, sent_at__gt=since)
-    checks = Exam.objects.filter(assigned=worker.name, ended_at__gt=since)
+    games = Attempt.objects.filter(job__worker=worker.name, end=Attempt.End.RECORDED, sent_at__gt=since)
+    checks = Exam.objects.filter(job__worker=worker.name, ended_at__gt=since)
     checks = checks.filter(end__in=[Exam.End.DONE, Exam.End.REFUSED])
     ends = [rows.order_by().aggregate(last=Max("ended_at"))["last"] for rows in (games, checks)]
     result = max(filter(None, ends), default=None)
@@ -126,7 +124,7 @@ def _failures_in_a_row(worker: Worker, now: datetime.datetime) -> list[Failure]:
 
 
 def _voids(worker: Worker) -> list[Failure]:
-    voids = Attempt.objects.filter(assigned=worker.name, end=Attempt.End.VOID).exclude(
+    voids = Attempt.objects.filter(job__worker=worker.name, end=Attempt.End.VOID).exclude(
         Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN)
     )
     columns = ("game__white", "game__black", "sent_at", "ended_at", "evidence", "game")
@@ -136,27 +134,24 @@ def _voids(worker: Worker) -> list[Failure]:
 
 def _lost_attempts(worker: Worker, now: datetime.datetime) -> QuerySet[Attempt]:
     lately = max(now - OUTSTANDING, worker.released_at or now - OUTSTANDING)
-    return Attempt.objects.filter(assigned=worker.name, end=Attempt.End.LOST, sent_at__gt=lately).order_by()
+    return Attempt.objects.filter(
+        job__worker=worker.name, end=Attempt.End.LOST, sent_at__gt=lately
+    ).order_by()
 
 
 def _losses(worker: Worker, now: datetime.datetime) -> list[Failure]:
-    """The batches, checks and searches of the worker whose leases ran out lately."""
-    attempts: Any = _lost_attempts(worker, now)
-    batches: defaultdict[uuid.UUID, list[Any]] = defaultdict(list)
-    for job, *row in attempts.values_list("job", "game__white", "game__black", "sent_at", "ended_at"):
-        batches[job].append(row)
-    lost: list[tuple[frozenset[int], datetime.datetime, datetime.datetime]] = []
-    for rows in batches.values():
-        white, black, taken, ended = zip(*rows, strict=True)
-        lost.append((frozenset({*white, *black}), min(taken), max(ended)))
-    lately, lease = now - OUTSTANDING, datetime.timedelta(seconds=settings.LEASE_SECONDS)
-    checks = Exam.objects.filter(assigned=worker.name, end=Exam.End.LOST, ended_at__gt=lately)
-    columns: Any = checks.values_list("version", "sent_at", "ended_at")
-    lost += [(frozenset({version}), taken, ended) for version, taken, ended in columns]
-    searches = BotSearch.objects.filter(failed_by=worker.name, lost_at__gt=lately)
-    columns = searches.values_list("version", "lost_at")
-    lost += [(frozenset({version}), ended - lease, ended) for version, ended in columns]
-    return [Failure(*one, SILENT) for one in lost]
+    """The jobs of the worker whose leases ran out lately."""
+    jobs = Job.objects.filter(worker=worker.name, end=Job.End.LOST, ended_at__gt=now - OUTSTANDING)
+    players: defaultdict[uuid.UUID, set[int]] = defaultdict(set)
+    attempts = Attempt.objects.filter(job__in=jobs.values("pk"), end=Attempt.End.LOST)
+    for job, *both in attempts.values_list("job", "game__white", "game__black"):
+        players[job].update(both)
+    return [
+        Failure(
+            frozenset(players[job.pk] or {job.version_id or 0}), job.taken_at, job.ended_at or now, SILENT
+        )
+        for job in jobs
+    ]
 
 
 def _count_in_succession(losses: Sequence[Failure]) -> int:
@@ -176,5 +171,5 @@ def _is_to_blame(worker: Worker, failures: Sequence[Failure]) -> bool:
     common = frozenset.intersection(*(one.bots for one in failures))
     sent, since = failures[-1].sent_at - OUTSTANDING, failures[-1].ended_at
     others = Attempt.objects.filter(end=Attempt.End.RECORDED, sent_at__gt=sent, ended_at__gte=since)
-    others = others.exclude(assigned=worker.name)
+    others = others.exclude(job__worker=worker.name)
     return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)

@@ -1,4 +1,4 @@
-"""Leases of attempts, checks and searches: granted with a batch, renewed by posts, ended without news.
+"""Jobs and their leases: taken with a batch, renewed by posts, expired without news.
 
 None is ended because the site itself was down: none before its HTTP processes have been up for one lease.
 What is reported needs no lease any more.
@@ -13,13 +13,16 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from tournament.models import Attempt, BotSearch, Door, Exam, Keeper, Worker
-from tournament.services.event_counts import store_counts
+from tournament.models import Attempt, BotVersion, Door, EventCount, Exam, Job, Keeper, Worker
+from tournament.services.event_counts import count_event, store_counts
 from tournament.services.locks import in_order
-from tournament.services.work.attempts import give_back, halt_after_failures
+from tournament.services.stopping import release
+from tournament.services.work.attempts import halt_after_failures
 from tournament.services.work.judging import SILENT, judge_all
+from workers.jobs import Ask, Work
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """Slots post something every few seconds, so a lease expires only after several missed posts."""
@@ -27,44 +30,44 @@ LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 RENEWED_BELOW = LEASE * 2 / 3
 """A lease is renewed once a third is used."""
 
-START = timedelta(seconds=120)
+START_SECONDS = 120.0
 """What a check or search may take besides its time limits, mostly to fetch and unpack its bundle."""
+
+MOST_SECONDS = 365 * 86_400.0
+"""No job takes longer."""
 
 log = logging.getLogger("tournament.leases")
 
 
-def is_over_soon(attempt: Attempt, now: datetime) -> bool:
-    """Whether a post about the attempt's job renews its lease."""
-    return attempt.lease_until is not None and attempt.lease_until < now + RENEWED_BELOW
+def take(
+    ask: Ask,
+    worker: Worker,
+    kind: Work,
+    now: datetime,
+    *,
+    most_s: float,
+    owner: int | None,
+    version: BotVersion | None = None,
+) -> Job:
+    """Store the job of an ask, which cannot take longer than ``most_s``; part of the caller's transaction."""
+    return Job.objects.create(
+        ask=uuid.UUID(ask.ask),
+        worker=worker.name,
+        slot=ask.slot,
+        kind=kind,
+        owner_id=owner,
+        version=version,
+        taken_at=now,
+        lease_until=now + LEASE,
+        ends_by=now + timedelta(seconds=min(most_s, MOST_SECONDS)),
+    )
 
 
 def renew(job: uuid.UUID, now: datetime) -> None:
-    """Renew the leases of a job's games, or of a check with this id or a search with this ask.
-
-    Writes nothing before a third is used.
-
-    One slot plays a job, so a post about one game covers them all. A lease ends at the latest when the clocks
-    of its games, or the time limits of its check or search, have run out.
-    """
-    unreported = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
-    soon = now + RENEWED_BELOW
-    for ends_by in unreported.filter(lease_until__lt=soon).order_by().values_list("ends_by", flat=True)[:1]:
-        with transaction.atomic():
-            in_order(unreported).update(lease_until=min(now + LEASE, ends_by or now + LEASE))
-        return
-    held = {"ended_at__isnull": True, "lease_until__lt": soon}
-    checks, searches = Exam.objects.filter(pk=job, **held), BotSearch.objects.filter(ask=job, **held)
-    if checks.values("pk").union(searches.values("pk")).exists():
-        for check in checks.select_related("version"):
-            ends_by = check.sent_at + START + timedelta(seconds=check.seconds)
-            checks.update(lease_until=min(now + LEASE, ends_by))
-        for search in searches:
-            searches.update(lease_until=lease_of_search(search, now))
-
-
-def lease_of_search(search: BotSearch, now: datetime) -> datetime:
-    """Until when a slot has a search that it posts about now."""
-    return min(now + LEASE, (search.sent_at or now) + START + timedelta(seconds=search.seconds))
+    """Renew the lease of a job, at most to its latest end; writes nothing before a third is used."""
+    for held in Job.objects.held().filter(pk=job, lease_until__lt=now + RENEWED_BELOW):
+        renewed = Job.objects.held().filter(pk=job)
+        renewed.update(lease_until=min(now + LEASE, held.ends_by))
 
 
 def leases_may_end(now: datetime) -> bool:
@@ -72,22 +75,34 @@ def leases_may_end(now: datetime) -> bool:
     return Door.objects.filter(open_since__lte=now - LEASE, seen_at__gte=now - LEASE).exists()
 
 
-def end_leases(now: datetime) -> int:
-    """End the expired leases of games, which wait again; returns how many. Repeatable."""
+def expire(now: datetime) -> int:
+    """Have games and searches wait again whose leases have expired; returns how many jobs. Repeatable.
+
+    Those of compliance checks are ended by ``uploads.validation``.
+    """
     keeper, is_new = Keeper.objects.get_or_create(pk=1, defaults={"seen_at": now})
     if not is_new:
         if now < keeper.seen_at:
             _shorten_leases(now)
         Keeper.objects.update(seen_at=now)
-    if not leases_may_end(now):
-        return 0
-    expired = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, lease_until__lt=now)
-    attempts = list(expired.select_related("game").order_by("sent_at"))
-    lost = [attempt for attempt in attempts if give_back(attempt, Attempt.End.LOST, now, evidence=SILENT)]
-    judge_all((attempt.assigned for attempt in lost), now)  # may discount these losses from their games
-    for attempt in lost:
+    jobs = expired(now).filter(exams=None)
+    lost = [one for key in jobs.values_list("pk", flat=True) for one in _expire(key, now)]
+    judge_all((job.worker for job in lost), now)  # may discount these losses from their games
+    attempts = Attempt.objects.filter(job__in=lost, end=Attempt.End.LOST).select_related("game")
+    for attempt in attempts:
         halt_after_failures(attempt.game, SILENT)
+    count_event(EventCount.Kind.ATTEMPT, Attempt.End.LOST, len(attempts))
     return len(lost)
+
+
+def expired(now: datetime) -> QuerySet[Job]:
+    """Jobs whose leases have expired, the oldest first; none before the site was up for a lease."""
+    jobs = Job.objects.held().filter(lease_until__lt=now).order_by("taken_at")
+    return jobs if leases_may_end(now) else jobs.none()
+
+
+def _expire(key: uuid.UUID, now: datetime) -> list[Job]:
+    return release(Job.objects.filter(pk=key, lease_until__lt=now), now, Job.End.LOST)
 
 
 def door_is_open(now: datetime) -> None:
@@ -120,16 +135,13 @@ def start_door_clock() -> threading.Event:
 
 def _shorten_leases(now: datetime) -> None:
     """Shorten leases from a clock that was ahead; they would last too long by the difference."""
-    alive = Attempt.objects.filter(ended_at__isnull=True)
     with transaction.atomic():
-        in_order(alive.filter(lease_until__gt=now + LEASE)).update(lease_until=now + LEASE)
+        in_order(Job.objects.held().filter(lease_until__gt=now + LEASE)).update(lease_until=now + LEASE)
     with transaction.atomic():
-        in_order(alive.filter(sent_at__gt=now)).update(sent_at=now)
+        in_order(Job.objects.held().filter(taken_at__gt=now)).update(taken_at=now)
+    with transaction.atomic():
+        in_order(Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now)).update(sent_at=now)
     Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
     checks = Exam.objects.filter(ended_at__isnull=True)
     checks.filter(sent_at__gt=now).update(sent_at=now)
     checks.filter(heard_at__gt=now).update(heard_at=now)
-    checks.filter(lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
-    searches = BotSearch.objects.exclude(assigned="")
-    searches.filter(sent_at__gt=now).update(sent_at=now)
-    searches.filter(lease_until__gt=now + LEASE).update(lease_until=now + LEASE)

@@ -53,7 +53,8 @@ def _count_waiting(kind: Work, most: int) -> int:
         tournament__state=Tournament.State.RUNNING,
     )
     found = games.order_by().values("pairing").distinct()[:most].count()
-    others = [BotSearch.objects.all(), *([Exam.objects.all()] if kind is Work.CHECKS else [])]
-    for rows in others:
-        found += rows.filter(ended_at__isnull=True, assigned="").order_by()[: max(0, most - found)].count()
+    found += BotSearch.objects.waiting().order_by()[: max(0, most - found)].count()
+    if kind is Work.CHECKS:
+        checks = Exam.objects.filter(job=None, ended_at__isnull=True)
+        found += checks.order_by()[: max(0, most - found)].count()
     return found

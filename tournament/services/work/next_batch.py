@@ -16,7 +16,7 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache as remember
 from typing import Any
 
@@ -24,14 +24,14 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
-from tournament.models import Attempt, BotSearch, BotVersion, Exam, Game, Tournament, Worker
+from tournament.models import Attempt, BotVersion, Game, Job, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.fair_share import SITE, exhausted, of_work, used_by_owner
 from tournament.services.locks import lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
-from tournament.services.work.checks import check_job, claim_check, leaves_a_slot, return_check
+from tournament.services.work.checks import check_job, claim_check, leaves_a_slot
 from tournament.services.work.durations import (
     BATCH_SECONDS,
     MAX_PAIRS,
@@ -39,8 +39,8 @@ from tournament.services.work.durations import (
     measured_seconds,
     slots_at_work,
 )
-from tournament.services.work.leases import LEASE
-from tournament.services.work.searches import claim_search, search_job, take_from_slots
+from tournament.services.work.leases import take
+from tournament.services.work.searches import claim_search, search_job
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -50,7 +50,6 @@ START_SECONDS = 600.0
 """What a job may take besides its games, mostly to fetch and unpack its bundles."""
 A_GAME_SECONDS = 60.0
 """What a game may take besides the time of its clocks."""
-MOST_SECONDS = 365 * 86_400.0
 
 log = logging.getLogger("tournament.work")
 
@@ -68,35 +67,20 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
             if (batch := _take(one, work, ask, worker, now)) is not None:
                 _log_taken(batch, worker)
                 return batch
-        if work is Work.CHECKS and (check := claim_check(ask, worker, now)) is not None:
-            return _batch_of_check(check)
-        if work is Work.ANALYSIS and (search := claim_search(ask, worker, now)) is not None:
-            return _batch_of_search(search)
+        claim = CLAIMS.get(work)
+        if claim and (job := claim(ask, worker, now)) is not None:
+            return _batch_of(job)
     return None
 
 
 def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     """The batch of this ask, if it was answered before; what the slot does not have any more is released."""
-    mine = {"assigned": worker.name, "slot": ask.slot, "ended_at__isnull": True}
-    attempts = Attempt.objects.filter(**mine, reported_at__isnull=True).order_by()
     batch = None
-    for job, asked in set(attempts.values_list("job", "ask")):
-        if str(asked) == ask.ask:
-            batch = _batch_of_games(job)
-        elif str(job) not in ask.holds:
-            release(Attempt.objects.filter(job=job), now)
-    checks = Exam.objects.filter(**mine) if Work.CHECKS in ask.takes else Exam.objects.none()
-    for check in checks.select_related("version__bot"):
-        if str(check.ask) == ask.ask:
-            batch = _batch_of_check(check)
-        elif str(check.pk) not in ask.holds:
-            return_check(check, now)
-    searches = BotSearch.objects.filter(assigned=worker.name, slot=ask.slot).exclude(assigned="")
-    for search in searches.select_related("version__bot"):
-        if str(search.ask) == ask.ask and search.ended_at is None:
-            batch = _batch_of_search(search)
-        elif str(search.ask) == ask.ask or str(search.ask) not in ask.holds:
-            take_from_slots(BotSearch.objects.filter(pk=search.pk, ask=search.ask), now)
+    for job in Job.objects.of_worker(worker.name).filter(slot=ask.slot):
+        if str(job.ask) == ask.ask and (again := _batch_of(job)) is not None:
+            batch = again
+        elif str(job.ask) == ask.ask or str(job.pk) not in ask.holds:
+            release(Job.objects.filter(pk=job.pk), now)
     return batch
 
 
@@ -162,10 +146,10 @@ def _in_order(work: Work, now: datetime) -> list[WaitingTournament]:
 
 def _may_be_long(work: Work) -> bool:
     """Whether a slot may take a long job: where there are several slots, one stays free of them."""
-    held = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True)
-    held = held.filter(of_work(work, "game__tournament__")).order_by()
-    limits = ("game__ladder", "game__tournament__time_control", "game__tournament__ply_limit")
-    jobs = held.values_list("job", *limits)  # few; to have them distinct, SQLite would read all attempts
+    limits = [
+        f"attempts__game__{name}" for name in ("ladder", "tournament__time_control", "tournament__ply_limit")
+    ]
+    jobs = Job.objects.held().filter(kind=work, attempts__isnull=False).values_list("pk", *limits).distinct()
     return len({job for job, *row in jobs if _is_long(*row)}) < max(1, slots_at_work(work) - 1)
 
 
@@ -187,14 +171,14 @@ def _take(one: WaitingTournament, work: Work, ask: Ask, worker: Worker, now: dat
     is_long = one.is_long(one.first)
     # Repeats of an ask wait for each other here, and so do all slots that might take one long job too many.
     lock((Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk)).only("pk"))
-    if (repeated := _find_job(ask, worker)) is not None:
-        return _batch_of_games(repeated)
+    for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
+        return _batch_of(repeated)
     if work is Work.CHECKS and not leaves_a_slot(ask, worker):
         return None
     pairs = _first_pairs(one) if locked else []
     if not pairs or one.is_long(pairs[0]) != is_long or (is_long and not _may_be_long(work)):
         return None
-    return _batch_of_games(_claim(locked[0], pairs, ask, worker, now))
+    return _batch_of(_claim(locked[0], pairs, work, ask, worker, now))
 
 
 def _first_pairs(one: WaitingTournament) -> list[WaitingPair]:
@@ -220,11 +204,12 @@ def _first_pairs(one: WaitingTournament) -> list[WaitingPair]:
 def _claim(
     tournament: Tournament,
     pairs: Sequence[WaitingPair],
+    work: Work,
     ask: Ask,
     worker: Worker,
     now: datetime,
-) -> uuid.UUID:
-    """Store an attempt for each waiting game of these pairs; returns the job."""
+) -> Job:
+    """Store a job with an attempt for each waiting game of these pairs."""
     # Selected by their pairings alone: SQLite would read all games that wait.
     rows = Game.objects.filter(pairing__in=[pair.pairing for pair in pairs]).only(
         "pairing", "ladder", "key", "state"
@@ -232,17 +217,10 @@ def _claim(
     games = [game for game in rows.order_by("id") if game.state == Game.State.WAITING]
     limits = tournament.time_control, tournament.ply_limit
     most = START_SECONDS + sum(longest_seconds(game.ladder_id, *limits) + A_GAME_SECONDS for game in games)
-    job = uuid.uuid4()
-    taken: dict[str, Any] = {
-        "job": job,
-        "ask": uuid.UUID(ask.ask),
-        "assigned": worker.name,
-        "slot": ask.slot,
-        "sent_at": now,
-        "lease_until": now + LEASE,
-        "ends_by": now + timedelta(seconds=min(most, MOST_SECONDS)),
-    }
-    attempts = [{"id": uuid.uuid4(), "game_id": game.pk, **taken} for game in games]
+    job = take(ask, worker, work, now, most_s=most, owner=tournament.owner_id)
+    attempts: list[dict[str, Any]] = [
+        {"id": uuid.uuid4(), "game_id": game.pk, "job_id": job.pk, "sent_at": now} for game in games
+    ]
     is_waiting = {"state": Game.State.WAITING}
     claims = [
         ({"state": Game.State.CLAIMED, "attempt": new["id"]}, {"id": new["game_id"], **is_waiting})
@@ -255,13 +233,6 @@ def _claim(
     return job
 
 
-def _find_job(ask: Ask, worker: Worker) -> uuid.UUID | None:
-    """The job that this ask has taken meanwhile."""
-    mine = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True, assigned=worker.name)
-    jobs = mine.filter(ask=ask.ask).order_by().values_list("job", flat=True)[:1]
-    return jobs[0] if jobs else None
-
-
 def _log_taken(batch: Batch, worker: Worker) -> None:
     """Write a line for a batch whose transaction is committed."""
     keys = [game.key for job in batch.jobs for game in job.games]
@@ -272,12 +243,18 @@ def _log_taken(batch: Batch, worker: Worker) -> None:
 # What the slot gets
 
 
-def _batch_of_check(check: Exam) -> Batch:
-    return Batch(str(check.pk), settings.LEASE_SECONDS, check=check_job(check))
+CLAIMS = {Work.CHECKS: claim_check, Work.ANALYSIS: claim_search}
 
 
-def _batch_of_search(search: BotSearch) -> Batch:
-    return Batch(str(search.ask), settings.LEASE_SECONDS, search=search_job(search))
+def _batch_of(job: Job) -> Batch | None:
+    """What a slot gets of a job that it has; None if it has nothing to do there any more."""
+    told = str(job.pk), settings.LEASE_SECONDS
+    for exam in job.exams.filter(ended_at__isnull=True).select_related("version__bot"):
+        return Batch(*told, check=check_job(exam))
+    for search in job.searches.filter(ended_at__isnull=True).select_related("version__bot"):
+        return Batch(*told, search=search_job(search))
+    games = _jobs_of_games(job)
+    return Batch(*told, games) if games else None
 
 
 _TOLD = (
@@ -289,18 +266,16 @@ _TOLD = (
 """What a slot is told of its games: reading all columns takes a quarter of an ask's time."""
 
 
-def _batch_of_games(job: uuid.UUID) -> Batch | None:
-    """The games of a job that its slot has, a ``GameJob`` for each pairing; None if there are none.
+def _jobs_of_games(job: Job) -> tuple[GameJob, ...]:
+    """The games of a job that its slot has, a ``GameJob`` for each pairing.
 
     Pairings of the same players follow each other, so that their engines keep running.
     """
-    attempts = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
+    attempts = job.attempts.filter(ended_at__isnull=True, reported_at__isnull=True)
     pairings: dict[int, list[Attempt]] = {}
     found = attempts.select_related("game__pairing", "game__tournament").only(*_TOLD)
     for attempt in found.order_by("game"):
         pairings.setdefault(attempt.game.pairing_id, []).append(attempt)
-    if not pairings:
-        return None
     games = [together[0].game for together in pairings.values()]
     versions = BotVersion.objects.select_related("bot")
     known = versions.in_bulk({pk for game in games for pk in (game.white_id, game.black_id)})
@@ -311,15 +286,14 @@ def _batch_of_games(job: uuid.UUID) -> Batch | None:
         return game.ladder_id, *sorted((game.white_id, game.black_id))
 
     in_order = sorted(pairings.values(), key=players)
-    jobs = tuple(_job(together, engines) for together in in_order)
-    return Batch(str(job), settings.LEASE_SECONDS, jobs)
+    return tuple(_job(together, engines) for together in in_order)
 
 
 def _job(attempts: Sequence[Attempt], engines: dict[int, EngineSpec]) -> GameJob:
     """The job of the games of one pairing."""
     pairing, tournament = attempts[0].game.pairing, attempts[0].game.tournament
     return GameJob(
-        job=str(attempts[0].job),
+        job=str(attempts[0].job_id),
         game=pairing.ladder_id,
         engines=(engines[pairing.first_id], engines[pairing.second_id]),
         games=tuple(JobGame(each.game.key, str(each.pk), 1 - each.game.number % 2) for each in attempts),

@@ -7,21 +7,17 @@ lost is evaluated again.
 from __future__ import annotations
 
 import datetime
-import uuid
-from collections import defaultdict
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
-from tournament.models import BotSearch, BotVersion, Worker
+from tournament.models import BotSearch, BotVersion, Job, Worker
 from tournament.queues import announce, search_topic
-from tournament.services.fair_share import charge, played_seconds
 from tournament.services.locks import in_order, lock
+from tournament.services.stopping import end_jobs
 from tournament.services.work.analyses import tell_thrown_away
-from tournament.services.work.judging import judge_all
-from tournament.services.work.leases import lease_of_search, leases_may_end
+from tournament.services.work.leases import START_SECONDS, take
 from workers.jobs import Ask, SearchJob, SearchNews, Work
 
 MOST_GUEST_SLOTS = 1
@@ -35,39 +31,31 @@ MOST_COMPARED = 100
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
-def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> BotSearch | None:
+def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
     """Give a slot the search that is next; None if none waits.
 
     Users come before visitors without accounts. Among equals the one comes first who was given a slot the
     longest ago, and his games before his other searches.
     """
-    waiting = BotSearch.objects.filter(ended_at__isnull=True, assigned="").order_by("asked_at")
+    waiting = BotSearch.objects.waiting()
     return _claim(waiting, ask, worker, now) if waiting.exists() else None
 
 
 @transaction.atomic
-def _claim(
-    waiting: QuerySet[BotSearch], ask: Ask, worker: Worker, now: datetime.datetime
-) -> BotSearch | None:
+def _claim(waiting: QuerySet[BotSearch], ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
     lock(Worker.objects.filter(pk=worker.pk).only("pk"))  # repeats of an ask wait for each other
-    held = BotSearch.objects.filter(ask=ask.ask, assigned=worker.name, ended_at__isnull=True)
-    for repeated in held.exclude(assigned=""):
+    for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
         return repeated
 
     end_searches(waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now)
     end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
     for search in _in_turn(waiting, worker, now):
-        taken = {
-            "assigned": worker.name,
-            "slot": ask.slot,
-            "ask": uuid.UUID(ask.ask),
-            "sent_at": now,
-            "lease_until": now + datetime.timedelta(seconds=settings.LEASE_SECONDS),
-            "tries": F("tries") + 1,
-        }
-        if BotSearch.objects.filter(pk=search.pk, assigned="", ended_at__isnull=True).update(**taken):
-            search.ask = uuid.UUID(ask.ask)
-            return search
+        if lock(BotSearch.objects.filter(pk=search.pk, job=search.job_id, ended_at__isnull=True).only("pk")):
+            most, owner = START_SECONDS + search.seconds, search.owner_id
+            version = search.version
+            job = take(ask, worker, Work.ANALYSIS, now, most_s=most, owner=owner, version=version)
+            BotSearch.objects.filter(pk=search.pk).update(job=job, tries=F("tries") + 1)
+            return job
     return None
 
 
@@ -77,10 +65,12 @@ def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetim
     A search that this worker failed is left to others for a while: they may have no slot for it.
     """
     if Worker.objects.has_another([worker.name], Work.ANALYSIS):
-        waiting = waiting.exclude(failed_by=worker.name, sent_at__gt=now - LATELY)
+        has_failed = Q(job__end=Job.End.LOST) | Q(job__end=Job.End.DONE, tries__gt=0)
+        waiting = waiting.exclude(has_failed, job__worker=worker.name, job__taken_at__gt=now - LATELY)
     if worker.refusal:
         waiting = waiting.filter(version__bot__owner=None)
-    of_guests = BotSearch.objects.filter(owner=None).exclude(assigned="")
+    of_guests = Job.objects.held().filter(kind=Work.ANALYSIS, owner=None)
+    waiting = waiting.select_related("version")
     found = list(waiting.filter(owner__isnull=False)[:MOST_COMPARED])
     if not found and of_guests.count() < MOST_GUEST_SLOTS:
         found = list(waiting.filter(owner=None)[:MOST_COMPARED])
@@ -96,15 +86,15 @@ def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetim
 def _served_lately(now: datetime.datetime) -> dict[int | str, datetime.datetime]:
     """When each user, or each network of visitors, was last given a slot."""
     lately = Q(ended_at__isnull=True) | Q(ended_at__gt=now - LATELY)
-    rows = BotSearch.objects.filter(lately, sent_at__gt=now - LATELY)
-    latest = rows.values_list("owner", "asker").annotate(latest=Max("sent_at")).order_by("latest")
+    rows = BotSearch.objects.filter(lately, job__taken_at__gt=now - LATELY)
+    latest = rows.values_list("owner", "asker").annotate(latest=Max("job__taken_at")).order_by("latest")
     return {owner or asker: last for owner, asker, last in latest}
 
 
 def search_job(search: BotSearch) -> SearchJob:
     """The next positions of a search, as its worker gets them."""
     return SearchJob(
-        search=str(search.ask),
+        search=str(search.job_id),
         engine=search.version.engine_spec(),
         game=search.ladder_id,
         fen=search.start or None,
@@ -125,33 +115,15 @@ def end_searches(searches: QuerySet[BotSearch], why: str, now: datetime.datetime
 
 
 @transaction.atomic
-def take_from_slots(searches: QuerySet[BotSearch], now: datetime.datetime) -> int:
-    """Take searches from the slots that have them, and charge the slots' time; returns how many.
-
-    Those that are open wait for other slots.
-    """
-    held = lock(searches.exclude(assigned=""))
-    seconds: dict[int | None, float] = defaultdict(float)
-    for search in held:
-        if search.owner_id and search.sent_at:
-            seconds[search.owner_id] += played_seconds(search.sent_at, search.lease_until, now)
-    BotSearch.objects.filter(pk__in=[search.pk for search in held]).update(assigned="", lease_until=None)
-    charge(seconds, now)
-    return len(held)
-
-
-@transaction.atomic
 def record_evaluations(news: SearchNews, worker: Worker, now: datetime.datetime) -> None:
     """Store what a slot found, unless it does not have the search. May be repeated, and come late."""
-    held = BotSearch.objects.filter(ask=news.search, assigned=worker.name).exclude(assigned="")
-    for search in lock(held):  # the exclusion is for the index
+    held = Job.objects.of_worker(worker.name).filter(pk=news.search)
+    for search in lock(BotSearch.objects.filter(job__in=held.values("pk"))):
         if search.ended_at is None:
             _record(search, news, now)
             transaction.on_commit(lambda key=search.pk: announce(search_topic(key)))  # type: ignore[misc]
         if news.is_over:
-            mine = BotSearch.objects.filter(pk=search.pk)
-            mine.filter(tries__gt=0).update(failed_by=F("assigned"), lost_at=None)
-            take_from_slots(mine, now)
+            end_jobs(held, Job.End.DONE, now)
 
 
 def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None:
@@ -164,27 +136,6 @@ def _record(search: BotSearch, news: SearchNews, now: datetime.datetime) -> None
         search.why, search.is_fault = visible(news.why, MAX_WHY), True
     if search.why or not search.missing:
         search.ended_at = now
-    if not news.is_over:
-        search.lease_until = lease_of_search(search, now)
     search.save()
     if search.is_analysis:
         tell_thrown_away(search, now)
-
-
-def sweep_searches(now: datetime.datetime) -> int:
-    """Let searches wait again whose leases have expired; returns how many."""
-    if not leases_may_end(now):
-        return 0
-    workers = _take_silent(now)
-    judge_all(workers, now)
-    return len(workers)
-
-
-@transaction.atomic
-def _take_silent(now: datetime.datetime) -> list[str]:
-    """Take the searches whose leases have expired; returns the worker of each."""
-    held = lock(BotSearch.objects.filter(lease_until__lt=now).exclude(assigned=""))
-    lost = BotSearch.objects.filter(pk__in=[search.pk for search in held])
-    lost.update(failed_by=F("assigned"), lost_at=now)
-    take_from_slots(lost, now)
-    return [search.assigned for search in held]

@@ -15,11 +15,9 @@ from django.db.models import Q, QuerySet
 
 from engines.release import RELEASE
 from engines.visible import visible
-from tournament.models import Attempt, BotSearch, Door, Exam, Token, Worker
+from tournament.models import Door, Job, Token, Worker
 from tournament.services import stopping
 from tournament.services.locks import locking
-from tournament.services.work.checks import return_check
-from tournament.services.work.searches import take_from_slots
 from workers.jobs import MOST_SLOTS, PROTOCOL, Heartbeat, Work
 
 LOST_AFTER = datetime.timedelta(seconds=20)
@@ -99,20 +97,17 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
     worker.barred = _why_barred(worker)
     worker.save()
     if is_another or heartbeat.stopping or worker.why:
-        transaction.on_commit(partial(take_back, worker, now))  # it locks tournaments
+        transaction.on_commit(partial(release_all, worker, now))  # it locks tournaments
     return worker
 
 
-def take_back(worker: Worker, now: datetime.datetime) -> int:
-    """Have the games, checks and searches wait again that the worker holds; returns how many.
+def release_all(worker: Worker, now: datetime.datetime) -> int:
+    """Have the games, checks and searches wait again that the worker holds; returns how many jobs.
 
     It counts against no game and no worker. The answer to the worker's next post says stop. Games whose
     reports are in the inbox are not concerned.
     """
-    mine = Attempt.objects.filter(assigned=worker.name)
-    checks = list(Exam.objects.filter(assigned=worker.name, ended_at__isnull=True))
-    searches = take_from_slots(BotSearch.objects.filter(assigned=worker.name), now)
-    return sum(return_check(exam, now) for exam in checks) + searches + stopping.release(mine, now)
+    return len(stopping.release(Job.objects.of_worker(worker.name), now))
 
 
 def sweep_workers(now: datetime.datetime) -> int:

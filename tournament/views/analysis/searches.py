@@ -70,8 +70,8 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
 @vary_on_headers(PART)
 def search(request: HttpRequest, pk: str) -> HttpResponse:
     """A search, alone on a page; a script gets its part of the analysis board."""
-    shown = get_object_or_404(BotSearch.objects.select_related("version__bot", "ladder"), pk=pk)
-    state = json.dumps([shown.found, shown.why, shown.ended_at is None, bool(shown.assigned)])
+    shown = get_object_or_404(BotSearch.objects.select_related("version__bot", "ladder", "job"), pk=pk)
+    state = json.dumps([shown.found, shown.why, shown.ended_at is None, shown.is_held])
     topics = () if shown.ended_at else (search_topic(shown.pk),)
     part = LivePart(request, hashlib.sha256(state.encode()).hexdigest()[:12], topics, PAUSE_S)
     if part.is_shown:
@@ -132,7 +132,7 @@ def game_analysis_state(request: HttpRequest, pk: int, key: uuid.UUID) -> HttpRe
     if not is_part(request):
         return redirect(_panel(game))
     asked = get_object_or_404(game.searches.select_related("version__bot"), pk=key)
-    state = f"{asked.done}-{asked.why}-{asked.ended_at is None}-{bool(asked.assigned)}"
+    state = f"{asked.done}-{asked.why}-{asked.ended_at is None}-{asked.is_held}"
     part = LivePart(request, state, () if asked.ended_at else (search_topic(asked.pk),))
     if part.is_shown:
         return part.unchanged()

@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.schedule import (
     Deal,
     OnCommit,
+    ask,
     forfeit,
     make_tournament,
     make_user,
@@ -54,7 +55,8 @@ def test_an_owner_is_told_the_first_sentence_of_a_refusal() -> None:
 
 def test_a_repeated_message_of_a_check_tells_once() -> None:
     version = make_version("Ada", owner=make_user(), state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now(), assigned="checker")
+    Exam.objects.create(version=version, sent_at=timezone.now())
+    assert ask(make_worker(name="checker", takes="checks"))
     fault = Finding("legal moves", "", "illegal move 'x'", "read it", is_grave=True)
     message = news(version, ComplianceEnding.DONE, fault)
     for _ in range(2):

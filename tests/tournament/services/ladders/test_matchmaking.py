@@ -61,7 +61,7 @@ from tournament.services.schedule.tournaments import (
     set_priority,
 )
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
-from tournament.services.work.attempts import give_back
+from tournament.services.work.attempts import end_attempt
 from workers.jobs import GameJob
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -340,7 +340,7 @@ def test_ladders_fill_idle_workers_alone(settings: Settings, deal: Deal) -> None
         deal()
     assert Game.objects.count() == 8
     assert set(Game.objects.values_list("ladder", flat=True)) == {LADDER, "dualma"}
-    job = Attempt.objects.earliest("sent_at").job
+    job = Attempt.objects.earliest("sent_at").job_id
     for game in Game.objects.filter(attempts__job=job):
         Game.objects.filter(pk=game.pk).update(state=Game.State.HALTED)
     tend(NOW + 30 * SECOND)
@@ -499,7 +499,7 @@ def test_a_game_that_comes_back_to_an_ended_tournament_is_given_up(deal: Deal) -
     Matchmaking.objects.filter(pk=LADDER).update(opening_plies=0)
     assert tend(NOW + 60 * SECOND) == 1
     for game in Game.objects.filter(key__startswith="ladder-duploline/"):
-        give_back(Attempt.objects.get(game=game), Attempt.End.LOST, NOW)
+        end_attempt(Attempt.objects.get(game=game), Attempt.End.LOST, NOW)
     cancel_stale()
     ended = Tournament.objects.earliest("id")
     assert set(ended.games.values_list("state", flat=True)) == {Game.State.CANCELLED}

@@ -47,7 +47,7 @@ from tournament.queues import ANY_GAME, game_topic, ladder_topic, tournament_top
 from tournament.services.results import keeper, storing
 from tournament.services.results.effects import Arrival
 from tournament.services.results.rebuilding import rebuild
-from tournament.services.work.attempts import give_back
+from tournament.services.work.attempts import end_attempt
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameReport
 from workers.messages import decode
 
@@ -393,7 +393,7 @@ def test_reports_whose_attempts_have_ended_meanwhile_leave_the_inbox(deal: Deal)
     (job,) = deal()
     first, second = play_all(job)
     put_in(first, second)
-    give_back(Attempt.objects.get(pk=first.attempt), Attempt.End.CANCELLED, timezone.now())
+    end_attempt(Attempt.objects.get(pk=first.attempt), Attempt.End.CANCELLED, timezone.now())
     keeper.record_inbox(10)
     assert not InboxReport.objects.exists()
     assert counted("late") == 1

@@ -17,6 +17,7 @@ from tests.support.schedule import (
     Deal,
     OnCommit,
     ask,
+    charge,
     forfeit,
     make_user,
     make_version,
@@ -37,19 +38,20 @@ from tournament.models import (
     Exam,
     Game,
     Ignored,
+    Job,
     RatingEvent,
     Tournament,
     User,
     Worker,
 )
 from tournament.services.calendar import sweep
-from tournament.services.fair_share import charge, used_today
+from tournament.services.fair_share import used_today
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.results import keeper
+from tournament.services.stopping import end_jobs, release
 from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
-from tournament.services.work.checks import return_check
 from tournament.services.work.leases import LEASE
 from workers.jobs import BOTH_UNABLE, ComplianceEnding, ComplianceJob, Finding, GameJob
 from workers.service.compliance import MAX_LOG, MAX_SENTENCE
@@ -143,7 +145,7 @@ def test_an_upload_is_examined_in_a_worker_first(submit: Submit, taken: Taken, d
     (job,) = taken
     assert job.engine == version.engine_spec()
     assert job.games == ("duploline", "dogon-kulei")
-    assert job.exam == str(version.exams.get().pk)
+    assert job.exam == str(version.exams.get().job_id)
     assert (version.state, deal()) == (State.VALIDATING, [])
 
 
@@ -226,7 +228,7 @@ def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
     version = submit()
     hear(version, ending, why="the disk is full")
     assert version.state == State.VALIDATING
-    assert [job.exam for job in taken] == [str(exam.pk) for exam in version.exams.order_by("sent_at")]
+    assert [job.exam for job in taken] == [str(exam.job_id) for exam in version.exams.order_by("sent_at")]
     assert len(taken) == 2
 
 
@@ -287,11 +289,11 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(submit: Submit, h
 def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
     first, second = submit(), make_version("Iron Age", state=State.WAITING)
     validation.begin(second, timezone.now())
-    assert second.exams.get().assigned == ""
+    assert second.exams.get().job is None
     make_worker(name="checker 2", takes="checks", slots=1)
     assert take("checker 2") is not None
     assert take("checker 2") is None
-    assert (first.exams.get().assigned, second.exams.get().assigned) == ("checker", "checker 2")
+    assert [Job.objects.get(exams__version=one).worker for one in (first, second)] == ["checker", "checker 2"]
 
 
 def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -> None:
@@ -302,14 +304,21 @@ def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -
         version = make_version(name, owner=owner, state=State.WAITING)
         exam = validation.begin(version, timezone.now())
         assert exam is not None
-        checks[str(exam.pk)] = name
+        checks[version.pk] = name
     while len(taken) < len(checks):
         assert take(slot=0)
         take(slot=1)
-        for exam in Exam.objects.filter(ended_at__isnull=True).exclude(assigned=""):
-            Exam.objects.filter(pk=exam.pk).update(sent_at=exam.sent_at - timedelta(seconds=30))
+        for exam in Exam.objects.filter(ended_at__isnull=True, job__isnull=False):
+            Job.objects.filter(exams=exam).update(taken_at=timezone.now() - timedelta(seconds=30))
             validation.record_news(news(exam.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
-    assert [checks[job.exam] for job in taken] == ["A1", "C1", "A2", "B1", "A3"]
+    versions = [Exam.objects.get(job__pk=job.exam).version_id for job in taken]
+    assert [checks[version] for version in versions] == [
+        "A1",
+        "C1",
+        "A2",
+        "B1",
+        "A3",
+    ]
 
 
 def test_a_validation_that_has_begun_comes_before_further_checks(submit: Submit, take: Take) -> None:
@@ -331,7 +340,7 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     version = submit()
     ada = version.bot.owner
     assert ada is not None
-    Exam.objects.update(sent_at=now - timedelta(minutes=50), lease_until=now + timedelta(minutes=2))
+    Job.objects.update(taken_at=now - timedelta(minutes=50), lease_until=now + timedelta(minutes=2))
     other = make_version("Iron Age", owner=ada, state=State.WAITING)
     begun = start_validation(make_version("Bronze Age", owner=ada, state=State.VALIDATING))
     charge({ada.pk: 9 * 60.0}, now, is_validation=True)
@@ -348,8 +357,9 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     validation.begin(bob, later)
     job = take(slot=1)
     assert job is not None
-    assert job.exam == str(bob.exams.get().pk)
+    assert job.exam == str(bob.exams.get().job_id)
     Exam.objects.exclude(version=other).update(ended_at=later, end="done")
+    end_jobs(Job.objects.all(), Job.End.DONE, later)
     tomorrow = later + timedelta(days=1)
     monkeypatch.setattr(timezone, "now", lambda: tomorrow)
     batch = ask(Worker.objects.get(), slot=2)
@@ -368,13 +378,12 @@ def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Subm
 
 def test_a_check_that_its_slot_does_not_run_waits_again_once(submit: Submit, checker: Worker) -> None:
     version = submit()
-    exam = version.exams.get()
     now = timezone.now()
-    assert return_check(exam, now)
-    assert not return_check(exam, now)
-    assert [(each.end, each.assigned) for each in version.exams.order_by("sent_at")] == [
+    assert release(Job.objects.all(), now)
+    assert not release(Job.objects.all(), now)
+    assert list(version.exams.order_by("sent_at").values_list("end", "job__worker")) == [
         (Exam.End.RETURNED, "checker"),
-        (Exam.End.OPEN, ""),
+        (Exam.End.OPEN, None),
     ]
 
 
@@ -386,7 +395,7 @@ def test_a_post_about_a_check_renews_its_lease(submit: Submit, monkeypatch: pyte
     start = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: start)
     exam = submit().exams.get()
-    post(str(exam.pk), now=start + LEASE / 2)
+    post(str(exam.job_id), now=start + LEASE / 2)
     for leases, lost in ((1.2, 0), (2, 1)):
         open_door(start + LEASE * leases)
         assert sweep(start + LEASE * leases) == lost
@@ -458,7 +467,7 @@ def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
     assert (version.state, version.state_reason) == (State.REFUSED, "its owner stopped its validation")
     exam = version.exams.get()
     assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
-    assert post(str(exam.pk)).stop == (str(exam.pk),)
+    assert post(str(exam.job_id)).stop == (str(exam.job_id),)
     assert not version.bundle.path.exists()
     owner, now = User.objects.get(), timezone.now()
     assert used_today(owner, now, is_validation=True) > 0

@@ -22,6 +22,7 @@ from tests.support.jobs import wait_until
 from tests.support.schedule import (
     ask,
     begin_game,
+    charge,
     make_tournament,
     make_user,
     make_version,
@@ -32,12 +33,12 @@ from tests.support.schedule import (
     void,
 )
 from tests.support.threads import at_once
-from tournament.models import Attempt, BotVersion, Exam, Game, Ladder, Tournament, Worker
-from tournament.services.fair_share import charge
+from tournament.models import Attempt, BotVersion, Exam, Game, Job, Ladder, Tournament, Worker
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
 from tournament.services.stopping import release
 from tournament.services.uploads.stopping import stop_validation
+from tournament.services.uploads.validation import begin
 from tournament.services.work.leases import renew
 from workers.jobs import GameJob
 
@@ -109,7 +110,7 @@ def test_slots_that_ask_at_the_same_moment_get_different_games(
         assert len(games) == 8
         assert sum(batch is not None for batch in batches) == 4
         assert Attempt.objects.filter(ended_at=None).count() == 8
-        release(Attempt.objects.all(), timezone.now())
+        release(Job.objects.all(), timezone.now())
 
 
 def test_slots_that_ask_at_the_same_moment_leave_one_free_of_long_games(
@@ -121,11 +122,11 @@ def test_slots_that_ask_at_the_same_moment_leave_one_free_of_long_games(
     for _ in range(3):
         batches = at_once(*[partial(ask, worker, slot) for slot in range(8)])
         assert not [batch for batch in batches if isinstance(batch, Exception)], batches
-        held = Attempt.objects.filter(ended_at=None).values("job").distinct().count()
+        held = Job.objects.held().count()
         assert 1 <= held <= 7
         assert [ask(worker, slot) for slot in range(8)].count(None) >= 1
-        assert Attempt.objects.filter(ended_at=None).values("job").distinct().count() == 7
-        release(Attempt.objects.all(), timezone.now())
+        assert Job.objects.held().count() == 7
+        release(Job.objects.all(), timezone.now())
 
 
 def test_an_ask_that_is_repeated_at_the_same_moment_leaves_one_batch(
@@ -136,7 +137,7 @@ def test_an_ask_that_is_repeated_at_the_same_moment_leaves_one_batch(
     assert not [batch for batch in batches if isinstance(batch, Exception)], batches
     last = ask(worker, 0, ask_id=name, holds=())
     assert set(batches) == {last}
-    assert Attempt.objects.filter(ended_at=None).values("job").distinct().count() == 1
+    assert Job.objects.held().count() == 1
 
 
 def test_a_void_report_and_a_cancellation(tournament: Tournament, jobs: list[GameJob]) -> None:
@@ -166,25 +167,24 @@ def test_a_result_and_more_games_of_its_ladder(tournament: Tournament, jobs: lis
     assert Ladder.objects.get(pk="duploline").sequence == 1
 
 
-def test_a_lease_that_is_renewed_waits_for_its_attempts_in_their_order(
+def test_a_lease_that_is_renewed_and_the_release_of_its_job(
     tournament: Tournament, jobs: list[GameJob]
 ) -> None:
-    job = uuid.UUID(jobs[0].job)
-    Attempt.objects.update(lease_until=timezone.now())
-    first, last = Attempt.objects.filter(job=job).order_by("pk")
+    held = Job.objects.filter(pk=jobs[0].job)
+    held.update(lease_until=timezone.now())
 
-    def end_the_last() -> None:
-        assert release(Attempt.objects.filter(pk=last.pk), timezone.now()) == 1
+    def give_up() -> None:
+        assert len(release(held, timezone.now())) == 1
 
-    meet(Attempt.objects.filter(pk=first.pk), lambda: renew(job, timezone.now()), end_the_last)
+    meet(held, lambda: renew(uuid.UUID(jobs[0].job), timezone.now()), give_up)
 
 
 def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:
     """The stop has read that there are no validation games, which the end of the check begins."""
     version = make_version(owner=make_user(), state=BotVersion.State.VALIDATING)
-    exams = Exam.objects.filter(
-        pk=Exam.objects.create(version=version, assigned="checker", sent_at=timezone.now()).pk
-    )
+    begin(version, timezone.now())
+    assert ask(make_worker(name="checker", takes="checks"))
+    exams = Exam.objects.filter(version=version)
     assert meet(
         exams,
         lambda: stop_validation(version, "its owner stopped it", timezone.now()),

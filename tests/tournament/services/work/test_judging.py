@@ -22,13 +22,13 @@ from tests.support.schedule import (
     play_short,
     post,
 )
-from tournament.models import Attempt, Bot, BotSearch, BotVersion, Exam, Game, Notice, SlotUse, Worker
+from tournament.models import Attempt, Bot, BotSearch, BotVersion, Exam, Game, Job, Notice, SlotUse, Worker
 from tournament.services.calendar import sweep
 from tournament.services.results import keeper
 from tournament.services.searching import request_search
 from tournament.services.uploads import validation
 from tournament.services.work.judging import FAILURES_IN_A_ROW, judge, lift_quarantine
-from tournament.services.work.leases import LEASE, START
+from tournament.services.work.leases import LEASE, START_SECONDS
 from tournament.services.work.searches import LATELY
 from workers.jobs import MAX_LOST, MAX_VOIDS, ComplianceEnding, Evaluation, SearchNews, Work
 
@@ -107,11 +107,21 @@ def test_a_bot_that_took_part_in_every_lost_batch_may_be_the_cause(site: Site) -
     batches = ([(1, 2), (5, 8), (9, 2)], [(2, 3), (5, 7), (8, 3)], [(3, 4), (5, 6), (7, 4)])
     for number, pairs in enumerate(batches):
         taken = site.now + number * LEASE
-        job = uuid.uuid4()
+        job = Job.objects.create(
+            ask=uuid.uuid4(),
+            worker=worker.name,
+            slot=0,
+            kind="games",
+            taken_at=taken,
+            lease_until=taken + LEASE,
+            ends_by=taken + LEASE,
+            ended_at=taken + LEASE,
+            end=Job.End.LOST,
+        )
         for white, black in pairs:
             game = tournament.games.filter(white=first + white - 1, black=first + black - 1)[0]
             times = {"sent_at": taken, "ended_at": taken + LEASE}
-            game.attempts.create(job=job, assigned=worker.name, end=Attempt.End.LOST, **times)
+            game.attempts.create(job=job, end=Attempt.End.LOST, **times)
     assert not judge(worker, site.now + 3 * LEASE)
     Attempt.objects.filter(game__white=first + 4).delete()
     assert judge(worker, site.now + 3 * LEASE)
@@ -160,9 +170,9 @@ def test_a_check_of_a_slot_that_posts_for_ever_ends(site: Site) -> None:
     began = site.now
     while not Exam.objects.get(pk=exam.pk).ended_at:
         validation.record_news(news(version, ComplianceEnding.NONE), site.now)
-        post(str(exam.pk), now=site.now)
+        post(str(Exam.objects.get(pk=exam.pk).job_id), now=site.now)
         site.run(STEP)
-    most = START.total_seconds() + exam.seconds
+    most = START_SECONDS + exam.seconds
     assert most <= (site.now - began).total_seconds() <= most + 10
     assert SlotUse.objects.get(owner=ada).validation_seconds <= most
     assert Exam.objects.get(pk=exam.pk).end == Exam.End.LOST
@@ -231,7 +241,7 @@ def test_a_search_that_one_worker_lost_goes_to_another(site: Site) -> None:
     assert batch.search is not None
     other.post(batch.job, search=SearchNews(batch.job, f"{other.name}/0", (), is_over=True))
     asked.refresh_from_db()
-    assert (asked.ended_at, asked.failed_by, asked.lost_at) == (None, "checks@west", None)
+    assert (asked.ended_at, asked.is_held) == (None, False)
     batch = bad.ask()
     assert batch is not None
 
@@ -288,9 +298,9 @@ def test_a_search_of_a_slot_that_posts_for_ever_waits_again(site: Site) -> None:
     batch = worker.ask()
     assert batch is not None
     began = site.now
-    while BotSearch.objects.get(pk=asked.pk).assigned:
+    while BotSearch.objects.get(pk=asked.pk).is_held:
         told = (Evaluation(0, "", f"+0.1/{site.now.second} 1.0s"),)
         worker.post(batch.job, search=SearchNews(batch.job, f"{worker.name}/0", told))
         site.run(STEP)
-    most = START.total_seconds() + asked.seconds
+    most = START_SECONDS + asked.seconds
     assert most <= (site.now - began).total_seconds() <= most + 10

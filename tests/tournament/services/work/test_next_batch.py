@@ -29,7 +29,7 @@ from tests.support.schedule import (
     void,
 )
 from tournament.caches import cache
-from tournament.models import Attempt, BotVersion, Exam, Game, LiveGame, Pairing, Tournament, Worker
+from tournament.models import Attempt, BotVersion, Exam, Game, Job, LiveGame, Pairing, Tournament, Worker
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, set_priority
 from tournament.services.uploads.validation import begin
@@ -99,11 +99,10 @@ def test_an_attempt_is_stored_for_each_game(worker: Worker) -> None:
     for told in games_of(batch):
         game, attempt = Game.objects.get(key=told.key), Attempt.objects.get(pk=told.attempt)
         assert (game.state, str(game.attempt)) == (Game.State.CLAIMED, told.attempt)
-        assert (str(attempt.job), attempt.assigned) == (batch.job, worker.name)
-        assert (attempt.slot, attempt.started_at, attempt.ended_at) == (3, None, None)
-        assert attempt.lease_until == attempt.sent_at + LEASE
-        assert attempt.ends_by is not None
-        assert attempt.ends_by > attempt.lease_until
+        assert (str(attempt.job_id), attempt.started_at, attempt.ended_at) == (batch.job, None, None)
+    job = Job.objects.get()
+    assert (job.worker, job.slot, job.kind, job.owner, job.ended_at) == (worker.name, 3, "games", None, None)
+    assert job.lease_until == job.taken_at + LEASE < job.ends_by
 
 
 @pytest.mark.parametrize("time_control", ["999999+999999", "depth=1", "0.001/move"])
@@ -111,9 +110,7 @@ def test_a_job_has_a_latest_end_whatever_its_time_control(worker: Worker, time_c
     tournament = make_tournament(time_control=time_control)
     Tournament.objects.filter(pk=tournament.pk).update(ply_limit=999_999_999)
     taken(ask())
-    ends = Attempt.objects.latest("sent_at").ends_by
-    assert ends is not None
-    assert ends - timezone.now() <= datetime.timedelta(days=365)
+    assert Job.objects.get().ends_by - timezone.now() <= datetime.timedelta(days=365)
 
 
 def test_players_without_recent_games_play_one_pair_a_batch(worker: Worker) -> None:
@@ -189,7 +186,7 @@ def test_a_void_and_a_return_cost_no_other_game_of_the_batch(worker: Worker) -> 
     assert states[first.key] == ("done", 0, 0)
     assert states[second.key] == ("waiting", 1, 0)
     assert {states[report.key] for report in last} == {("waiting", 0, 0)}
-    assert Attempt.objects.filter(job=batch.job, ended_at=None).count() == 2 * 10 - 4
+    assert Attempt.objects.filter(job__pk=batch.job, ended_at=None).count() == 2 * 10 - 4
 
 
 # Repeats, and what a slot no longer has
@@ -225,12 +222,12 @@ def test_games_that_an_ask_does_not_name_wait_again_and_count_against_nobody(wor
     begin_game(games_of(lost)[0])
     again = taken(ask(worker, 0, holds=[kept.job]))
     assert [game.key for game in games_of(again)] == [game.key for game in games_of(lost)]
-    ends = set(Attempt.objects.filter(job=lost.job).values_list("end", flat=True))
+    ends = set(Attempt.objects.filter(job__pk=lost.job).values_list("end", flat=True))
     assert ends == {Attempt.End.RELEASED}
     assert not Game.objects.exclude(voids=0, lost=0).exists()
     assert not LiveGame.objects.exists()
     for batch in (kept, of_another):
-        assert Attempt.objects.filter(job=batch.job, ended_at=None).count() == 2
+        assert Attempt.objects.filter(job__pk=batch.job, ended_at=None).count() == 2
 
 
 def test_a_reported_game_is_not_given_back(worker: Worker) -> None:
@@ -302,12 +299,13 @@ def test_a_check_is_taken_repeated_and_returned(worker: Worker) -> None:
     checker = make_worker(name="checker", takes="games,checks")
     name = str(uuid.uuid4())
     batch = taken(ask(checker, ask_id=name))
-    assert batch == Batch(str(exam.pk), round(LEASE.total_seconds()), check=check_job(exam))
+    exam.refresh_from_db()
+    assert batch == Batch(str(exam.job_id), round(LEASE.total_seconds()), check=check_job(exam))
     assert ask(checker, ask_id=name, holds=()) == batch
     assert ask(checker, 1) is None
     again = taken(ask(checker, holds=()))
     assert again.check is not None
-    assert again.check.exam != str(exam.pk)
+    assert again.check.exam != str(exam.job_id)
     exam.refresh_from_db()
     assert exam.end == Exam.End.RETURNED
 

@@ -15,13 +15,13 @@ from engines.rules.registry import GAMES
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_user, make_version, open_door, start_validation
 from tournament.access import PUBLIC
-from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, SlotUse, User
+from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, Job, SlotUse, User
 from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
 from tournament.services.fair_share import used_today
 from tournament.services.searching import SearchRefused, request_search
 from tournament.services.uploads.validation import begin
-from tournament.services.work.searches import sweep_searches
+from tournament.services.work.leases import expire
 from workers.jobs import Evaluation, SearchJob, SearchNews, Work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -85,7 +85,7 @@ def test_a_slot_gets_the_search_and_its_answer_ends_it(version: BotVersion, work
     assert search.ended_at is not None, "a slot that is lost now loses nothing"
     tell(worker, job, over=True, why="it crashed at its end")
     search.refresh_from_db()
-    assert (search.why, search.assigned) == ("", "")
+    assert (search.why, search.is_held) == ("", False)
     assert search.found == {"2": ["a1-", "+0.35/2 1.0s"]}
     assert search.ended_at is not None
     assert tell(worker, job, over=True) == (job.search,)
@@ -104,7 +104,7 @@ def test_the_same_ask_gets_the_same_search_and_another_lets_it_wait(
     assert other.moves == first.search.moves
     tell(worker, first.search, Evaluation(2, "a1-", ""), over=True)
     search.refresh_from_db()
-    assert (search.found, search.assigned) == ({}, worker.name), "late news of the earlier slot"
+    assert (search.found, search.is_held) == ({}, True), "late news of the earlier slot"
     tell(worker, other, Evaluation(2, "c1+", ""), over=True)
     search.refresh_from_db()
     assert search.found == {"2": ["c1+", ""]}
@@ -118,9 +118,10 @@ def test_long_searches_are_done_in_parts_and_users_take_turns(
     for search, ply in ((long, 0), (short, 1), (long, 1), (long, 2)):
         job = taken(worker)
         assert (job.plies, job.ms) == ((ply,), search.ms)
-        BotSearch.objects.filter(pk=long.pk).update(sent_at=F("sent_at") - datetime.timedelta(seconds=3))
+        taken_at = F("taken_at") - datetime.timedelta(seconds=3)
+        Job.objects.filter(searches=long).update(taken_at=taken_at)
         tell(worker, job, Evaluation(ply, "a1-", ""), over=True)
-        BotSearch.objects.filter(pk=long.pk).update(sent_at=F("sent_at") + datetime.timedelta(seconds=3))
+        Job.objects.filter(searches=long).update(taken_at=F("taken_at") + datetime.timedelta(seconds=3))
     long.refresh_from_db()
     assert long.ended_at is not None
     assert long.missing == []
@@ -163,12 +164,12 @@ def test_a_slot_is_charged_also_if_the_person_asks_for_something_else(
     anna = make_user("anna")
     search = request(version, user=anna)
     job = taken(worker)
-    BotSearch.objects.update(sent_at=F("sent_at") - datetime.timedelta(seconds=7))
+    Job.objects.update(taken_at=F("taken_at") - datetime.timedelta(seconds=7))
     request(version, plies=(1,), user=anna)
     assert tell(worker, job, Evaluation(2, "a1-", "")) == (job.search,)
     tell(worker, job, over=True)
     search.refresh_from_db()
-    assert (search.found, search.assigned) == ({}, "")
+    assert (search.found, search.is_held) == ({}, False)
     assert 7 <= SlotUse.objects.get(owner=anna).seconds < 70
 
 
@@ -176,11 +177,11 @@ def test_a_lost_search_waits_again(version: BotVersion, worker: DoorWorker) -> N
     search = request(version)
     taken(worker)
     later = timezone.now() + datetime.timedelta(hours=1)
-    assert sweep_searches(later) == 0, "the site was down"
+    assert expire(later) == 0, "the site was down"
     open_door(later)
-    assert sweep_searches(later) == 1
+    assert expire(later) == 1
     search.refresh_from_db()
-    assert search.assigned == ""
+    assert not search.is_held
 
 
 def test_an_ask_whose_search_has_ended_gets_another_one(version: BotVersion, worker: DoorWorker) -> None:
@@ -193,7 +194,7 @@ def test_an_ask_whose_search_has_ended_gets_another_one(version: BotVersion, wor
     assert batch is not None
     assert batch.search is not None
     assert batch.search.plies == (1,)
-    assert list(BotSearch.objects.exclude(assigned="")) == [second]
+    assert list(BotSearch.objects.filter(job__ended_at=None)) == [second]
     tell(worker, batch.search, Evaluation(1, "a1-", ""), over=True)
     first.refresh_from_db()
     assert first.found == {}
@@ -256,7 +257,7 @@ def test_a_stopping_worker_s_searches_wait_again(version: BotVersion, worker: Do
     with TestCase.captureOnCommitCallbacks(execute=True):
         worker.beat(stopping=True)
     search.refresh_from_db()
-    assert search.assigned == ""
+    assert not search.is_held
 
 
 def test_over_news_that_come_hours_later_do_not_charge_hours(version: BotVersion, worker: DoorWorker) -> None:
@@ -264,7 +265,7 @@ def test_over_news_that_come_hours_later_do_not_charge_hours(version: BotVersion
     request(version, user=anna)
     job = taken(worker)
     hours = datetime.timedelta(hours=3)
-    BotSearch.objects.update(sent_at=F("sent_at") - hours, lease_until=F("lease_until") - hours)
+    Job.objects.update(taken_at=F("taken_at") - hours, lease_until=F("lease_until") - hours)
     tell(worker, job, over=True)
     assert SlotUse.objects.get(owner=anna).seconds < 600
 
@@ -273,7 +274,7 @@ def test_the_time_of_a_running_search_counts_at_once(version: BotVersion, worker
     anna = make_user("anna")
     request(version, user=anna)
     taken(worker)
-    BotSearch.objects.update(sent_at=F("sent_at") - datetime.timedelta(minutes=1))
+    Job.objects.update(taken_at=F("taken_at") - datetime.timedelta(minutes=1))
     assert 60 <= 3600 * used_today(anna, timezone.now()) < 600
 
 

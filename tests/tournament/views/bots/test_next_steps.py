@@ -13,13 +13,12 @@ from pytest_django import Settings
 
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, seen_of
-from tests.support.schedule import make_worker, open_door
+from tests.support.schedule import charge, make_worker, open_door
 from tournament.caches import cache
 from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.fair_share import charge
 from tournament.services.schedule.tournaments import start
 
 SECOND = datetime.timedelta(seconds=1)

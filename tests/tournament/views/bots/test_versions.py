@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import uuid
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -16,11 +18,11 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address, seen_of
 from tests.support.schedule import news
 from tournament.caches import cache
-from tournament.models import ActiveVersion, BotVersion, Exam, LadderRating, Notice
+from tournament.models import ActiveVersion, BotVersion, Exam, Job, LadderRating, Notice
 from tournament.services.uploads import validation
 from tournament.views.bots import bots
 from tournament.views.games.filters import comparison_address
-from workers.jobs import ComplianceEnding, Finding
+from workers.jobs import ComplianceEnding, Finding, Work
 
 BOT = "/bots/stone-age/"
 PAGE = "/bots/stone-age/2/"
@@ -33,9 +35,12 @@ FAULT = Finding(
 
 @pytest.fixture
 def examined(site: Site) -> BotVersion:
-    """A second version of the owner's bot, waiting for a worker to examine it."""
+    """A second version of the owner's bot, which a worker examines."""
     version = add_version(site.owner, "Stone Age", ["dualma"], state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now(), assigned="checker")
+    now = timezone.now()
+    times = {"taken_at": now, "lease_until": now + timedelta(minutes=1), "ends_by": now + timedelta(hours=1)}
+    job = Job.objects.create(ask=uuid.uuid4(), worker="east", slot=1, kind=Work.CHECKS, **times)
+    Exam.objects.create(version=version, sent_at=now, job=job)
     return version
 
 

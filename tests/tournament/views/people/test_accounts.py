@@ -12,10 +12,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import PASSWORD, LogIn, Site
-from tests.support.schedule import make_user, pack_bot
+from tests.support.schedule import charge, make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
 from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
-from tournament.services.fair_share import charge
 from tournament.views.site import navigation
 
 
