@@ -17,6 +17,7 @@ from tests.support.rated_games import play_rated
 from tournament.models import Game, LadderRating, RatingEvent
 
 LONG = "A bot with the longest name of all bots"
+NOON = datetime.datetime(2026, 3, 2, 12, tzinfo=datetime.UTC)
 PAGES = ("/bots/stone-age/", "/bots/stone-age/2/", "/bots/stone-age/against/greedy/", "/people/olga/")
 
 RECORD_TEXTS = """
@@ -103,23 +104,30 @@ def test_the_history_s_chart_stays_after_another_ladder_and_scheme(site: Site, p
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
+@pytest.mark.parametrize("seconds", [0, 2, 40, 600])
 def test_no_label_of_a_young_history_is_on_another_and_no_two_times_are_the_same(
-    site: Site, visit: Visit, size: ViewportSize
+    site: Site, visit: Visit, size: ViewportSize, seconds: int
 ) -> None:
+    for name in ("Spring", "Summer"):  # versions 3 and 4 begin at the same time
+        version = add_version(site.owner, "Stone Age")
+        played = play_rated(None, name, [version, site.black], ladders=["duovallis"])
+        for number, game in enumerate(played):
+            after = datetime.timedelta(seconds=seconds * number / len(played))
+            Game.objects.filter(pk=game.pk).update(finished_at=NOON + after)
     page = visit(viewport=size)
     page.add_init_script(RECORD_TEXTS)
     page.goto("/bots/stone-age/")
-    page.get_by_label("Ladder", exact=True).select_option("DuAlma")
+    page.get_by_label("Ladder", exact=True).select_option("Duovallis")
     expect(page.locator("#history .u-over")).to_be_visible()
     page.locator("#history").scroll_into_view_if_needed()
-    wait_in(page, "texts.some(({ text }) => text === 'v2')")
+    wait_in(page, "['v3', 'v4'].every((name) => texts.some(({ text }) => text === name))")
     texts = page.evaluate("texts")
     times = [one["text"] for one in texts if ":" in one["text"]]
     assert len(times) > 1
     assert len(set(times)) == len(times)
     for one, other in combinations(texts, 2):
         beside = one["right"] <= other["left"] or other["right"] <= one["left"]
-        assert beside or abs(one["y"] - other["y"]) >= 12, (one, other)
+        assert beside or abs(one["y"] - other["y"]) >= 10, (one, other)  # digits are 9 high
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])

@@ -38,6 +38,11 @@ function atLeast(wide, low, high) {
   return [low - more, high + more];
 }
 
+// Of a single time, uPlot proposes a range of years.
+function timeRange({ data: [times] }, first, last) {
+  return times.length === 1 ? atLeast(LEAST_S, times[0], times[0]) : atLeast(LEAST_S, first, last);
+}
+
 const rating = ([, mu, sigma]) => mu - 3 * sigma;
 
 function draw() {
@@ -60,7 +65,7 @@ function draw() {
     cursor: { drag: { x: true, y: false }, y: false },
     hooks: { setCursor: [(chart) => read(chart.cursor.idx)], draw: [marks] },
     axes: [{ ...axis, values: TIME_LABELS, space: 80 }, { ...axis, size: 50 }],
-    scales: { x: { range: (_, first, last) => atLeast(LEAST_S, first, last) } },
+    scales: { x: { range: timeRange } },
     series,
     bands,
   };
