@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from tournament.arithmetic.matchmaker import Candidate
+from tournament.arithmetic.matchmaker import Candidate, can_play
 from tournament.arithmetic.ratings import Rating, first_rating
 from tournament.models import ActiveVersion, BotVersion, LadderRating, Turn
 
@@ -34,6 +34,16 @@ def candidates_of(ladders: Sequence[str]) -> dict[str, list[Candidate]]:
         rating, games = rated.get((ladder, version)) or (first_rating(number, earlier[ladder, bot]), 0)
         candidates[ladder].append(Candidate(version, owner, rating, games, last.get((ladder, version))))
     return candidates
+
+
+def with_opponents(owners: Mapping[str, Mapping[int, int | None]]) -> dict[str, Collection[int]]:
+    """By ladder, those of its versions that have an opponent, from all that play there and their owners.
+
+    Versions of two owners meet always. Ratings, which cost more, are read where all have one owner.
+    """
+    alone = [code for code, versions in owners.items() if len(set(versions.values())) < 2]
+    meeting = {code: can_play(candidates) for code, candidates in candidates_of(alone).items()}
+    return {code: meeting.get(code, versions) for code, versions in owners.items()}
 
 
 def _ratings_of_bots(

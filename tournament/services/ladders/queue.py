@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, groupby, zip_longest
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, groupby, product, zip_longest
 from typing import NamedTuple
 
 from django.template.defaultfilters import pluralize
 
-from tournament.arithmetic.matchmaker import can_play
 from tournament.caches import cache
-from tournament.models import ActiveVersion, Attempt, Game, Keeper, Matchmaking, Tournament, Worker
+from tournament.models import (
+    ActiveVersion,
+    Attempt,
+    BotVersion,
+    Game,
+    Keeper,
+    Matchmaking,
+    Tournament,
+    Worker,
+)
 from tournament.services.fair_share import of_work
-from tournament.services.ladders.candidates import candidates_of
+from tournament.services.ladders.candidates import with_opponents
 from workers.jobs import Work
 
 LISTED = 600
@@ -144,14 +152,14 @@ def _next_games(
     playing: Mapping[_Player, int], ahead: Mapping[_Player, int]
 ) -> dict[str, dict[int, NextGame]]:
     rows = {row.ladder_id: row for row in Matchmaking.objects.of_ladders()}
-    playable = {code: can_play(candidates) for code, candidates in candidates_of(list(rows)).items()}
     active = ActiveVersion.objects.filter(ladder__in=rows).order_by("-enabled", "bot__name_key")
+    columns = ("ladder", "version", "bot__owner", "enabled", "version__state")
+    in_order = list(active.values_list(*columns))
+    playable = _with_opponents(in_order)
+    cases = list(product((False, True), repeat=2))
+    prospects = {code: {case: _prospect(row, *case) for case in cases} for code, row in rows.items()}
     found: dict[str, list[tuple[int, NextGame]]] = {code: [] for code in rows}
-    prospects = {
-        code: {(on, has): _prospect(row, on, has) for on in (True, False) for has in (True, False)}
-        for code, row in rows.items()
-    }
-    for code, version, owner, enabled in active.values_list("ladder", "version", "bot__owner", "enabled"):
+    for code, version, owner, enabled, _ in in_order:
         game, before = playing.get((code, version)), ahead.get((code, version))
         if game is not None:
             one = NextGame("playing now", owner, 0, game)
@@ -162,6 +170,16 @@ def _next_games(
             one = NextGame(prospects[code][enabled, version in playable[code]], owner)
         found[code].append((version, one))
     return {code: dict(sorted(games, key=_place)) for code, games in found.items()}
+
+
+def _with_opponents(active: Iterable[tuple[str, int, int | None, bool, str]]) -> dict[str, Collection[int]]:
+    """By ladder the versions that have an opponent."""
+    owners: dict[str, dict[int, int | None]] = {}
+    for code, version, owner, enabled, state in active:
+        playing = owners.setdefault(code, {})
+        if enabled and state == BotVersion.State.VALID:
+            playing[version] = owner
+    return with_opponents(owners)
 
 
 def _place(row: tuple[int, NextGame]) -> tuple[bool, bool, int]:

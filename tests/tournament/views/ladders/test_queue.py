@@ -8,7 +8,9 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -180,6 +182,16 @@ def test_the_queue_costs_the_same_queries_however_many_bots_and_games_wait(
         add_version(None, f"Bot {number}")
     with django_assert_max_num_queries(len(few)):
         client.get("/queue/")
+
+
+def test_the_queue_reads_no_ratings_where_bots_of_two_owners_play(site: Site) -> None:
+    rest(site)
+    assert site.white.bot.owner != site.black.bot.owner
+    with CaptureQueriesContext(connection) as seen:
+        state = look(timezone.now())
+    texts = {one.text for one in state.ladders[LADDER].values()}
+    assert texts == {"as soon as the matchmaker chooses it"}
+    assert not [query for query in seen.captured_queries if "ladderrating" in query["sql"]]
 
 
 def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> None:
