@@ -50,15 +50,16 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     rated = rated_of(visible)
     ladders = Ladder.objects.in_bulk(one.ladder for one in rated)
     rated_ladders = [ladders[code] for code in dict.fromkeys(one.ladder for one in rated)]
+    active = _active_versions(bot, versions)
     context = {
         "bot": bot,
         "answers": access.may_ask(request.user, bot),
         "manages": access.may_edit_bot(request.user, bot),
-        **_active_versions(bot, versions),
+        **active,
         "versions": shown,
         "compared": _comparison(bot, rated),
         "tested": next((one for one in versions if one.state == BotVersion.State.VALID), None),
-        "ratings": ratings_of(shown.rows),
+        "ratings": ratings_of({*shown.rows, *(plays for _, plays, *_ in active["places"] if plays)}),
         "rated_ladders": rated_ladders,
         "outdated": [ladder for ladder in rated_ladders if ladder.is_outdated],
         "files": [table_links("Ratings", "bot-ratings", slug)] if rated else [],

@@ -294,3 +294,16 @@ def test_more_versions_cost_a_bot_s_page_no_more_queries(
     cache.clear()
     with django_assert_max_num_queries(len(few)):
         client.get(BOT)
+
+
+def test_a_bot_s_page_shows_the_ratings_of_active_versions_that_are_on_other_pages(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bots, "VERSIONS_A_PAGE", 1)
+    for version in (site.white, add_version(site.owner, "Stone Age"), add_version(site.owner, "Stone Age")):
+        rate_version(version)
+    ActiveVersion.objects.filter(bot=site.white.bot).update(version=site.white)
+    for query, numbers in (("", [3, 1]), ("?page=2", [2, 1]), ("?page=3", [1])):
+        page = client.get(f"{BOT}{query}")
+        assert [rating.version.number for rating in page.context["ratings"]] == numbers
+        assert "Of the active versions and those listed on this page" in page.content.decode()
