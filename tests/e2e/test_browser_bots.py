@@ -7,7 +7,6 @@ import re
 from itertools import combinations
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.e2e.pages import DESK, PHONE, Visit, box_of
@@ -128,32 +127,6 @@ def test_no_label_of_a_young_history_is_on_another_and_no_two_times_are_the_same
     for one, other in combinations(texts, 2):
         beside = one["right"] <= other["left"] or other["right"] <= one["left"]
         assert beside or abs(one["y"] - other["y"]) >= 10, (one, other)  # digits are 9 high
-
-
-@pytest.mark.parametrize("size", [DESK, PHONE])
-def test_labels_of_versions_that_began_together_stand_apart(
-    site: Site, visit: Visit, games: list[Game], size: ViewportSize
-) -> None:
-    for seed in (9, 10):  # versions 3 and 4
-        newer = [add_version(site.owner, "Stone Age"), site.black]
-        games += play_rated(site.owner, f"Event {seed}", newer, ladders=["dualma"], seed=seed)
-    now = timezone.now()
-    for step, game in enumerate(games):
-        ended = now + datetime.timedelta(milliseconds=100 * (step % 6))
-        Game.objects.filter(pk=game.pk).update(finished_at=ended)
-    page = visit(viewport=size)
-    page.add_init_script(RECORD_TEXTS)
-    page.goto("/bots/stone-age/")
-    page.get_by_label("Ladder", exact=True).select_option("DuAlma")
-    page.locator("#history").scroll_into_view_if_needed()
-    wait_in(page, "texts.some(({ text }) => text === 'v4')")
-    texts = page.evaluate("texts")
-    times = [one["text"] for one in texts if ":" in one["text"]]
-    assert len(times) > 1
-    assert len(set(times)) == len(times)
-    for one, other in combinations(texts, 2):
-        beside = one["right"] <= other["left"] or other["right"] <= one["left"]
-        assert beside or abs(one["y"] - other["y"]) >= 12, (one, other)
 
 
 def test_the_history_draws_and_says_the_published_rating(site: Site, page: Page) -> None:
