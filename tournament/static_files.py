@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from django import template
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from django.urls import reverse
+from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -28,6 +30,19 @@ register = template.Library()
 def boards_css() -> str:
     """The address of the boards' style sheet, which changes with it."""
     return reverse("boards-css-hashed", args=[BOARDS_DIGEST])
+
+
+class _Compact(json.JSONEncoder):
+    """Without spaces."""
+
+    item_separator = ","
+    key_separator = ":"
+
+
+@register.filter("compact_script")
+def compact_script(values: Any, element: str) -> SafeString:
+    """As ``json_script``, without spaces: a long game has thousands of values."""
+    return json_script(values, element, _Compact)
 
 
 @register.simple_tag

@@ -146,7 +146,7 @@ def test_the_pages_fit_a_phone_and_their_links_a_finger(site: Site, page: Page) 
     for address in (*PAGES, "/analyse/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
-        sizes = page.locator(".counts td.num > a, .choose button, .tasks a, .foot a").evaluate_all(
+        sizes = page.locator(".counts td.num > a, .choose button, .tasks a").evaluate_all(
             "links => links.map(link => link.getBoundingClientRect()).map(box => [box.width, box.height])"
         )
         assert sizes

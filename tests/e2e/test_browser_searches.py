@@ -151,8 +151,8 @@ def test_a_recorded_game_is_analysed_on_its_page_and_its_mistakes_are_stepped_th
     expect(marks.first).to_contain_text("??")
     expect(page.locator("#chart .key.analysis")).to_be_visible()
     expect(page.locator("#chart [data-plot=scores] canvas")).to_have_count(1)
-    panel.get_by_role("button", name="Next mistake").click()
     board = page.locator("#board")
+    board.get_by_role("button", name="Next mistake").click()
     first = marks.first.get_attribute("data-ply")
     expect(board).to_have_attribute("data-ply", str(first))
     position = page.locator("#position").input_value()
@@ -166,6 +166,8 @@ def test_a_recorded_game_is_analysed_on_its_page_and_its_mistakes_are_stepped_th
     guest = visit(viewport=PHONE)
     guest.goto(f"/games/{site.played.pk}/")
     expect(guest.locator("#move-list em").first).to_have_text("??")
+    guest.get_by_role("button", name="Next mistake").click()
+    expect(guest.locator("#board svg.board")).to_be_in_viewport(ratio=1)
     assert fits(guest)
 
 

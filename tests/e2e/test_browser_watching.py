@@ -42,7 +42,7 @@ SHIFT_SO_FAR = """() => new Promise((done) => {
 
 @pytest.fixture
 def event(site: Site) -> Tournament:
-    """A running tournament on all ladders, with long and short names; nothing else is played."""
+    """A running tournament on all ladders, with a name of 40 letters; nothing else is played."""
     LiveGame.objects.all().delete()
     names = ["Bo", "Monte Carlo with a long name", "Gerda"]
     versions = [add_version(site.owner if n else site.rival, name) for n, name in enumerate(names)]

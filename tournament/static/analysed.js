@@ -5,25 +5,19 @@
 export { ask } from "./searching.js";
 
 // The nearest mistake after the shown ply, else the first one.
-function showNext() {
+export function showNext() {
   const plies = [...document.querySelectorAll("#move-list a:has(em)")].map((link) => Number(link.dataset.ply));
   const shown = Number(document.getElementById("board").dataset.ply);
   const next = plies.find((ply) => ply > shown) ?? plies[0];
   if (next !== undefined) document.dispatchEvent(new CustomEvent("replay:show", { detail: next }));
 }
 
-function showButton() {
-  document.querySelectorAll("[data-mistake]").forEach((button) => { button.hidden = false; });
-}
-
-document.addEventListener("click", (event) => { if (event.target.closest("[data-mistake]")) showNext(); });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "m" || event.altKey || event.ctrlKey || event.metaKey) return;
   if (!event.target.closest("input, textarea, select, dialog[open]")) showNext();
 });
 
 document.addEventListener("search:shown", (event) => {
-  showButton();
   const found = event.detail.querySelector("#analysed");
   if (!found) return;
   const { curve, marks } = JSON.parse(found.textContent);
@@ -34,5 +28,3 @@ document.addEventListener("search:shown", (event) => {
   }
   document.dispatchEvent(new CustomEvent("replay:analysed", { detail: curve }));
 });
-
-showButton();

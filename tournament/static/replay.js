@@ -185,6 +185,7 @@ document.addEventListener("replay:more", (event) => {
 // The script of the analysis is loaded when there is one to show or to follow, or when one is asked for.
 let analysed = document.querySelector("#search[data-follow], [data-mistake]") && import("./analysed.js");
 document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-mistake]")) analysed.then(({ showNext }) => showNext());
   const button = event.target.closest("[data-ask]");
   if (!button) return;
   event.preventDefault();

@@ -78,7 +78,6 @@ def analysis_context(game: Game, shown: BotSearch | None, replay: Replay) -> dic
                 (side, version, [read.count(side, mark) for mark in reversed(MARKS)])
                 for side, version in players
             ],
-            "has_mistakes": bool(read.mistakes),
         }
         marks = {ply: one.mark for ply, one in read.mistakes.items()}
         context["found"] = {"curve": _curve(read, replay.plies), "marks": marks}

@@ -63,6 +63,8 @@ class EngineReport:
     move: ShownMove | None
     line: str
     board: SafeString
+    draws: bool
+    """Whether a line of this game could be drawn; only then the page keeps room for a board."""
 
 
 @require_safe
@@ -198,7 +200,9 @@ def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
     move = replay.last_move(side, replay.plies)
     steps = replay.line(move.ply) if move else ()
     board = svg.draw_small(steps[-1].after, last_move=steps[-1].token) if len(steps) > 1 else ""
-    return EngineReport(panel, move, " ".join(step.token for step in steps), mark_safe(board))  # safe: drawn
+    draws = any(len(one.note.pv) > 1 for one in replay.moves if one.side is side)
+    line = " ".join(step.token for step in steps)
+    return EngineReport(panel, move, line, mark_safe(board), draws)  # safe: drawn
 
 
 def _event_seen(event: Tournament, known: str) -> str:

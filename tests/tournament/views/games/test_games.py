@@ -335,7 +335,7 @@ def test_turning_points_are_listed_in_words_and_marked_in_the_list_of_moves_and_
     assert "White&#x27;s score falls from +3.00 to -3.00" in points[0][2]
     plies = [int(ply) for _, ply, _ in points]
     assert [int(ply) for ply in re.findall(r'<a href="\?ply=(\d+)&amp;flip=1" class=" point"', page)] == plies
-    assert f'"points": {plies}' in page
+    assert f'"points":[{",".join(map(str, plies))}]' in page
     assert "<kbd>n</kbd>" in page
 
 
