@@ -127,7 +127,7 @@ def test_the_list_of_moves_explains_what_engines_report(site: Site, page: Page) 
     legend = page.locator("#moves .legend")
     legend.locator("summary").press("Enter")
     expect(legend).to_contain_text("it is 9.90 behind, in its own units, after a search of 14 plies")
-    expect(legend).to_contain_text("it wins in 23 plies")
+    expect(legend).to_contain_text("a win in 23 plies")
 
 
 def test_a_click_on_the_chart_leads_to_its_ply(site: Site, page: Page) -> None:

@@ -26,7 +26,7 @@ class Exam(models.Model):
         FAILED = "failed", "failed"
         """Not the bot's fault; ``why`` holds the reason."""
         RETURNED = "returned", "returned"
-        """Its worker was stopped."""
+        """Its slot returned it, or the site stopped it."""
         LOST = "lost", "lost"
         """No message came within a lease."""
 
@@ -46,7 +46,7 @@ class Exam(models.Model):
     engine = models.CharField(max_length=100, blank=True)
     """The name that the engine reports."""
     found: models.JSONField[Any, Any] = models.JSONField(default=list)
-    """The findings so far, each in the JSON form of ``workers.service.compliance.Finding``."""
+    """The findings so far, each in the JSON form of ``workers.jobs.Finding``."""
 
     class Meta:
         constraints: ClassVar = [
@@ -66,6 +66,11 @@ class Exam(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def owner_id(self) -> int | None:
+        """Who is charged."""
+        return self.version.bot.owner_id
 
     @property
     def seconds(self) -> int:

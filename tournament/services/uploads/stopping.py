@@ -30,7 +30,9 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     """None if the check ended at this moment: what follows it, games or another check, is not locked."""
     games = BotVersion.objects.values_list("validation", flat=True).get(pk=pk)
     lock_tournaments([games] if games else [])
-    exams = lock(Exam.objects.filter(version=pk, ended_at__isnull=True))
+    running = Exam.objects.filter(version=pk, ended_at__isnull=True)
+    lock(Job.objects.filter(pk__in=list(running.values_list("job", flat=True))).only("pk"))
+    exams = lock(running)
     locked = lock_row(BotVersion.objects.select_related("bot__owner"), pk)
     now_open = set(locked.exams.filter(ended_at__isnull=True).values_list("pk", flat=True))
     if locked.validation_id != games or now_open != {exam.pk for exam in exams}:

@@ -9,23 +9,26 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 
-from django.db import transaction
-
 from tournament.models import Exam, Job, Worker
 from tournament.services.fair_share import SITE, exhausted, used_by_owner
-from tournament.services.locks import lock
-from tournament.services.work.leases import START_SECONDS, take
+from tournament.services.work.leases import take_first
 from workers.jobs import Ask, ComplianceJob, Work
 
 
 def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
-    """Give a slot the check that is next; None if none waits, or another slot was quicker.
+    """Give a slot the check that is next; None if none waits that it may have, or other slots were quicker.
 
     Owners take turns: first the one with the fewest running checks and validation games, then the one whose
     bots have used the least time today. Checks of owners whose time is used up wait for tomorrow.
     """
     waiting = _waiting(now)
-    return _claim(waiting, ask, worker, now) if waiting else None
+    if not waiting:
+        return None
+
+    def in_turn() -> Sequence[Exam]:
+        return waiting if leaves_a_slot(ask, worker) else ()
+
+    return take_first(in_turn, ask, worker, Work.CHECKS, now, sent_at=now)
 
 
 def leaves_a_slot(ask: Ask, worker: Worker) -> bool:
@@ -38,24 +41,6 @@ def leaves_a_slot(ask: Ask, worker: Worker) -> bool:
     held = Job.objects.of_worker(worker.name).exclude(kind=Work.ANALYSIS)
     slots = set(held.values_list("slot", flat=True))
     return len(slots | {ask.slot}) < worker.slots - worker.held
-
-
-@transaction.atomic
-def _claim(waiting: Sequence[Exam], ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
-    lock(Worker.objects.filter(pk=worker.pk).only("pk"))
-    for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
-        return repeated
-    if not leaves_a_slot(ask, worker):
-        return None
-    for exam in waiting:
-        version, still = exam.version, Exam.objects.filter(pk=exam.pk, job=None, ended_at__isnull=True)
-        if lock(still.only("pk")):
-            most = START_SECONDS + exam.seconds
-            owner = version.bot.owner_id
-            job = take(ask, worker, Work.CHECKS, now, most_s=most, owner=owner, version=version)
-            still.update(job=job, sent_at=now, heard_at=None)
-            return job
-    return None
 
 
 def check_job(exam: Exam) -> ComplianceJob:
@@ -77,7 +62,7 @@ def _waiting(now: datetime.datetime) -> list[Exam]:
     running = Counter(owner or SITE for owner in held.values_list("owner", flat=True))
 
     def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
-        owner = exam.version.bot.owner_id or SITE
+        owner = exam.owner_id or SITE
         return running[owner], used.get(owner, 0.0), exam.sent_at
 
-    return sorted((exam for exam in checks if exam.version.bot.owner_id not in over), key=rank)
+    return sorted((exam for exam in checks if exam.owner_id not in over), key=rank)

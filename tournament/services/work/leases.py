@@ -9,16 +9,18 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from tournament.models import Attempt, BotVersion, Door, EventCount, Exam, Job, Keeper, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, Door, EventCount, Exam, Job, Keeper, Worker
 from tournament.services.event_counts import count_event, store_counts
-from tournament.services.locks import in_order
+from tournament.services.locks import in_order, lock
 from tournament.services.stopping import release
 from tournament.services.work.attempts import halt_after_failures
 from tournament.services.work.judging import SILENT, judge_all
@@ -63,6 +65,33 @@ def take(
     )
 
 
+@transaction.atomic
+def take_first(
+    in_turn: Callable[[], Iterable[Exam | BotSearch]],
+    ask: Ask,
+    worker: Worker,
+    kind: Work,
+    now: datetime,
+    **columns: object,
+) -> Job | None:
+    """Store the job of an ask for the first of these checks or searches that still waits; None if none does.
+
+    ``in_turn`` is called once repeats of the ask wait, and may end what shall not run. ``columns`` are stored
+    with what is taken.
+    """
+    lock(Worker.objects.filter(pk=worker.pk).only("pk"))
+    for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
+        return repeated
+    for one in in_turn():
+        still = type(one).objects.filter(pk=one.pk, job=one.job_id, ended_at__isnull=True)
+        if lock(still.only("pk")):
+            most, owner = START_SECONDS + one.seconds, one.owner_id
+            job = take(ask, worker, kind, now, most_s=most, owner=owner, version=one.version)
+            still.update(job=job, **columns)
+            return job
+    return None
+
+
 def renew(job: uuid.UUID, now: datetime) -> None:
     """Renew the lease of a job, at most to its latest end; writes nothing before a third is used."""
     for held in Job.objects.held().filter(pk=job, lease_until__lt=now + RENEWED_BELOW):
@@ -86,7 +115,9 @@ def expire(now: datetime) -> int:
             _shorten_leases(now)
         Keeper.objects.update(seen_at=now)
     jobs = expired(now).filter(exams=None)
-    lost = [one for key in jobs.values_list("pk", flat=True) for one in _expire(key, now)]
+    keys = list(jobs.values_list("pk", flat=True))
+    silent = Job.objects.filter(lease_until__lt=now)
+    lost = [one for key in keys for one in release(silent.filter(pk=key), now, Job.End.LOST)]
     judge_all((job.worker for job in lost), now)  # may discount these losses from their games
     attempts = Attempt.objects.filter(job__in=lost, end=Attempt.End.LOST).select_related("game")
     for attempt in attempts:
@@ -99,10 +130,6 @@ def expired(now: datetime) -> QuerySet[Job]:
     """Jobs whose leases have expired, the oldest first; none before the site was up for a lease."""
     jobs = Job.objects.held().filter(lease_until__lt=now).order_by("taken_at")
     return jobs if leases_may_end(now) else jobs.none()
-
-
-def _expire(key: uuid.UUID, now: datetime) -> list[Job]:
-    return release(Job.objects.filter(pk=key, lease_until__lt=now), now, Job.End.LOST)
 
 
 def door_is_open(now: datetime) -> None:
@@ -135,13 +162,15 @@ def start_door_clock() -> threading.Event:
 
 def _shorten_leases(now: datetime) -> None:
     """Shorten leases from a clock that was ahead; they would last too long by the difference."""
-    with transaction.atomic():
-        in_order(Job.objects.held().filter(lease_until__gt=now + LEASE)).update(lease_until=now + LEASE)
-    with transaction.atomic():
-        in_order(Job.objects.held().filter(taken_at__gt=now)).update(taken_at=now)
-    with transaction.atomic():
-        in_order(Attempt.objects.filter(ended_at__isnull=True, sent_at__gt=now)).update(sent_at=now)
-    Worker.objects.filter(seen_at__gt=now).update(seen_at=now)
     checks = Exam.objects.filter(ended_at__isnull=True)
-    checks.filter(sent_at__gt=now).update(sent_at=now)
-    checks.filter(heard_at__gt=now).update(heard_at=now)
+    columns: tuple[tuple[QuerySet[Any], str, datetime], ...] = (
+        (Job.objects.held(), "lease_until", now + LEASE),
+        (Job.objects.held(), "taken_at", now),
+        (Attempt.objects.filter(ended_at__isnull=True), "sent_at", now),
+        (Worker.objects.all(), "seen_at", now),
+        (checks, "sent_at", now),
+        (checks, "heard_at", now),
+    )
+    for rows, column, most in columns:
+        with transaction.atomic():
+            in_order(rows.filter(**{f"{column}__gt": most})).update(**{column: most})

@@ -17,7 +17,7 @@ from tournament.queues import announce, search_topic
 from tournament.services.locks import in_order, lock
 from tournament.services.stopping import end_jobs
 from tournament.services.work.analyses import tell_thrown_away
-from tournament.services.work.leases import START_SECONDS, take
+from tournament.services.work.leases import take_first
 from workers.jobs import Ask, SearchJob, SearchNews, Work
 
 MOST_GUEST_SLOTS = 1
@@ -32,31 +32,23 @@ MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
 def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
-    """Give a slot the search that is next; None if none waits.
+    """Give a slot the search that is next; None if none waits that it may have.
 
     Users come before visitors without accounts. Among equals the one comes first who was given a slot the
     longest ago, and his games before his other searches.
     """
     waiting = BotSearch.objects.waiting()
-    return _claim(waiting, ask, worker, now) if waiting.exists() else None
+    if not waiting.exists():
+        return None
 
+    def in_turn() -> list[BotSearch]:
+        end_searches(
+            waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now
+        )
+        end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
+        return _in_turn(waiting, worker, now)
 
-@transaction.atomic
-def _claim(waiting: QuerySet[BotSearch], ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
-    lock(Worker.objects.filter(pk=worker.pk).only("pk"))  # repeats of an ask wait for each other
-    for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
-        return repeated
-
-    end_searches(waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now)
-    end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
-    for search in _in_turn(waiting, worker, now):
-        if lock(BotSearch.objects.filter(pk=search.pk, job=search.job_id, ended_at__isnull=True).only("pk")):
-            most, owner = START_SECONDS + search.seconds, search.owner_id
-            version = search.version
-            job = take(ask, worker, Work.ANALYSIS, now, most_s=most, owner=owner, version=version)
-            BotSearch.objects.filter(pk=search.pk).update(job=job, tries=F("tries") + 1)
-            return job
-    return None
+    return take_first(in_turn, ask, worker, Work.ANALYSIS, now, tries=F("tries") + 1)
 
 
 def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> list[BotSearch]:

@@ -27,20 +27,21 @@ from tests.support.schedule import (
     make_user,
     make_version,
     make_worker,
+    news,
     pass_exam,
     play_short,
     take_all,
     void,
 )
 from tests.support.threads import at_once
-from tournament.models import Attempt, BotVersion, Exam, Game, Job, Ladder, Tournament, Worker
+from tournament.models import Attempt, BotVersion, Game, Job, Ladder, Tournament, Worker
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, extend, pause
 from tournament.services.stopping import release
 from tournament.services.uploads.stopping import stop_validation
-from tournament.services.uploads.validation import begin
+from tournament.services.uploads.validation import begin, record_news
 from tournament.services.work.leases import renew
-from workers.jobs import GameJob
+from workers.jobs import ComplianceEnding, GameJob
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,13 +78,13 @@ class Other(threading.Thread):
         finally:
             connections.close_all()
 
-    def waits(self) -> bool:
-        """Whether it is over, or some transaction waits for a lock."""
+    def waits(self, beside: int = 0) -> bool:
+        """Whether it is over, or some transaction waits for a lock ``beside`` so many others."""
         if connection.vendor != "postgresql" or not self.is_alive():
             return True
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            return bool(cursor.fetchone()[0])
+            return int(cursor.fetchone()[0]) > beside
 
 
 def meet(locked: Any, other_call: Callable[[], Any], call: Callable[[], Any]) -> Any:
@@ -184,9 +185,8 @@ def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:
     version = make_version(owner=make_user(), state=BotVersion.State.VALIDATING)
     begin(version, timezone.now())
     assert ask(make_worker(name="checker", takes="checks"))
-    exams = Exam.objects.filter(version=version)
     assert meet(
-        exams,
+        Job.objects.filter(version=version),
         lambda: stop_validation(version, "its owner stopped it", timezone.now()),
         lambda: pass_exam(version),
     )
@@ -195,6 +195,28 @@ def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:
     assert version.validation is not None
     assert version.validation.state == Tournament.State.CANCELLED
     assert set(version.validation.games.values_list("state", flat=True)) == {"cancelled"}
+
+
+def test_news_of_a_check_and_the_stop_of_its_validation_end_without_a_deadlock() -> None:
+    """The stop has found the check, and waits for its version, when the news come."""
+    version = make_version(owner=make_user(), state=BotVersion.State.VALIDATING)
+    begin(version, timezone.now())
+    assert ask(make_worker(name="checker", takes="checks"))
+    told = news(version, ComplianceEnding.FAILED, why="no room")
+    stop = Other(lambda: stop_validation(version, "its owner stopped it", timezone.now()))
+    hear = Other(lambda: record_news(told, timezone.now()))
+    with transaction.atomic():
+        list(BotVersion.objects.filter(pk=version.pk).select_for_update(no_key=True))
+        stop.start()
+        assert wait_until(stop.waits)
+        hear.start()
+        assert wait_until(lambda: hear.waits(beside=1))
+    stop.join()
+    hear.join()
+    assert (stop.result, hear.result) in {(True, False), (True, True)}
+    version.refresh_from_db()
+    assert version.state == BotVersion.State.REFUSED
+    assert not Job.objects.held().exists()
 
 
 def test_owners_are_charged_in_one_order(tournament: Tournament) -> None:
