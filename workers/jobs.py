@@ -365,7 +365,8 @@ class Ask:
     """A free slot asks for work. ``ask`` is a UUID; the same one gets the same answer again.
 
     ``takes`` has the most urgent first. ``holds`` has the jobs that the slot still has, unsent reports
-    included: what else it had taken in this ``run`` waits again. ``run`` is the UUID of the worker's start.
+    included: what else it had taken, also in an earlier ``run``, waits again. ``run`` is the UUID of
+    the worker's start.
     """
 
     ask: str

@@ -156,7 +156,7 @@ class Game(models.Model):
     voids = models.PositiveSmallIntegerField(default=0)
     """Number of attempts that workers ended without a result and without the bots' fault."""
     lost = models.PositiveSmallIntegerField(default=0)
-    """Number of attempts whose lease expired."""
+    """Number of attempts whose job's lease expired."""
     result = models.CharField(max_length=7, choices=_choices(Result), null=True, blank=True)
     """Null until the game is recorded."""
     termination = models.CharField(max_length=20, choices=_choices(Termination), blank=True)
@@ -364,7 +364,7 @@ class Attempt(models.Model):
         VOID = "void", "void"
         """The game was played or begun but does not count; ``evidence`` holds the reason."""
         LOST = "lost", "lost"
-        """Its lease expired."""
+        """The lease of its job expired."""
         RELEASED = "released", "released"
         """Its slot returned it, or holds it no more, or the site took it back; counts against nobody."""
         CANCELLED = "cancelled", "cancelled"
@@ -380,7 +380,7 @@ class Attempt(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     """When its first ``go`` was sent, as far as the site knows."""
     reported_at = models.DateTimeField(null=True, blank=True)
-    """When its report was stored in the inbox; from then on its lease does not matter."""
+    """When its report was stored in the inbox; from then on the lease of its job does not matter."""
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     evidence = models.TextField(blank=True)

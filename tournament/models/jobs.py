@@ -33,7 +33,7 @@ class Job(models.Model):
         LOST = "lost", "lost"
         """Its lease expired."""
         RELEASED = "released", "released"
-        """Its slot returned it, or holds it no more, or the site took it back; counts against nobody."""
+        """Its slot holds it no more, or its worker is gone or gets no work; counts against nobody."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     ask = models.UUIDField()

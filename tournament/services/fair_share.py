@@ -27,7 +27,7 @@ HOUR = 3600.0
 
 
 def charge(jobs: Iterable[Job], now: datetime.datetime) -> None:
-    """Charge the slots' time of jobs that end now to their owners; the last step of the transaction."""
+    """Charge the slots' time of jobs that end now to their owners; part of the caller's transaction."""
     seconds: dict[tuple[int, str], float] = defaultdict(float)
     for job in jobs:
         seconds[job.owner_id or SITE, _column(job.kind == Work.CHECKS)] += job.seconds(now)

@@ -1,4 +1,4 @@
-"""Plays the jobs of one message in order, with a pool of running engines.
+"""Plays the games of one job of a slot in order, with a pool of running engines.
 
 An engine that also plays in the next job keeps its process; ``uginewgame`` announces each game to it.
 Independent of Celery: reports and progress go to callbacks.

@@ -121,7 +121,7 @@ class Slot:
             self.sender.flush(LAST_POST_SECONDS)
 
     def _play(self, given: Sequence[GameJob]) -> None:
-        """Play jobs; games that the slot cannot play are released."""
+        """Play jobs; games that this worker may not play are reported void, others are released."""
         jobs = list(self._vetted(given))
         left = tuple(game for job in jobs for game in job.games)
         log.info("plays %d games", len(left), extra=_games_of(left))
@@ -174,7 +174,7 @@ class Slot:
         return self.slots.is_stopping or self.sender.is_stopped(what)
 
     def _vetted(self, jobs: Sequence[GameJob]) -> Iterator[GameJob]:
-        """The jobs as this worker plays them; the games of others are reported void."""
+        """The jobs as this worker plays them; games that it may not play are reported void."""
         for job in jobs:
             try:
                 one, two = job.engines

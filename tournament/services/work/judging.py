@@ -29,7 +29,7 @@ FAILURES_IN_A_ROW = 3
 MOST_VOIDS = 30
 """Most voids that are read to decide whether the worker is to blame."""
 OUTSTANDING = datetime.timedelta(hours=1)
-"""Longer than a batch is played, so that attempts can be selected by the time they were taken.
+"""Attempts are selected by the time they were taken, this long before the failures that are judged.
 
 Leases that ran out earlier are forgotten.
 """
@@ -59,7 +59,7 @@ def find_worker(reported_by: str) -> Worker | None:
 def quarantine(worker: Worker, why: str, now: datetime.datetime) -> None:
     """Give the worker no more work, discount its latest failures from their games, and notify staff.
 
-    What it holds waits again with its next request.
+    What it holds waits again with its next heartbeat or post.
     """
     voids = Counter(one.void for one in _failures_in_a_row(worker, now) if one.void)
     lost = _lost_attempts(worker, now).values("game")
