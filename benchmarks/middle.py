@@ -27,6 +27,7 @@ MIDDLE = (
     "tournament/services/fair_share.py",
     "tournament/services/keeper_lock.py",
     "tournament/services/locks.py",
+    "tournament/services/stopping.py",
     "tournament/celery.py",
     "tournament/queues.py",
     "tournament/tasks.py",
