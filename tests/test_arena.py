@@ -56,7 +56,7 @@ def hide_system_pythons(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("launch",), "unknown command 'launch' (up, demo, admin, test, help)"),
+        (("launch",), "unknown command 'launch' (up, dev, demo, admin, test, help)"),
         (("test", "--fast"), "test knows no option '--fast' (it knows --quick, --all and -k WORDS)"),
     ],
 )

@@ -47,7 +47,10 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-DEBUG = flag("DUARENA_DEBUG", "Django's debug pages; not for a site that others can reach")
+DEBUG = flag(
+    "DUARENA_DEBUG",
+    "Django's debug pages, and templates without a cache; not for a site that others can reach",
+)
 SITE = text(
     "DUARENA_SITE",
     "http://127.0.0.1:8000",
@@ -266,12 +269,13 @@ MIDDLEWARE = [
     "tournament.views.logged_in.VisitMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
+_LOADERS = [f"django.template.loaders.{name}.Loader" for name in ("filesystem", "app_directories")]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [ROOT / "tournament" / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": _LOADERS if DEBUG else [("django.template.loaders.cached.Loader", _LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -350,7 +354,7 @@ CACHES = {
         "LOCATION": "tournament_shared_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
-    "pages": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "pages": {"BACKEND": f"django.core.cache.backends.{'dummy.Dummy' if DEBUG else 'locmem.LocMem'}Cache"},
 }
 
 ACCOUNT_ADAPTER = "tournament.views.people.adapters.AccountAdapter"

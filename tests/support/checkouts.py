@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.support.jobs import wait_until
 from tests.support.needs import need
@@ -106,24 +107,34 @@ def eventually(condition: Callable[[], object], seconds: float, what: str) -> No
 
 
 class Up:
-    """A running ``./arena up``, which has printed its address and what happens to uploaded bots."""
+    """A running ``./arena up``, which has printed its address and what happens to uploaded bots.
 
-    def __init__(self, checkout: Checkout, *words: str) -> None:
+    Or another ``command``, which has printed ``ready``.
+    """
+
+    def __init__(
+        self,
+        checkout: Checkout,
+        *words: str,
+        command: str = "up",
+        ready: str = "Uploaded bots ",
+        terminal: int = subprocess.DEVNULL,
+    ) -> None:
         self._checkout = checkout
-        self._log = checkout.folder.parent / f"up-{time.monotonic_ns()}.log"
+        self._log = checkout.folder.parent / f"{command}-{time.monotonic_ns()}.log"
         with self._log.open("wb") as output:
             self.process = subprocess.Popen(
-                checkout.command("up", "--port", PORT, *words),
+                checkout.command(command, "--port", PORT, *words),
                 cwd="/",
                 env=checkout.environment,
-                stdin=subprocess.DEVNULL,
+                stdin=terminal,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         try:
             eventually(
-                lambda: self._has_ended() or "Uploaded bots " in self.said(),
+                lambda: self._has_ended() or ready in self.said(),
                 START_S,
                 "it did not print that it is ready",
             )
@@ -141,8 +152,13 @@ class Up:
 
     def page(self, path: str) -> int:
         """Its HTTP status; however long a busy machine takes."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=START_S) as answer:
+        with self.open(path) as answer:
             return int(answer.status)
+
+    def open(self, path: str, **headers: str) -> Any:
+        """The response."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        return urllib.request.urlopen(request, timeout=START_S)
 
     def games_done(self) -> int:
         with sqlite3.connect(self._checkout.folder / "var" / "db.sqlite3", timeout=20) as database:

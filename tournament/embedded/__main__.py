@@ -1,4 +1,4 @@
-"""The commands of ``./arena``, called once its environment is ready: ``up``, ``demo`` and ``admin``."""
+"""The commands of ``./arena``, called once its environment is ready."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tournament.embedded.administrator import make_administrator
 from tournament.embedded.console import Console
 from tournament.embedded.data_folder import check_data_folder, claim_data_folder
 from tournament.embedded.demo import demo
+from tournament.embedded.dev import dev
 from tournament.embedded.options import Options, parse_options
 from tournament.embedded.up import up
 from tournament.known_database import has_site, missing_site
@@ -19,11 +20,13 @@ from workers.sandbox.entrance import CannotEnter, enter
 
 COMMANDS: dict[str, Callable[[Options, Console], int]] = {
     "up": up,
+    "dev": dev,
     "demo": demo,
     "admin": make_administrator,
 }
 INTERRUPTED = {
     "up": "interrupted while the site started: the next `./arena up` continues",
+    "dev": "interrupted while the site started: the next `./arena dev` continues",
     "demo": "interrupted: the demonstration did not end",
     "admin": "interrupted: no administrator was made or changed",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,8 @@ class Instance:
 
     supervisor: Supervisor
     address: Address
+    services: Sequence[Service]
+    """All but Redis."""
 
 
 @contextmanager
@@ -61,23 +63,26 @@ def running_instance(options: Options, console: Console, prepare: Callable[[], N
                 with interruptible():
                     console.say("Preparing the database.")
                     open_database(options.data, console)
-                console.say("Collecting static files.")
-                # Those of earlier versions stay.
-                call_command("collectstatic", verbosity=0, interactive=False)
+                if settings.STATIC_ROOT:
+                    console.say("Collecting static files.")
+                    # Those of earlier versions stay.
+                    call_command("collectstatic", verbosity=0, interactive=False)
                 shutil.rmtree(options.data / "scratch", ignore_errors=True)
                 (options.data / "scratch").mkdir()
                 console.say("Registering the sample bots.")
                 prepare()
                 console.say("Starting the site and its workers.")
-                for service in services(
+                planned = services(
                     address,
                     workers=options.workers,
                     data=options.data,
                     token=settings.WORKER_TOKEN or make_worker_token(),
                     listener=listener.fileno(),
-                ):
+                    terminal=tuple(map(os.dup, range(3))) if options.command == "dev" else (),
+                )
+                for service in planned:
                     supervisor.start(service)
-                yield Instance(supervisor, address)
+                yield Instance(supervisor, address, planned)
             finally:
                 console.end_progress()
 

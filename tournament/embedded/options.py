@@ -1,4 +1,4 @@
-"""The command line of ``./arena up``, ``demo`` and ``admin``, and the environment made from it."""
+"""The command line of ``./arena up``, ``dev``, ``demo`` and ``admin``, and the environment made from it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OptionError(StartError):
 @dataclass(frozen=True, slots=True)
 class Options:
     command: str
-    """``up``, ``demo`` or ``admin``."""
+    """``up``, ``dev``, ``demo`` or ``admin``."""
     data: Path
     host: str = LOOPBACK
     port: int = DEFAULT_PORT
@@ -92,17 +92,25 @@ def parse_options(arguments: Sequence[str]) -> Options:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./arena", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    up = commands.add_parser("up", help="start the site and its workers", allow_abbrev=False)
-    up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="the site's port, or the next free one")
-    up.add_argument("--host", default=LOOPBACK, help="the address to listen on")
-    up.add_argument(
-        "--workers", type=_positive, metavar="N", help="games played at once; default: one per core"
-    )
-    up.add_argument("--data", metavar="DIR", help="the folder for the site's data; default var/")
-    up.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
+    sites = (("up", "start the site and its workers"), ("dev", "the same, and start again after changes"))
+    for name, purpose in sites:
+        site = commands.add_parser(name, help=purpose, allow_abbrev=False)
+        site.add_argument(
+            "--port", type=_port, default=DEFAULT_PORT, help="the site's port, or the next free one"
+        )
+        site.add_argument("--host", default=LOOPBACK, help="the address to listen on")
+        most = 1 if name == "dev" else count_cores()
+        site.add_argument(
+            "--workers",
+            type=_positive,
+            default=most,
+            metavar="N",
+            help=f"games played at once; default {most}",
+        )
+        site.add_argument("--data", metavar="DIR", help="the folder for the site's data; default var/")
+        site.add_argument("--trust-uploads", action="store_true", help="run uploaded bots without a sandbox")
     demo = commands.add_parser("demo", help="play a round robin of the sample bots and print the ratings")
-    for command in (up, demo):
-        command.set_defaults(workers=count_cores())
+    demo.set_defaults(workers=count_cores())
     admin = commands.add_parser("admin", help="create an administrator, or set a new password for one")
     admin.add_argument("administrator", metavar="NAME")
     admin.add_argument("--data", metavar="DIR", help="the data folder of the site; default var/")
@@ -161,7 +169,8 @@ def export(options: Options, address: Address, environment: MutableMapping[str, 
     defaults = {
         "DUARENA_BUNDLES": str(options.data / "bundles"),
         "DUARENA_CACHE": str(options.data / "cache"),
-        "DUARENA_STATIC": str(options.data / "static"),
+        "DUARENA_DEBUG": "1" if options.command == "dev" else "",
+        "DUARENA_STATIC": "" if options.command == "dev" else str(options.data / "static"),
         "DUARENA_SITE": address.url,
         "DUARENA_LADDER_GAMES": str(LADDER_GAMES.get(options.command, 0)),
     }

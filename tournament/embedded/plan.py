@@ -16,7 +16,7 @@ from pathlib import Path
 from tournament.embedded.processes.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEALTH_TIMEOUT_S = 5.0
+HEALTH_TIMEOUT_S = 2.0
 PLAYERS_NICENESS = 5
 """Workers get a lower priority than the record keeper: a keeper with half a core falls behind, reports
 queue up, and then all slots wait for it. Where the kernel gives each session its share of a core
@@ -50,13 +50,19 @@ class Address:
 
 
 def services(
-    address: Address, *, workers: int, data: Path, token: str, listener: int | None = None
+    address: Address,
+    *,
+    workers: int,
+    data: Path,
+    token: str,
+    listener: int | None = None,
+    terminal: tuple[int, ...] = (),
 ) -> list[Service]:
     """All services but Redis, in the order of starting: workers start last and stop first.
 
     ``token`` is the worker token with which the site's own workers ask it for work; only they and the site
     get it. ``listener`` is the descriptor of a socket that listens at the address; without it the site makes
-    its own.
+    its own. ``terminal`` are descriptors of input, output and errors for a site of one process.
     """
     where = f"--bind={address.bind}" if listener is None else f"--descriptor={listener}"
     scratch = data / "scratch"
@@ -68,8 +74,8 @@ def services(
     return [
         Service(
             "site",
-            (sys.executable, "-m", "tournament.http", where),
-            descriptors=() if listener is None else (listener,),
+            (sys.executable, "-m", "tournament.http", where, *(f"--terminal={one}" for one in terminal)),
+            descriptors=(*terminal, *(() if listener is None else (listener,))),
             environment={"DUARENA_WORKER_TOKEN": token},
             ready=lambda: is_up(address),
         ),

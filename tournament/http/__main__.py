@@ -13,7 +13,7 @@ import os
 import socket
 
 from django.conf import settings
-from uvicorn import Config
+from uvicorn import Config, Server
 from uvicorn.supervisors import Multiprocess
 
 from tournament.http.limits import (
@@ -49,7 +49,16 @@ def main() -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--bind", metavar="HOST:PORT", help="the address to listen on")
     where.add_argument("--descriptor", type=int, metavar="N", help="a socket that listens already")
+    parser.add_argument(
+        "--terminal",
+        type=int,
+        action="append",
+        metavar="N",
+        help="a descriptor that a single process gets as its input, the next one its output, and its errors",
+    )
     given = parser.parse_args()
+    for number, descriptor in enumerate(given.terminal or ()):
+        os.dup2(descriptor, number)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
     end_without_site()
     config = Config(
@@ -72,7 +81,10 @@ def main() -> None:
         timeout_notify=LIFE_S,
     )
     with _listener(given.bind, given.descriptor) as listener:
-        Processes(config, [listener]).run()
+        if given.terminal:
+            Server(config).run([listener])
+        else:
+            Processes(config, [listener]).run()
 
 
 def _listener(bind: str | None, descriptor: int | None) -> socket.socket:

@@ -47,6 +47,15 @@ def test_the_demo_uses_a_separate_folder_in_any_environment(monkeypatch: pytest.
     assert parse_options(["up"]).data == Path("/srv/site")
 
 
+def test_dev_takes_the_options_of_up_with_one_worker_plain_files_and_no_cache() -> None:
+    options = parse_options(["dev", "--port", "8100", "--data", "/srv/copy", "--trust-uploads"])
+    assert (options.port, options.data, options.workers) == (8100, Path("/srv/copy"), 1)
+    assert parse_options(["dev", "--workers", "2"]).workers == 2
+    environment = exported("dev")
+    assert (environment["DUARENA_DEBUG"], environment["DUARENA_STATIC"]) == ("1", "")
+    assert exported("up")["DUARENA_DEBUG"] == ""
+
+
 def test_uploads_are_trusted_on_the_loopback_alone() -> None:
     assert parse_options(["up", "--trust-uploads"]).trust_uploads
     with pytest.raises(OptionError, match=r"'0\.0\.0\.0'"):

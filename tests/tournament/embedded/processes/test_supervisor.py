@@ -65,6 +65,22 @@ def test_services_are_stopped_last_started_first(supervisor: Supervisor, tmp_pat
     assert (tmp_path / "stopped").read_text().split() == ["players", "site", "redis"]
 
 
+def test_services_that_are_restarted_are_killed_and_started_in_their_order(
+    supervisor: Supervisor, tmp_path: Path, messages: list[str]
+) -> None:
+    services = [living(tmp_path, name) for name in ("redis", "site", "players")]
+    for service in services:
+        supervisor.start(service)
+    before = guards_of(supervisor)
+
+    supervisor.restart(services[1:])
+    supervisor.tend()
+
+    now = guards_of(supervisor)
+    assert [name for name in now if now[name] != before[name]] == ["site", "players"]
+    assert messages == []
+
+
 def test_a_service_that_dies_is_started_again_with_a_message(
     supervisor: Supervisor, tmp_path: Path, messages: list[str]
 ) -> None:
