@@ -27,6 +27,7 @@ from enum import Enum
 from pathlib import Path
 
 from tests.ci_plugin import in_ci, missing_packages
+from tests.scripts.tools import Uninstalled, installed
 from tests.support.databases import FOLDER
 from tests.support.processes import command_line
 from tournament.embedded.processes.guard import PR_SET_CHILD_SUBREAPER
@@ -169,8 +170,29 @@ class Run:
             migrations = ("manage.py", "makemigrations", "--check", "--dry-run")
             somewhere = {**os.environ, "DUARENA_DATA": str(self._folder)}
             self._step("migrations are complete", python, *migrations, environment=somewhere)
+            self._check_scripts()
             self._test_all()
         return 0 if all(step.passed for step in self._steps) else 1
+
+    def _check_scripts(self) -> None:
+        """The types and the lint of the pages' scripts; in CI their tools must be there."""
+        name = "scripts of the pages"
+        try:
+            tools = installed(CACHE)
+        except (Uninstalled, FileNotFoundError) as why:
+            missing = isinstance(why, FileNotFoundError)
+            print(f"\narena: {name} are not checked: {'npm is missing' if missing else why}", flush=True)
+            packages = frozenset({"nodejs", "npm"} if missing else ())
+            self._steps.append(Step(f"{name} (not run)", not in_ci(), 0, packages=packages, skipped=missing))
+            return
+        self._step(f"types of the {name} (tsc)", str(tools / "tsc"))
+        self._step(
+            f"lint of the {name} (oxlint)",
+            str(tools / "oxlint"),
+            "--quiet",
+            "tournament/static",
+            "tests/scripts",
+        )
 
     def _compile(self) -> None:
         """Compile the rules, so that both forms are tested; in CI that must succeed."""

@@ -92,7 +92,7 @@ def test_a_broken_connection_leaves_the_form_as_it_is(site: Site, visit: Visit, 
     page.set_input_files("#id_bundle", zipped)
     page.route("**/upload/", lambda route: route.abort())
     page.get_by_role("button", name="Upload").click()
-    expect(page.locator("[data-upload] [role=status]")).to_have_text("The connection broke. Try again.")
+    expect(page.locator("[data-upload] [role=status]")).to_have_text("The site cannot be reached: try again.")
     page.unroute("**/upload/")
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("h1")).to_have_text(re.compile("First Move [0-9a-f]{6} v1"))

@@ -37,6 +37,7 @@ TOOLS = {
     "cc": Tool("a C compiler", "gcc libc6-dev"),
     "Python.h": Tool("the headers of this Python", "python{}.{}-dev".format(*sys.version_info)),
     "node": Tool("Node", "nodejs"),
+    "npm": Tool("npm", "npm"),
     "chromium": Tool("Chromium", "chromium"),
     "git": Tool("git", "git"),
     "unshare": Tool("unshare", "util-linux"),

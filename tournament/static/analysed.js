@@ -1,3 +1,4 @@
+// @ts-check
 // The analysis of a recorded game: it is followed, its marks stand in the list of moves, and mistakes are stepped through.
 //
 // Event on document: "replay:analysed" with White's expected points by ply.

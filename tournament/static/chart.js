@@ -1,54 +1,75 @@
+// @ts-check
 // The chart below a replay's board: what both engines and an analysis expect, and time or nodes, in step with the board.
 //
 // The values are part of the page (#chart-values), as chart.py describes them; in a live game more come with every new
 // move. The times are those of the list of moves. uPlot draws them. Events on document: "replay:shown" {ply} moves the marker, "replay:more" {values} appends
 // plies, and a click sends "replay:show" {ply}.
 
-import { axisOptions, colourOf, drawVertical, loadPlots, onSchemeChange } from "./plots.js";
+import {
+  axisOptions, colourOf, columnOf, drawVertical, loadPlots, onSchemeChange, secondsIn, shortCount, shortSeconds,
+} from "./plots.js";
 
+/**
+ * What one plot draws: uPlot's options of its axis, its scale and its lines, and columns beside those of the sides.
+ * @typedef {object} Drawn
+ * @property {object} axis
+ * @property {object} scale
+ * @property {object} white
+ * @property {object} black
+ * @property {object[]} [others]
+ * @property {(number | null)[][]} [columns]
+ */
+
+/** @type {("score" | "nodes")[]} */
 const SERIES = ["score", "nodes"];
 const HEIGHTS = { scores: 190, effort: 130 };
 const AXIS = 46; // pixels for the numbers at the left, the same in both plots
 const LABEL = { labelSize: 18, labelGap: 2, labelFont: "12px system-ui, sans-serif" };
+/** @type {Record<number, string>} */
 const POINTS = { 0: "0", 25: "¼", 50: "½", 75: "¾", 100: "1" };
 
 const section = document.getElementById("chart");
+/** @type {ChartValues} */
 const values = JSON.parse(document.getElementById("chart-values").textContent);
 const readout = section.querySelector("[data-readout]");
 let ply = Number(document.getElementById("board").dataset.ply);
+/** @type {"time" | "nodes"} */
 let effort = "time";
+/** @type {Plot[]} */
 let plots = [];
 
 function readTimes() {
-  const texts = [...document.querySelectorAll("#move-list a")].map((link) => link.querySelector("small")?.textContent);
-  values.time = texts.map((text) => text?.match(/([\d.]+) s$/)).map((found) => (found ? Number(found[1]) : null));
+  values.time = secondsIn([...document.querySelectorAll("#move-list a")].map((link) => link.querySelector("small")?.textContent));
 }
 
 const plies = () => [...Array(values.score.length + 1).keys()]; // 0 is the start
+/** @param {"score" | "nodes" | "time"} name */
 const has = (name) => values[name].some((value) => value !== null);
 const hasScores = () => has("score") || Boolean(values.analysis);
 
-// The values at the plies of one side, with gaps at those of the other.
-const column = (name, side) => {
-  const parity = side === values.first ? 0 : 1;
-  return [null, ...values[name].map((value, index) => (index % 2 === parity ? value : null))];
-};
 const colour = colourOf(section);
+/** @param {"scores" | "effort"} kind */
+const boxOf = (kind) => /** @type {HTMLElement} */ (section.querySelector(`[data-plot="${kind}"]`));
 
+/** @param {Plot} plot */
 const marker = (plot) => {
   for (const point of values.points ?? []) drawVertical(plot, point, colour("--focus"), { dash: [2, 3] });
   drawVertical(plot, ply, colour("--accent"), { width: 2 });
 };
 
+/**
+ * @param {"scores" | "effort"} kind
+ * @param {Drawn} more
+ */
 function options(kind, more) {
   const axis = axisOptions(colour);
   const most = Math.max(1, values.score.length) + 0.5; // the last bar is whole
   return {
-    width: section.querySelector(`[data-plot="${kind}"]`).clientWidth,
+    width: boxOf(kind).clientWidth,
     height: HEIGHTS[kind],
     legend: { show: false },
     cursor: { sync: { key: "replay" }, drag: { setScale: false, x: false, y: false }, y: false, points: { size: 6 } },
-    hooks: { draw: [marker], setCursor: [(plot) => read(plot.cursor.idx)] },
+    hooks: { draw: [marker], setCursor: [(/** @type {Plot} */ plot) => read(plot.cursor.idx)] },
     axes: [
       { ...axis, ...LABEL, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200], label: "Ply" },
       { ...axis, ...LABEL, size: AXIS, ...more.axis },
@@ -63,10 +84,14 @@ function options(kind, more) {
   };
 }
 
+/**
+ * @param {"scores" | "effort"} kind
+ * @param {Drawn} more
+ * @param {"score" | "nodes" | "time"} name
+ */
 function draw(kind, more, name) {
-  const box = section.querySelector(`[data-plot="${kind}"]`);
-  const columns = [plies(), column(name, "white"), column(name, "black"), ...(more.columns ?? [])];
-  const plot = new uPlot(options(kind, more), columns, box);
+    const columns = [plies(), ...["white", "black"].map((side) => columnOf(values[name], side === values.first)), ...(more.columns ?? [])];
+  const plot = new uPlot(options(kind, more), columns, boxOf(kind));
   plot.over.addEventListener("click", () => {
     if (plot.cursor.idx !== null) document.dispatchEvent(new CustomEvent("replay:show", { detail: plot.cursor.idx }));
   });
@@ -79,7 +104,7 @@ function build() {
   plots = [];
   const line = { width: 2, spanGaps: true, points: { size: 4 } };
   if (hasScores()) {
-    const numbers = (_, splits) => splits.map((split) => POINTS[split]);
+    const numbers = (/** @type {Plot} */ _, /** @type {number[]} */ splits) => splits.map((split) => POINTS[split]);
     const axis = { label: "White's points", splits: () => [0, 25, 50, 75, 100], values: numbers };
     const columns = values.analysis ? [values.analysis] : [];
     const others = columns.map(() => ({ ...line, stroke: colour("--text"), width: 3, points: { show: false } }));
@@ -90,14 +115,15 @@ function build() {
     const paths = uPlot.paths.bars({ size: [0.8, 12] });
     const [white, black] = ["white", "black"].map((side) => ({ paths, fill: colour(`--chart-${side}`), points: { show: false } }));
     const label = effort === "time" ? "Seconds" : "Nodes";
-    const axis = { label, splits: (plot) => [0, plot.scales.y.max], values: (_, splits) => splits.map((split) => short(split)) };
-    draw("effort", { axis, scale: { range: (_, low, high) => [0, high || 1] }, white, black }, effort);
+    const axis = { label, splits: (/** @type {Plot} */ plot) => [0, plot.scales.y.max], values: (/** @type {Plot} */ _, /** @type {number[]} */ splits) => splits.map(effort === "time" ? shortSeconds : shortCount) };
+    draw("effort", { axis, scale: { range: (/** @type {number[]} */ ...[, , high]) => [0, high || 1] }, white, black }, effort);
   }
 }
 
-const short = (value) => (effort === "time" ? `${+value.toPrecision(2)}` : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
-
-// The text of the move list for the ply under the pointer, else for the ply on the board.
+/**
+ * The text of the move list for the ply under the pointer, else for the ply on the board.
+ * @param {number | null | undefined} at
+ */
 function read(at) {
   const shown = at === null || at === undefined ? ply : at;
   const link = document.querySelector(`#move-list a[data-ply="${shown}"]`);
@@ -131,7 +157,7 @@ document.addEventListener("replay:analysed", (event) => {
 section.addEventListener("click", (event) => {
   const button = event.target.closest("[data-effort]");
   if (!button) return;
-  effort = button.dataset.effort;
+  effort = button.dataset.effort === "nodes" ? "nodes" : "time";
   section.querySelectorAll("[data-effort]").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
   build();
 });

@@ -1,8 +1,11 @@
+// @ts-check
 // The part of a page that follows what it shows: an element with the address of its next state (data-follow).
 //
 // The address gives a stream of server-sent events while the page is visible. Where events do not pass, as through
 // some proxies, and where the browser has enough streams already, it is polled. Either answer is the part as it is
 // now; at its end it has no address any more.
+
+import { request } from "./send.js";
 
 const POLL_MS = 2000;
 const HELLO_MS = 8000; // a stream that says nothing for so long after its start is given up
@@ -13,7 +16,10 @@ const STREAMS = ["stream-1", "stream-2"];
 const KEPT_MS = 4 * POLL_MS; // a window that has not renewed its claim for so long is gone
 const own = `${Math.random()}`;
 
-// The owner of a stream of this browser, while its claim lasts. Throws where the page may store nothing.
+/**
+ * The owner of a stream of this browser, while its claim lasts. Throws where the page may store nothing.
+ * @param {string} stream
+ */
 function owner(stream) {
   const [name, until] = (localStorage.getItem(stream) ?? "").split(" ");
   return Number(until) > Date.now() ? name : "";
@@ -38,11 +44,19 @@ function release() {
   }
 }
 
-// The elements of an answer.
+/**
+ * The elements of an answer.
+ * @param {string} html
+ */
 export const parsed = (html) => Object.assign(document.createElement("template"), { innerHTML: html }).content;
 
-// `find` gives the element, `apply` shows an answer. Returns a function to call when the element has another address.
+/**
+ * `find` gives the element, `apply` shows an answer. Returns a function to call when the element has another address.
+ * @param {() => HTMLElement | null} find
+ * @param {(html: string) => void} apply
+ */
 export function follow(find, apply) {
+  /** @type {EventSource | null} */
   let source = null;
   let isHeard = false;
   let heardAt = 0; // or begun, or broken
@@ -64,7 +78,7 @@ export function follow(find, apply) {
   function open() {
     isHeard = false;
     begunAt = heardAt = performance.now();
-    source = new EventSource(address());
+    source = new EventSource(/** @type {string} */ (address()));
     for (const name of ["hello", "beat"]) source.addEventListener(name, hear);
     source.addEventListener("reload", () => location.reload());
     source.addEventListener("message", (event) => {
@@ -81,9 +95,9 @@ export function follow(find, apply) {
 
   async function poll() {
     isPolling = true;
-    const asked = address();
+    const asked = /** @type {string} */ (address());
     try {
-      const answer = await fetch(asked, { headers: { "X-Part": "true" } });
+      const answer = await request(asked);
       const html = await answer.text();
       if (answer.headers.has("X-Reload")) location.reload();
       else if (answer.status === 200 && asked === address()) apply(html); // else a stream was faster

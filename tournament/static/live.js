@@ -1,3 +1,4 @@
+// @ts-check
 // Behaviour of every page: buttons copy texts, and parts follow what they show.
 
 if (document.querySelector("[data-follow]:not([data-own])")) import("./parts.js");
@@ -5,7 +6,7 @@ if (document.querySelector("[data-follow]:not([data-own])")) import("./parts.js"
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const field = document.getElementById(button.dataset.copy);
+  const field = /** @type {HTMLInputElement} */ (document.getElementById(/** @type {string} */ (button.dataset.copy)));
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
@@ -21,7 +22,7 @@ document.addEventListener("click", async (event) => {
 // Empty filters would only make the address of a list longer.
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "get") return;
-  const empty = [...event.target.elements].filter((field) => field.name && !field.value);
+  const empty = [.../** @type {Iterable<HTMLInputElement>} */ (event.target.elements)].filter((field) => field.name && !field.value);
   empty.forEach((field) => { field.disabled = true; });
   addEventListener("pageshow", () => empty.forEach((field) => { field.disabled = false; }), { once: true });
 });

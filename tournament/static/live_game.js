@@ -1,3 +1,4 @@
+// @ts-check
 // A game that is being played: its new moves and at last its end, as the page's stream brings them.
 //
 // The event "replay:more" on document announces moves: the number of plies before them, their chart values, and the
@@ -7,15 +8,16 @@ import { follow, parsed } from "./follow.js";
 
 const headline = () => document.getElementById("headline");
 
+/** @param {string} html */
 function add(html) {
   const content = parsed(html);
-  const values = JSON.parse(content.querySelector("script").textContent);
+  const values = JSON.parse(/** @type {HTMLElement} */ (content.querySelector("script")).textContent);
   for (const id of ["headline", "facts", "points", "computer"]) {
     const fresh = content.getElementById(id);
     if (fresh) document.getElementById(id)?.replaceWith(fresh);
   }
-  const list = document.getElementById("move-list");
-  const rows = content.querySelector("ol");
+  const list = /** @type {HTMLElement} */ (document.getElementById("move-list"));
+  const rows = /** @type {HTMLOListElement} */ (content.querySelector("ol"));
   [...rows.children].forEach((row, index) => {
     const shown = list.children[rows.start - 1 + index]; // with one move, and now with both
     if (shown) shown.replaceWith(row);

@@ -1,17 +1,28 @@
+// @ts-check
 // Entering a move on a board drawn with targets: part by part, by click, tap, drag or keys.
 //
 // The legal moves come as tokens. A token is taken apart into its parts as it is written: cells, the letters of
 // disc and ring, the signs of the directions; nothing here knows a rule.
 
 const PARTS = /pass|[DR](?=[a-i])|[a-i][1-9]|[+-]$/g;
+/** @type {Record<string, [number, number]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+/** @type {Record<string, string>} */
 const WORDS = { D: "Disc", R: "Ring", "+": "Anticlockwise +", "-": "Clockwise −", pass: "Pass" };
 
+/** @param {string} part */
 const isCell = (part) => /^[a-i][1-9]$/.test(part);
 
+/**
+ * @param {string} token
+ * @returns {string[]}
+ */
 const partsOf = (token) => token.match(PARTS) ?? [];
 
+/** @param {string[]} parts */
 const inWords = (parts) => parts.map((part) => WORDS[part] ?? part).join(", then ");
+
+/** @typedef {{ token: string, parts: string[] }} Move */
 
 const MOST_NAMED = 8; // cells that a refusal names
 
@@ -24,11 +35,19 @@ export class MoveEntry {
   #choices;
   #played;
   #say;
+  /** @type {Move[]} */
   #moves = []; // each as its parts and its token
+  /** @type {string[]} */
   #parts = []; // entered so far
   #kind = ""; // the letter selected where both may come
   #at = ""; // the cell that takes keys
 
+  /**
+   * @param {HTMLElement} panel
+   * @param {HTMLElement} choices
+   * @param {(token: string) => void} played
+   * @param {(sentence: string, isError?: boolean) => void} say
+   */
   constructor(panel, choices, played, say = () => {}) {
     this.#panel = panel;
     this.#choices = choices;
@@ -60,7 +79,7 @@ export class MoveEntry {
     });
     panel.addEventListener("click", (event) => { // of a screen reader, without a pointer
       const target = event.target.closest("[data-cell]");
-      if (target && event.timeStamp - releasedAt > CLICK_MS) this.enter(target.dataset.cell);
+      if (target && event.timeStamp - releasedAt > CLICK_MS) this.enter(target.dataset.cell ?? "");
     });
     panel.addEventListener("keydown", (event) => this.#press(event));
     document.addEventListener("keydown", (event) => {
@@ -68,7 +87,10 @@ export class MoveEntry {
     });
   }
 
-  // The legal moves of the position that is shown now, with spaces between them.
+  /**
+   * The legal moves of the position that is shown now, with spaces between them.
+   * @param {string} moves
+   */
   begin(moves) {
     this.#moves = moves.split(" ").filter(Boolean).map((token) => ({ token, parts: partsOf(token) }));
     this.#parts = [];
@@ -76,7 +98,10 @@ export class MoveEntry {
     this.#show();
   }
 
-  // One more part; it is refused with a sentence if no legal move goes on with it.
+  /**
+   * One more part; it is refused with a sentence if no legal move goes on with it.
+   * @param {string} part
+   */
   enter(part) {
     const next = this.#next();
     const kind = isCell(part) && !next.has(part) ? this.#kindFor(next) : "";
@@ -96,7 +121,10 @@ export class MoveEntry {
     }
   }
 
-  // Say why nothing was entered; `part` is empty if no cell was meant.
+  /**
+   * Say why nothing was entered; `part` is empty if no cell was meant.
+   * @param {string} part
+   */
   #refuse(part) {
     if (!this.#moves.length) return; // whoever shows the position knows why
     const cells = [...this.#cells()].sort();
@@ -120,7 +148,7 @@ export class MoveEntry {
   undo() {
     if (!this.#parts.length) return false;
     this.#parts.pop();
-    if (["D", "R"].includes(this.#parts.at(-1))) this.#parts.pop();
+    if (["D", "R"].includes(this.#parts.at(-1) ?? "")) this.#parts.pop();
     this.#show();
     this.#tell();
     return true;
@@ -142,12 +170,16 @@ export class MoveEntry {
     if (whole) this.#play(whole.token);
   }
 
-  // Nothing can be entered until the next position is shown.
+  /**
+   * Nothing can be entered until the next position is shown.
+   * @param {string} token
+   */
   #play(token) {
     this.begin("");
     this.#played(token);
   }
 
+  /** @param {string[]} parts */
   #going(parts) {
     return this.#moves.filter((move) => parts.every((part, index) => move.parts[index] === part));
   }
@@ -160,8 +192,9 @@ export class MoveEntry {
     return new Set(this.#going(this.#parts).map((move) => move.parts[this.#parts.length]).filter(Boolean));
   }
 
+  /** @param {Set<string>} next */
   #kindFor(next) {
-    const kinds = [...next].filter((part) => part === "D" || part === "R");
+    const kinds = [...next].filter((part) => ["D", "R"].includes(part));
     return kinds.includes(this.#kind) ? this.#kind : kinds.sort()[0] ?? "";
   }
 
@@ -176,7 +209,7 @@ export class MoveEntry {
     const cells = this.#cells();
     const entered = new Set(this.#parts);
     for (const target of this.#panel.querySelectorAll("[data-cell]")) {
-      const { cell } = target.dataset;
+      const { cell = "" } = target.dataset;
       target.classList.toggle("open", cells.has(cell));
       target.classList.toggle("entered", entered.has(cell));
       target.setAttribute("aria-pressed", String(entered.has(cell)));
@@ -219,22 +252,32 @@ export class MoveEntry {
     return [...words.map(([word]) => word), ...(next.some(isCell) ? ["a cell"] : [])].join(" or ");
   }
 
+  /**
+   * @param {string} cell
+   * @returns {HTMLElement | null}
+   */
   #target(cell) {
     return cell ? this.#panel.querySelector(`[data-cell="${cell}"]`) : null;
   }
 
+  /** @param {KeyboardEvent} event */
   #press(event) {
     const target = event.target.closest("[data-cell]");
     if (!target || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "Enter" || event.key === " ") this.enter(target.dataset.cell);
+    if (event.key === "Enter" || event.key === " ") this.enter(target.dataset.cell ?? "");
     else if (event.key === "Backspace") this.undo();
     else if (event.key in KEYS) this.#move(target, KEYS[event.key]);
     else return;
     event.preventDefault();
   }
 
-  // The nearest cell in a direction of the arrow keys takes the focus.
+  /**
+   * The nearest cell in a direction of the arrow keys takes the focus.
+   * @param {HTMLElement} from
+   * @param {[number, number]} direction
+   */
   #move(from, [right, down]) {
+    /** @param {Element} target */
     const middle = (target) => [Number(target.getAttribute("cx")), Number(target.getAttribute("cy"))];
     const [x, y] = middle(from);
     let nearest = null;
@@ -248,17 +291,23 @@ export class MoveEntry {
     if (!nearest) return;
     from.tabIndex = -1;
     nearest.tabIndex = 0;
-    this.#at = nearest.dataset.cell;
+    this.#at = nearest.dataset.cell ?? "";
     nearest.focus();
   }
 }
 
+/** @param {PointerEvent} event */
 const isMain = (event) => event.isPrimary && event.button === 0;
 
+/** @param {PointerEvent} event */
 function cellAt(event) {
   return document.elementFromPoint(event.clientX, event.clientY)?.closest?.("[data-cell]")?.dataset.cell ?? "";
 }
 
+/**
+ * @param {string} text
+ * @param {() => void} act
+ */
 function button(text, act) {
   const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
   made.addEventListener("click", act);

@@ -1,3 +1,4 @@
+// @ts-check
 // Parts of pages that follow what they show, except those with a script of their own (data-own).
 //
 // A new part takes the place of the old one, except a form that somebody fills in: rows move to their new places, and
@@ -5,27 +6,42 @@
 // each.
 
 import { follow, parsed } from "./follow.js";
-import { animateMove, still } from "./motion.js";
+import { animateMove, still } from "./shown.js";
 
 const MOVE_MS = 600;
 const MARK_MS = 2500;
 
-const named = (part, name) => new Map([...part.querySelectorAll(`[data-${name}]`)].map((one) => [one.dataset[name], one]));
+/**
+ * @param {HTMLElement} part
+ * @param {string} name
+ */
+const named = (part, name) => new Map([.../** @type {NodeListOf<HTMLTableRowElement>} */ (part.querySelectorAll(`[data-${name}]`))].map((one) => [one.dataset[name] ?? "", one]));
 
-// The texts of a row by column: opponents change their columns with their places.
+/**
+ * The texts of a row by column: opponents change their columns with their places.
+ * @param {HTMLTableRowElement} row
+ * @returns {Map<string | number, HTMLElement>}
+ */
 function texts(row) {
   const heads = [...(row.closest("table")?.tHead?.rows[0]?.cells ?? [])];
-  const name = (index) => heads[index]?.querySelector("abbr")?.title ?? heads[index]?.textContent.trim() ?? index;
+  const name = (/** @type {number} */ index) => heads[index]?.querySelector("abbr")?.title ?? heads[index]?.textContent.trim() ?? index;
   return new Map([...row.cells].map((cell, index) => [name(index), cell]));
 }
 
-// A page has one part that follows; an answer may have other elements after it.
+/**
+ * A page has one part that follows; an answer may have other elements after it.
+ * @param {string} html
+ */
 function swap(html) {
-  for (const fresh of [...parsed(html).children]) show(document.getElementById(fresh.id), fresh);
+  for (const fresh of [...parsed(html).children]) show(/** @type {HTMLElement} */ (document.getElementById(fresh.id)), /** @type {HTMLElement} */ (fresh));
 }
 
+/**
+ * @param {HTMLElement} old
+ * @param {HTMLElement} fresh
+ */
 function show(old, fresh) {
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const focused = old.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
   const before = named(old, "key");
   const places = new Map([...before].map(([key, row]) => [key, row.getBoundingClientRect().top]));
   const cells = new Map([...before].map(([key, row]) => [key, texts(row)]));
@@ -40,7 +56,11 @@ function show(old, fresh) {
   document.dispatchEvent(new CustomEvent("part:shown"));
 }
 
-// Shows the new part and returns what is on the page. A form that somebody fills in stays as it is.
+/**
+ * Shows the new part and returns what is on the page. A form that somebody fills in stays as it is.
+ * @param {HTMLElement} old
+ * @param {HTMLElement} fresh
+ */
 function replace(old, fresh) {
   const form = [...old.querySelectorAll("form")].find(isUsed);
   const action = form?.getAttribute("action");
@@ -50,20 +70,27 @@ function replace(old, fresh) {
   return twin ? old : fresh;
 }
 
+/** @param {HTMLElement} form */
 function isUsed(form) {
   const { activeElement } = document;
-  const isChanged = ({ options, value }) => (
+  const isChanged = (/** @type {HTMLSelectElement} */ { options, value }) => (
     value !== ([...options].find((option) => option.defaultSelected) ?? options[0])?.value);
-  return (form.contains(activeElement) && activeElement.matches("select, input"))
+  return (form.contains(activeElement) && activeElement?.matches("select, input"))
     || [...form.querySelectorAll("select")].some(isChanged);
 }
 
-// Gives `old` the attributes and the content of `fresh`, but `kept` stays in the place of its `twin`.
+/**
+ * Gives `old` the attributes and the content of `fresh`, but `kept` stays in the place of its `twin`.
+ * @param {Element} kept
+ * @param {Element} twin
+ * @param {Element} old
+ * @param {Element} fresh
+ */
 function replaceAround(kept, twin, old, fresh) {
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) old.setAttribute(name, value);
   const [inner, other] = [[old, kept], [fresh, twin]].map(([one, within]) => (
-    [...one.children].find((child) => child.contains(within))));
+    /** @type {Element} */ ([...one.children].find((child) => child.contains(within)))));
   for (const node of [...old.childNodes]) if (node !== inner) node.remove();
   const nodes = [...fresh.childNodes];
   const at = nodes.indexOf(other);
@@ -72,26 +99,36 @@ function replaceAround(kept, twin, old, fresh) {
   if (inner !== kept && other !== twin) replaceAround(kept, twin, inner, other);
 }
 
-// The element of the new part that had the focus in the old one.
+/**
+ * The element of the new part that had the focus in the old one.
+ * @param {HTMLElement} part
+ * @param {HTMLElement | null} focused
+ */
 function again(part, focused) {
   if (!focused) return null;
   if (focused.id) return document.getElementById(focused.id);
   const asks = focused.closest("details[id]");
   if (asks) return document.getElementById(asks.id)?.querySelector(focused.localName);
-  return [...part.querySelectorAll("a[href]")].find((link) => link.href === focused.href);
+  return part.querySelector(`a[href="${CSS.escape(focused.getAttribute("href") ?? "")}"]`);
 }
 
+/**
+ * @param {HTMLElement} part
+ * @param {Map<string, number>} places
+ * @param {Map<string, Map<string | number, HTMLElement>>} cells
+ * @param {Map<string, HTMLElement>} boards
+ */
 function animate(part, places, cells, boards) {
   for (const [key, row] of named(part, "key")) {
     if (!cells.has(key)) {
       if (cells.size) [...row.cells].forEach(mark);
       continue;
     }
-    const way = places.get(key) - row.getBoundingClientRect().top;
+    const way = (places.get(key) ?? 0) - row.getBoundingClientRect().top;
     const slide = [{ transform: `translateY(${way}px)` }, { transform: "none" }];
     if (way) row.animate(slide, { duration: MOVE_MS, easing: "ease-in-out" });
     for (const [name, cell] of texts(row)) {
-      if (cell.textContent.trim() !== cells.get(key).get(name)?.textContent.trim()) mark(cell);
+      if (cell.textContent.trim() !== cells.get(key)?.get(name)?.textContent.trim()) mark(cell);
     }
   }
   for (const [game, board] of named(part, "game")) {
@@ -99,6 +136,7 @@ function animate(part, places, cells, boards) {
   }
 }
 
+/** @param {HTMLElement} cell */
 function mark(cell) {
   const colour = getComputedStyle(cell).getPropertyValue("--accent-soft");
   cell.animate([{ backgroundColor: colour }, {}], MARK_MS);

@@ -1,7 +1,9 @@
+// @ts-check
 // The chart of a version test: its log-likelihood ratio by games, between the two bounds.
 //
 // The points are fetched when the page is opened, and again when polling has brought new pairs.
 
+import { ratioColumns } from "./figures.js";
 import { axisOptions, colourOf, loadPlots, onSchemeChange } from "./plots.js";
 
 const HEIGHT = 220;
@@ -9,9 +11,12 @@ const HEIGHT = 220;
 const section = document.getElementById("ratios");
 const box = section.querySelector("[data-plot]");
 const readout = section.querySelector("[data-readout]");
+/** @type {Plot | null} */
 let plot = null;
+/** @type {{ points: [number, number][], lower: number, upper: number } | null} */
 let data = null;
-let shown = null;
+/** @type {string | undefined} */
+let shown;
 
 const colour = colourOf(section);
 
@@ -20,13 +25,14 @@ function draw() {
   plot = null;
   if (!window.uPlot || data === null || data.points.length < 2) return;
   const axis = axisOptions(colour);
+  /** @param {string} stroke */
   const bound = (stroke) => ({ stroke, width: 1, dash: [6, 4], points: { show: false } });
   const options = {
     width: box.clientWidth,
     height: HEIGHT,
     legend: { show: false },
     cursor: { drag: { x: true, y: false }, y: false },
-    hooks: { setCursor: [(chart) => read(chart.cursor.idx)] },
+    hooks: { setCursor: [(/** @type {Plot} */ chart) => read(chart.cursor.idx)] },
     scales: { x: { time: false } },
     axes: [{ ...axis, size: 30 }, { ...axis, size: 40 }],
     series: [
@@ -36,11 +42,10 @@ function draw() {
       bound(colour("--win")),
     ],
   };
-  const games = data.points.map(([number]) => number);
-  const columns = [games, data.points.map(([, ratio]) => ratio), games.map(() => data.lower), games.map(() => data.upper)];
-  plot = new uPlot(options, columns, box);
+  plot = new uPlot(options, ratioColumns(data), box);
 }
 
+/** @param {number | null | undefined} index */
 function read(index) {
   const point = index === null || index === undefined ? null : data?.points[index];
   readout.textContent = point
@@ -51,11 +56,11 @@ function read(index) {
 async function load() {
   const counted = document.getElementById("live").dataset.counted;
   if (counted === shown) return;
-  const response = await fetch(section.dataset.ratios);
+  const response = await fetch(section.dataset.ratios ?? "");
   if (!response.ok) return;
   shown = counted;
   data = await response.json();
-  section.hidden = data.points.length < 2;
+  section.hidden = !data || data.points.length < 2;
   read(null);
   draw();
 }

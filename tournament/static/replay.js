@@ -1,18 +1,22 @@
+// @ts-check
 // Stepping through a game with keys and buttons.
 //
 // Every step is a link to `?ply=n`, so the page works without this file. With it, a step fetches only the board's
 // fragment, neighbouring positions are fetched in advance, and the address is replaced, so that Back leaves the game.
 
 import "./clock.js";
-import { animateMove } from "./motion.js";
-import { markMove, numberMoves } from "./move_list.js";
+import { animateMove, markMove, numberMoves } from "./shown.js";
+import { send } from "./send.js";
 
+/** @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+/** @type {Record<string, number>} */
 const POINT_KEYS = { n: 1, p: -1 };
 const SAY_MS = 300;
 const AHEAD = [1, -1, 2, 3];
 const MOST_CACHED = 200;
 
+/** @type {Map<string, Promise<string>>} */
 const fragments = new Map(); // address -> promise of the fragment's HTML
 let wanted = ""; // the latest requested address; late answers to earlier requests are dropped
 
@@ -22,29 +26,43 @@ const shown = () => Number(panel().dataset.ply);
 const last = () => Number(headline().dataset.plies);
 const flipped = () => panel().dataset.flip === "1";
 
+/**
+ * @param {number | null} ply
+ * @param {boolean} flip
+ */
 function address(ply, flip, line = 0, of = "line") {
-  const query = new URLSearchParams(ply === null ? {} : { ply });
-  if (line) query.set(of, line);
+  const query = new URLSearchParams(ply === null ? {} : { ply: String(ply) });
+  if (line) query.set(of, String(line));
   if (flip) query.set("flip", "1");
   return `${location.pathname}?${query}`.replace(/\?$/, "");
 }
 
 const isLive = () => headline().hasAttribute("data-follow");
+/**
+ * @param {number} ply
+ * @param {number} line
+ */
 const follows = (ply, line) => isLive() && ply === last() && !line;
 
+/**
+ * @param {string} url
+ * @returns {Promise<string>}
+ */
 function fragment(url) {
-  if (!fragments.has(url)) {
-    if (fragments.size >= MOST_CACHED) fragments.delete(fragments.keys().next().value);
-    const answer = fetch(url, { headers: { "X-Part": "true" } }).then((response) => {
-      if (!response.ok) throw new Error(`the board could not be fetched (${response.status})`);
-      return response.text();
-    });
+  let answer = fragments.get(url);
+  if (!answer) {
+    if (fragments.size >= MOST_CACHED) fragments.delete(/** @type {string} */ (fragments.keys().next().value));
+    answer = send(url);
     answer.catch(() => fragments.delete(url));
     fragments.set(url, answer);
   }
-  return fragments.get(url);
+  return answer;
 }
 
+/**
+ * @param {number} ply
+ * @param {boolean} flip
+ */
 function fetchAhead(ply, flip) {
   for (const step of AHEAD) {
     const next = ply + step;
@@ -52,7 +70,10 @@ function fetchAhead(ply, flip) {
   }
 }
 
-// A selector for the control of the board that has the focus; the next fragment has the same control.
+/**
+ * A selector for the control of the board that has the focus; the next fragment has the same control.
+ * @param {HTMLElement | null} element
+ */
 function control(element) {
   const { step, copy, keys, autoplay, speed, line, of } = element?.closest("#board") ? element.dataset : {};
   if (step) return `[data-step="${step}"]`;
@@ -72,18 +93,19 @@ function showControls() {
   panel().querySelector("[data-speed]").value = pause;
 }
 
+/** @param {number} ply */
 async function show(ply, flip = flipped(), line = 0, of = "line") {
   const to = Math.max(0, Math.min(last(), ply));
   const url = address(to, flip, line, of);
   const steps = [shown(), Number(panel().dataset.line)];
-  const focused = control(document.activeElement);
+  const focused = control(/** @type {HTMLElement | null} */ (document.activeElement));
   wanted = url;
   try {
     const html = await fragment(url);
     if (wanted !== url) return;
     panel().outerHTML = html;
     showControls();
-    if (line ? steps[1] === line - 1 : to === steps[0] + 1) animateMove(panel(), timer ? 0.6 * pause : Infinity);
+    if (line ? steps[1] === line - 1 : to === steps[0] + 1) animateMove(panel(), timer ? 0.6 * Number(pause) : Infinity);
   } catch {
     location.assign(url); // the server's answer shows the error
     return;
@@ -101,14 +123,19 @@ async function show(ply, flip = flipped(), line = 0, of = "line") {
 let saying = 0;
 function say() {
   clearTimeout(saying);
-  saying = setTimeout(() => { document.getElementById("spoken").textContent = panel().dataset.spoken; }, SAY_MS);
+  saying = setTimeout(() => { document.getElementById("spoken").textContent = /** @type {string} */ (panel().dataset.spoken); }, SAY_MS);
 }
 
-// The nearest turning point after the requested ply, or before it.
+/**
+ * The nearest turning point after the requested ply, or before it.
+ * @param {number} step
+ * @returns {number | undefined}
+ */
 function turningPoint(step) {
   const plies = [...document.querySelectorAll("#points a")].map((link) => Number(link.dataset.ply));
   return step > 0 ? plies.find((ply) => ply > requestedPly()) : plies.findLast((ply) => ply < requestedPly());
 }
+/** @param {number} step */
 const hasPoint = (step) => turningPoint(step) !== undefined;
 
 // The ply of the latest request: repeated key presses count from there, not from the ply shown.
@@ -121,6 +148,7 @@ function requestedPly() {
 let timer = 0;
 let pause = "1000";
 
+/** @param {boolean} on */
 function autoplay(on) {
   clearInterval(timer);
   timer = 0;
@@ -141,7 +169,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "End") show(last());
   else if (event.key === " " && !event.target.closest("button, a, summary")) autoplay(!timer);
   else if (event.key === "f") show(requestedPly(), !flipped());
-  else if (event.key in POINT_KEYS && hasPoint(POINT_KEYS[event.key])) show(turningPoint(POINT_KEYS[event.key]));
+  else if (event.key in POINT_KEYS && hasPoint(POINT_KEYS[event.key])) show(/** @type {number} */ (turningPoint(POINT_KEYS[event.key])));
   else if (event.key === "?") keys.showModal();
   else return;
   event.preventDefault();
@@ -160,8 +188,9 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("change", (event) => {
-  if (!event.target.closest("[data-speed]")) return;
-  pause = event.target.value;
+  const speed = /** @type {HTMLSelectElement} */ (event.target);
+  if (!speed.closest("[data-speed]")) return;
+  pause = speed.value;
   if (timer) autoplay(true);
 });
 
@@ -173,7 +202,7 @@ document.addEventListener("replay:more", (event) => {
   numberMoves();
   const showedEnd = requestedPly() >= before;
   const { content } = Object.assign(document.createElement("template"), { innerHTML: event.detail.board });
-  const isTurned = (content.firstElementChild.dataset.flip === "1") !== flipped();
+  const isTurned = (/** @type {HTMLElement} */ (content.firstElementChild).dataset.flip === "1") !== flipped();
   fragments.delete(address(before, false)); // it showed a clock that ran, and no later move
   fragments.delete(address(before, true));
   before = last();
@@ -185,8 +214,8 @@ document.addEventListener("replay:more", (event) => {
 // The script of the analysis is loaded when there is one to show or to follow, or when one is asked for.
 let analysed = document.querySelector("#search[data-follow], [data-mistake]") && import("./analysed.js");
 document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-mistake]")) analysed.then(({ showNext }) => showNext());
-  const button = event.target.closest("[data-ask]");
+  if (event.target.closest("[data-mistake]")) analysed?.then(({ showNext }) => showNext());
+  const button = /** @type {HTMLButtonElement | null} */ (event.target.closest("[data-ask]"));
   if (!button) return;
   event.preventDefault();
   if (analysed) return; // it listens itself

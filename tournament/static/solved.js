@@ -1,15 +1,17 @@
+// @ts-check
 // Which tasks this browser has solved; nothing is sent to the site.
 
 const KEY = "solved-tasks";
 
 function solved() {
   try {
-    return new Set(JSON.parse(localStorage.getItem(KEY)) ?? []);
+    return new Set(JSON.parse(localStorage.getItem(KEY) ?? "[]"));
   } catch { // no storage, or not ours
     return new Set();
   }
 }
 
+/** @param {string} task */
 export function addSolved(task) {
   try {
     localStorage.setItem(KEY, JSON.stringify([...solved().add(task)]));
@@ -21,7 +23,7 @@ export function addSolved(task) {
 function show() {
   const tasks = solved();
   for (const item of document.querySelectorAll("li[data-task]")) {
-    item.querySelector("span").hidden = !tasks.has(item.dataset.task);
+    /** @type {HTMLElement} */ (item.querySelector("span")).hidden = !tasks.has(item.dataset.task);
   }
 }
 

@@ -1,29 +1,49 @@
-// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py), and in fields of forms.
+// @ts-check
+// Times in the visitor's time zone, in the same formats as the server's UTC (moments.py).
 //
 // Where a form has room, UTC stands beside the local time; elsewhere it is in the tooltip, and the heading of the
 // column and the foot of the page name the zone.
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.split("/").pop().replaceAll("_", " ");
+export const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.slice(ZONE.lastIndexOf("/") + 1).replaceAll("_", " ");
+/** @typedef {ReturnType<typeof local>} Numbers */
+
 const BESIDE = new Set(["full", "seconds"]); // forms with room for UTC
 
-const two = (number) => String(number).padStart(2, "0");
+/** @param {number} number */
+export const two = (number) => String(number).padStart(2, "0");
 
-// The numbers of a moment in the visitor's zone, or in UTC.
-const local = (moment) => ({
+/**
+ * The numbers of a moment in the visitor's zone, or in UTC.
+ * @param {Date} moment
+ */
+export const local = (moment) => ({
   year: moment.getFullYear(), month: moment.getMonth(), day: moment.getDate(),
   hour: moment.getHours(), minute: moment.getMinutes(), second: moment.getSeconds(),
 });
-const utc = (moment) => ({
+/** @param {Date} moment */
+export const utc = (moment) => ({
   year: moment.getUTCFullYear(), month: moment.getUTCMonth(), day: moment.getUTCDate(),
   hour: moment.getUTCHours(), minute: moment.getUTCMinutes(), second: moment.getUTCSeconds(),
 });
+/**
+ * @param {Numbers} one
+ * @param {Numbers} other
+ */
 const sameDay = (one, other) => one.day === other.day && one.month === other.month && one.year === other.year;
 
-const hourText = (numbers, form) =>
+/**
+ * @param {Numbers} numbers
+ * @param {string} [form]
+ */
+export const hourText = (numbers, form) =>
   `${two(numbers.hour)}:${two(numbers.minute)}${form === "seconds" ? `:${two(numbers.second)}` : ""}`;
 
+/**
+ * @param {Date} moment
+ * @param {string} [form]
+ */
 export function localText(moment, form) {
   const shown = local(moment);
   const year = form === "brief" && shown.year === local(new Date()).year ? "" : ` ${shown.year}`;
@@ -31,66 +51,56 @@ export function localText(moment, form) {
   return form === "day" ? day : `${day} ${hourText(shown, form)}`;
 }
 
-// "CET", or "UTC-5" where the zone has no short name.
-function zoneName(moment) {
+/**
+ * "CET", or "UTC-5" where the zone has no short name.
+ * @param {Date} moment
+ */
+export function zoneName(moment) {
   const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(moment);
-  return parts.find((part) => part.type === "timeZoneName").value.replace("GMT", "UTC");
+  return parts.find((part) => part.type === "timeZoneName")?.value.replace("GMT", "UTC");
 }
 
-// UTC in parentheses, with its day only if that is another one.
-function utcBeside(moment, form) {
+/**
+ * UTC in parentheses, with its day only if that is another one.
+ * @param {Date} moment
+ * @param {string} [form]
+ */
+export function utcText(moment, form) {
   const numbers = utc(moment);
   const day = sameDay(numbers, local(moment)) ? "" : `${numbers.day} ${MONTHS[numbers.month]} `;
-  const beside = document.createElement("span");
-  beside.className = "utc";
-  beside.textContent = `(${day}${hourText(numbers, form)} UTC)`;
-  return beside;
+  return `(${day}${hourText(numbers, form)} UTC)`;
 }
 
-// A title marks the elements that have been rewritten. It keeps the server's text.
+/**
+ * A title marks the elements that have been rewritten. It keeps the server's text.
+ * @param {HTMLTimeElement} time
+ */
 function localizeTime(time) {
   const moment = new Date(time.dateTime);
   const { form } = time.dataset;
   if (!moment.getTimezoneOffset()) return; // the visitor's clock shows UTC
   time.title = `${time.textContent}; shown in your time zone, ${ZONE}`;
   time.textContent = localText(moment, form);
-  if (BESIDE.has(form)) time.append(` ${zoneName(moment)} `, utcBeside(moment, form));
+  if (BESIDE.has(form ?? "")) {
+    const beside = Object.assign(document.createElement("span"), { className: "utc", textContent: utcText(moment, form) });
+    time.append(` ${zoneName(moment)} `, beside);
+  }
 }
 
-// Names the zone where times stand without it.
+/**
+ * Names the zone where times stand without it.
+ * @param {HTMLElement} element
+ */
 function nameZone(element) {
   element.textContent = element.dataset.zone === "heading" ? `${PLACE} time` : `Times: ${PLACE} time, ${zoneName(new Date())}`;
   element.title = ZONE;
 }
 
-const fieldText = (numbers) => (
-  `${numbers.year}-${two(numbers.month + 1)}-${two(numbers.day)}T${two(numbers.hour)}:${two(numbers.minute)}`);
-
-// A field of a form takes the visitor's time; a hidden one has its name and sends UTC.
-function localizeField(field) {
-  const sent = Object.assign(document.createElement("input"), { type: "hidden", name: field.name, value: field.defaultValue });
-  const shown = Object.assign(document.createElement("output"), { className: "help" });
-  const stored = new Date(`${field.defaultValue}Z`);
-  if (!Number.isNaN(stored.getTime())) field.value = fieldText(local(stored));
-  field.removeAttribute("name");
-  field.labels[0].textContent = field.labels[0].textContent.replace("(UTC)", `(${PLACE} time)`);
-  field.after(shown, sent);
-  const show = () => {
-    const moment = new Date(field.value);
-    const numbers = utc(moment);
-    const isEmpty = Number.isNaN(moment.getTime());
-    sent.value = isEmpty ? "" : fieldText(numbers);
-    shown.textContent = isEmpty ? "" : `${numbers.day} ${MONTHS[numbers.month]} ${numbers.year} ${hourText(numbers, "full")} UTC`;
-  };
-  field.addEventListener("input", show);
-  show();
-}
-
 function localize() {
-  document.querySelectorAll("time[data-form]:not([title])").forEach(localizeTime);
+  /** @type {NodeListOf<HTMLTimeElement>} */ (document.querySelectorAll("time[data-form]:not([title])")).forEach(localizeTime);
   if (ZONE !== "UTC") document.querySelectorAll("[data-zone]:not([title])").forEach(nameZone);
 }
 
 localize();
-if (ZONE !== "UTC") document.querySelectorAll("input[data-utc]").forEach(localizeField);
+if (ZONE !== "UTC" && document.querySelector("input[data-utc]")) import("./time_fields.js");
 document.addEventListener("part:shown", localize); // new parts of a page that polls
