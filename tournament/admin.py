@@ -5,19 +5,15 @@ Every change is written to the log of acts of staff.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
-from importlib import import_module
+from functools import partial
 from typing import Any, ClassVar
 
-from allauth.account.decorators import secure_admin_login
 from django.contrib import admin, messages
-from django.contrib.admin.sites import AdminSite
 from django.contrib.auth.admin import UserAdmin
-from django.core.exceptions import BadRequest, FieldDoesNotExist
-from django.db import DataError, transaction
+from django.contrib.auth.models import Group
 from django.db import models as db
-from django.http import HttpRequest, HttpResponse
+from django.db import transaction
+from django.http import HttpRequest
 from django.utils import timezone
 
 from tournament import models
@@ -26,30 +22,7 @@ from tournament.services.accounts.sessions import end_all_access, forget_second_
 from tournament.services.deactivation import stop_work_of
 from tournament.services.schedule import tournaments
 
-for app in ("account", "mfa", "usersessions"):
-    import_module(f"allauth.{app}.admin")  # registers what is taken out again
-admin.site.unregister(list(admin.site._registry))
-"""Groups have no use here; tables of allauth hold keys and belong to their users."""
-
-admin.site.site_header = admin.site.site_title = "Duarena"
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
-"""The site's log-in: Django's own for the administration has neither limits nor a second factor."""
-
-
-def _admin_view(view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
-    """As Django's, which raises for some numbers and fields that no row has: here they are bad requests."""
-
-    @wraps(view)
-    def answer(*args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(*args, **kwargs)
-        except (FieldDoesNotExist, OverflowError, ValueError, DataError) as error:
-            raise BadRequest(str(error)) from error
-
-    return AdminSite.admin_view(admin.site, answer, cacheable)
-
-
-admin.site.admin_view = _admin_view  # type: ignore[method-assign, assignment]
+admin.site.unregister(Group)  # registered by Django's module for users; it has no use here
 
 
 class RecordedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.admin.apps import SimpleAdminConfig
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
@@ -26,6 +28,16 @@ class TournamentConfig(AppConfig):
         pre_migrate.connect(prepare, sender=self)
         post_migrate.connect(_create_ladders, sender=self)
         post_migrate.connect(_note_site, sender=self)
+
+
+class AdministrationConfig(SimpleAdminConfig):
+    """Django's administration, without the tables of other packages: allauth's hold keys of users."""
+
+    default_site = "tournament.administration.Administration"
+
+    def ready(self) -> None:
+        super().ready()
+        import_module("tournament.admin")
 
 
 def _create_ladders(using: str, **_: Any) -> None:

@@ -240,7 +240,7 @@ DEFAULT_FROM_EMAIL = text(
 
 INSTALLED_APPS = [
     "tournament",
-    "django.contrib.admin",
+    "tournament.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
