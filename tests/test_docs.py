@@ -112,6 +112,14 @@ def test_every_path_that_is_named_exists(document: str) -> None:
             assert path in REPOSITORY_FILES | OTHERS_FILES or path.endswith(".pgn"), path
 
 
+def test_every_helper_of_the_tests_that_is_named_is_defined_in_its_file() -> None:
+    rows = re.findall(r"^\| (`.*`) \| `(tests/[\w/]+\.py)` \|", read("CONTRIBUTING.md"), re.MULTILINE)
+    assert len(rows) > 10
+    for names, file in rows:
+        defined = {getattr(node, "name", "") for node in ast.parse(read(file)).body}
+        assert set(re.findall(r"`(\w+)`", names)) <= defined, file
+
+
 def foreign_imports(package: str) -> dict[str, set[str]]:
     """Third-party packages that the modules of ``package`` import, by package; late imports included."""
     found: dict[str, set[str]] = {}
