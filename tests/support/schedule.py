@@ -37,6 +37,7 @@ from tournament.models import (
 from tournament.services.bots.activity import activate
 from tournament.services.results import inbox, keeper
 from tournament.services.schedule.tournaments import TournamentTerms, create, create_validation, start
+from tournament.services.stopping import end_jobs
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from tournament.services.work.next_batch import next_batch
@@ -61,6 +62,7 @@ Deal = Callable[[], list[GameJob]]
 """The fixture ``deal``."""
 OnCommit = Callable[[], AbstractContextManager[object]]
 """The fixture ``on_commit``."""
+Ended = keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport
 ResultOf = Callable[[GameJob, JobGame], Result]
 LADDER = "duploline"
 """The ladder with the shortest games."""
@@ -365,11 +367,23 @@ def play_short(job: GameJob, result_of: ResultOf | None = None) -> Iterator[Game
         yield report_of(game, moves, result, Termination.ADJUDICATION)
 
 
-def record_short(
-    jobs: Iterable[GameJob], result_of: ResultOf | None = None
-) -> list[keeper.Recorded | keeper.GivenBack | keeper.IgnoredReport]:
+def record_short(jobs: Iterable[GameJob], result_of: ResultOf | None = None) -> list[Ended]:
     """Let the record keeper record the games of these jobs, see ``play_short``."""
-    return keeper.record_all([report for job in jobs for report in play_short(job, result_of)])
+    return record_all([report for job in jobs for report in play_short(job, result_of)])
+
+
+def record(report: GameReport) -> Ended:
+    """What ``record_all`` answers to one report."""
+    return record_all([report])[0]
+
+
+def record_all(reports: Sequence[GameReport]) -> list[Ended]:
+    """Let the record keeper handle these reports; jobs without other games end, as posts end them."""
+    ends = keeper.record_all(reports)
+    played = Job.objects.filter(attempts__game__key__in=[report.key for report in reports])
+    left = Attempt.objects.filter(ended_at__isnull=True, reported_at__isnull=True)
+    end_jobs(Job.objects.filter(pk__in=played.exclude(attempts__in=left)), Job.End.DONE, timezone.now())
+    return ends
 
 
 def all_drawn(*_: object) -> Result:

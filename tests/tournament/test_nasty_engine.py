@@ -24,7 +24,16 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support import nasty_engine
-from tests.support.schedule import Deal, OnCommit, ask, make_user, make_worker, post, slot_of
+from tests.support.schedule import (
+    Deal,
+    OnCommit,
+    ask,
+    make_user,
+    make_worker,
+    post,
+    record,
+    slot_of,
+)
 from tournament.models import Attempt, BotVersion, Game, GameLog, GameRecord, LiveGame, User
 from tournament.services.accounts.tokens import create_token
 from tournament.services.results import keeper
@@ -143,7 +152,7 @@ def _store_news(news: ComplianceNews) -> None:
 
 
 def _record(report: GameReport) -> None:
-    assert isinstance(keeper.record(_travelled(report)), keeper.Recorded)
+    assert isinstance(record(_travelled(report)), keeper.Recorded)
 
 
 def _progress(progress: Progress) -> None:

@@ -18,7 +18,7 @@ from benchmarks.soak.faults import AWAY, SERVICES, SLOT, STOPPED, WHOLE, Faults
 from benchmarks.soak.run import Outcome
 from benchmarks.soak.site import Site, Terms
 from benchmarks.soak.watch import STUCK_S, Annuller, Watch
-from tests.support.schedule import Deal, make_tournament, play_all
+from tests.support.schedule import Deal, make_tournament, play_all, record
 from tests.support.verdicts import digest_games, digest_tables, find_faults
 from tournament.models import (
     Attempt,
@@ -33,7 +33,6 @@ from tournament.models import (
     Tournament,
 )
 from tournament.services.annulments import count_again
-from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild_outdated
 
 pytestmark = pytest.mark.slow
@@ -46,7 +45,7 @@ def played(db: None, deal: Deal) -> Tournament:
     while jobs := deal():
         for job in jobs:
             for report in play_all(job):
-                keeper.record(report)
+                record(report)
     tournament.refresh_from_db()
     return tournament
 

@@ -22,7 +22,6 @@ from tournament.services.schedule.publishing import tell_waiting
 from tournament.services.schedule.rounds import advance_all
 from tournament.services.schedule.tournaments import TournamentError, cancel, start
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
-from tournament.services.uploads.validation import sweep_checks
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.work.leases import expire
 from tournament.services.work.workers import sweep_workers
@@ -43,7 +42,7 @@ def sweep(now: datetime.datetime | None = None) -> int:
     """End the expired leases of games and of compliance checks and searches; returns how many. Repeatable."""
     now = now or timezone.now()
     sweep_workers(now)
-    return expire(now) + sweep_checks(now)
+    return expire(now)
 
 
 def _close_due(now: datetime.datetime) -> int:

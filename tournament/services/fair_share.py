@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F, Q
@@ -33,8 +34,9 @@ def charge(jobs: Iterable[Job], now: datetime.datetime) -> None:
         seconds[job.owner_id or SITE, _column(job.kind == Work.CHECKS)] += job.seconds(now)
     # In the order of the owners, as all transactions do: see ``locks``.
     for (owner, column), used in sorted(seconds.items()):
-        row, _ = SlotUse.objects.get_or_create(owner_id=owner or None, day=now.date())
-        SlotUse.objects.filter(pk=row.pk).update(**{column: F(column) + used})
+        whose: dict[str, Any] = {"owner_id": owner or None, "day": now.date()}
+        while not SlotUse.objects.filter(**whose).update(**{column: F(column) + used}):
+            SlotUse.objects.get_or_create(**whose)
 
 
 def used_today(owner: User, now: datetime.datetime, *, is_validation: bool = False) -> float:
@@ -64,12 +66,11 @@ def hours_a_day(*, is_validation: bool = False) -> float:
     return float(settings.VALIDATION_HOURS if is_validation else settings.SLOT_HOURS)
 
 
-def exhausted(now: datetime.datetime, *, is_validation: bool = False) -> set[int]:
-    """Users who have used up today's hours of tournaments, or of validations; never staff."""
+def exhausted(used: Mapping[int, float], *, is_validation: bool = False) -> set[int]:
+    """Users whose seconds of ``used_by_owner`` reach today's hours; never staff."""
     most = hours_a_day(is_validation=is_validation) * HOUR
     if not most:
         return set()
-    used = used_by_owner(now, is_validation=is_validation)
     over = [owner for owner, seconds in used.items() if seconds >= most]
     if not over:
         return set()

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, TypeVar
 
+from django.db import connection
 from django.db.models import Model, QuerySet
 
 from tournament.models import Tournament
@@ -30,6 +31,12 @@ def lock(rows: QuerySet[Row]) -> list[Row]:
     The rows are selected by columns of their own table.
     """
     return list(locking(rows).order_by("pk"))
+
+
+def hold(rows: QuerySet[Row]) -> None:
+    """Lock rows that the caller does not read; part of its transaction, which on SQLite has all locks."""
+    if connection.features.has_select_for_update:
+        lock(rows.only("pk"))
 
 
 def lock_row(rows: QuerySet[Row], key: Any) -> Row:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import datetime
-import uuid
-from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from tournament.models import Attempt, BotVersion, Exam, Game, Job, LiveGame
+from tournament.models import Attempt, BotVersion, EventCount, Exam, Game, Job, LiveGame, Worker
+from tournament.services.bots.verdicts import put_off
+from tournament.services.event_counts import count_event
 from tournament.services.fair_share import charge
-from tournament.services.locks import in_order, lock, lock_row, lock_tournaments
+from tournament.services.locks import hold, in_order, lock, lock_row, lock_tournaments
+from workers.jobs import Work
+
+MAX_TRIES = 3
+"""Lost or failed checks of one version before an operator has to look at it."""
+SILENT = "no word from its worker within a lease"
+"""The evidence of a lost attempt or check."""
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def end_jobs(jobs: QuerySet[Job], end: Job.End, now: datetime.datetime) -> list[Job]:
     """End those of these jobs that slots have, and charge their time; returns them.
 
@@ -30,8 +36,8 @@ def end_jobs(jobs: QuerySet[Job], end: Job.End, now: datetime.datetime) -> list[
 def release(jobs: QuerySet[Job], now: datetime.datetime, end: Job.End = Job.End.RELEASED) -> list[Job]:
     """Have wait again what slots no longer have; returns these jobs. May be repeated.
 
-    Games whose reports wait to be recorded stay as they are. What is released counts against nobody, and of a
-    lost job only its games count it: the caller judges the worker. Lost checks are ended by the caller.
+    Games whose reports wait to be recorded stay as they are. What is released counts against nobody; what is
+    lost counts against its games and checks, and the caller judges the worker.
     """
     held = jobs.filter(ended_at__isnull=True).order_by().values_list("pk", flat=True)
     unreported = Attempt.objects.filter(job__in=list(held), ended_at__isnull=True, reported_at__isnull=True)
@@ -39,9 +45,10 @@ def release(jobs: QuerySet[Job], now: datetime.datetime, end: Job.End = Job.End.
     ended = end_jobs(jobs, end, now)
     keys = [job.pk for job in ended]
     end_attempts(Attempt.objects.filter(job__in=keys), Attempt.End(str(end)), now)
-    if end == Job.End.RELEASED:
-        for exam in lock(Exam.objects.filter(job__in=keys, ended_at__isnull=True)):
-            _return_check(exam, now)
+    was_lost = end == Job.End.LOST
+    check_end, why = (Exam.End.LOST, SILENT) if was_lost else (Exam.End.RETURNED, "")
+    for exam in lock(Exam.objects.filter(job__in=keys, ended_at__isnull=True)):
+        return_check(exam, check_end, now, why)
     return ended
 
 
@@ -66,8 +73,10 @@ def end_attempts(
     rows = list(unended.values_list("pk", "game", "job"))
     if not rows:
         return 0
+    if end != Attempt.End.CANCELLED:
+        count_event(EventCount.Kind.ATTEMPT, end, len(rows))
     jobs = {job for *_, job in rows if job}
-    lock(Job.objects.filter(pk__in=jobs).only("pk"))
+    hold(Job.objects.filter(pk__in=jobs))
     games = Game.objects.filter(pk__in=[game for _, game, _ in rows])
     games.filter(state=Game.State.CLAIMED).update(state=Game.State.WAITING, attempt=None)
     if end == Attempt.End.LOST:
@@ -77,20 +86,35 @@ def end_attempts(
     ended = in_order(Attempt.objects.filter(pk__in=[pk for pk, *_ in rows]))
     ended.update(ended_at=now, end=end, **columns)
     LiveGame.objects.filter(game__in=games.values("pk")).delete()
-    end_played(jobs, now)
+    left = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True, reported_at__isnull=True)
+    if played := jobs - set(left.values_list("job", flat=True)):
+        end_jobs(Job.objects.filter(pk__in=played), Job.End.DONE, now)
     return len(rows)
 
 
-def end_played(jobs: Iterable[uuid.UUID | None], now: datetime.datetime) -> None:
-    """End those of these jobs of games of which nothing is left to play; part of the caller's transaction."""
-    left = Attempt.objects.filter(job__in=jobs, ended_at__isnull=True, reported_at__isnull=True)
-    played = set(filter(None, jobs)) - set(left.values_list("job", flat=True))
-    end_jobs(Job.objects.filter(pk__in=list(played)), Job.End.DONE, now)
+def return_check(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
+    """End an open check that found nothing; its version waits for another, or after too many for staff.
 
-
-def _return_check(exam: Exam, now: datetime.datetime) -> None:
-    """End a check that its slot does not run; its version waits for another."""
+    Part of the caller's transaction, which has locked the check.
+    """
     version = lock_row(BotVersion.objects.all(), exam.version_id)
-    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED)
-    if version.state == BotVersion.State.VALIDATING:
+    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=end, why=why)
+    if version.state != BotVersion.State.VALIDATING:
+        return
+    failed = [] if end == Exam.End.RETURNED else _failed(version)
+    if len(failed) < MAX_TRIES or Worker.objects.has_another(failed, Work.CHECKS):
         Exam.objects.create(version=version, sent_at=now)
+    else:
+        put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
+
+
+def _failed(version: BotVersion) -> list[str]:
+    """The workers of those of the latest checks that failed or were lost.
+
+    Checks that a stopping worker returned do not count, nor those of workers in quarantine.
+    """
+    ended = version.exams.exclude(end__in=[Exam.End.OPEN, Exam.End.RETURNED])
+    quarantined = Worker.objects.filter(quarantined_at__isnull=False)
+    latest = ended.exclude(job__worker__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
+    failed = [exam for exam in latest.select_related("job") if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
+    return [exam.job.worker if exam.job else "" for exam in failed]

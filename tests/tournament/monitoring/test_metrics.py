@@ -20,7 +20,7 @@ from engines.records import Fault, Termination
 from engines.rules.base import Result
 from tests.support.brokers import running_redis
 from tests.support.exchanges import get
-from tests.support.schedule import forfeit, make_tournament, make_user, play_all, post
+from tests.support.schedule import forfeit, make_tournament, make_user, play_all, post, record_all
 from tests.tournament.conftest import FakeRedis
 from tournament import celery, queues, tasks
 from tournament.embedded.plan import ROOT
@@ -38,7 +38,6 @@ from tournament.models import (
 )
 from tournament.services import event_counts
 from tournament.services.accounts.acts import BACKUP, record_act
-from tournament.services.results import keeper
 from tournament.services.work.attempts import end_attempt
 from workers.jobs import GameJob
 from workers.service.broker import KEEPER, open_redis
@@ -90,7 +89,7 @@ def test_games_are_counted_by_state_and_by_the_way_they_ended(
     make_tournament(ladders=["dogon-kulei"], pairs=4)
     first, *others = [report for job in deal() for report in play_all(job)]
     with django_capture_on_commit_callbacks(execute=True):
-        keeper.record_all([forfeit(first), others[0]])
+        record_all([forfeit(first), others[0]])
     event_counts.store_counts()
     values = read()
     assert values["duarena_games_recorded_total", "dogon-kulei"] == 2
@@ -110,7 +109,7 @@ def test_a_void_and_a_lost_lease_are_counted_by_the_end_of_the_attempt(
         first, result=Result.UNDECIDED, termination=Termination.VOID, fault=Fault.INFRASTRUCTURE, moves=()
     )
     with django_capture_on_commit_callbacks(execute=True):
-        keeper.record_all([void])
+        record_all([void])
         end_attempt(Attempt.objects.get(pk=second.attempt), Attempt.End.LOST, timezone.now())
     event_counts.store_counts()
     values = read()

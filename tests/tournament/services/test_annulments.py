@@ -29,6 +29,8 @@ from tests.support.schedule import (
     make_version,
     open_door,
     play_short,
+    record,
+    record_all,
     record_short,
     start_validation,
 )
@@ -50,7 +52,7 @@ from tournament.models import (
 from tournament.models.games import GameQuerySet
 from tournament.services import annulments
 from tournament.services.annulments import Selection, annul, count_again
-from tournament.services.results import keeper, rebuilding
+from tournament.services.results import rebuilding
 from tournament.services.results.corrections import (
     COLUMNS,
     RebuildError,
@@ -97,7 +99,7 @@ def play(deal: Deal, *, without: frozenset[str] = frozenset()) -> None:
     while more := deal():
         jobs += more
     reports = {report.key: report for job in jobs for report in play_short(job)}
-    keeper.record_all([reports[key] for key in sorted(reports) if key not in without])
+    record_all([reports[key] for key in sorted(reports) if key not in without])
 
 
 def chosen(seed: int) -> frozenset[str]:
@@ -328,7 +330,7 @@ def play_equally(deal: Deal) -> None:
     while jobs := deal():
         for job in jobs:
             for report in play_short(job, all_drawn):
-                keeper.record(replace(report, moves=report.moves[:2]))
+                record(replace(report, moves=report.moves[:2]))
 
 
 # Rebuilding

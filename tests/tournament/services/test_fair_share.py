@@ -23,6 +23,7 @@ from tests.support.schedule import (
     open_door,
     play_short,
     post,
+    record,
     start_validation,
 )
 from tournament import tasks
@@ -32,6 +33,7 @@ from tournament.services import calendar
 from tournament.services.fair_share import (
     exhausted,
     is_exhausted,
+    used_by_owner,
     used_today,
 )
 from tournament.services.results import keeper
@@ -89,7 +91,7 @@ def finish(batch: Batch, seconds: float = 1.0) -> None:
         for report in play_short(job, all_drawn):
             start = (now - datetime.timedelta(seconds=seconds)).isoformat()
             timed = replace(report, started=start, finished=now.isoformat())
-            assert isinstance(keeper.record(timed), keeper.Recorded)
+            assert isinstance(record(timed), keeper.Recorded)
 
 
 def let_run(batches: Sequence[Batch], seconds: float) -> datetime.datetime:
@@ -260,11 +262,11 @@ def test_an_owner_without_hours_left_waits_for_the_next_day(
     now = NOW()
     charge({ada.pk: 2 * 3600.0, bob.pk: 1800.0, None: 9999.0}, now)
     assert (used_today(ada, now), used_today(bob, now)) == (2.0, 0.5)
-    assert exhausted(now) == {ada.pk}
+    assert exhausted(used_by_owner(now)) == {ada.pk}
     assert names(take(worker, range(4))) == {"yours": 4}
-    assert exhausted(now + datetime.timedelta(days=1)) == set()
+    assert exhausted(used_by_owner(now + datetime.timedelta(days=1))) == set()
     User.objects.filter(pk=ada.pk).update(is_staff=True)
-    assert exhausted(now) == set()
+    assert exhausted(used_by_owner(now)) == set()
 
 
 def test_a_game_that_still_runs_counts_against_today_s_hours(
@@ -276,11 +278,11 @@ def test_a_game_that_still_runs_counts_against_today_s_hours(
     now = let_run([first, second], 1800.0)
     assert used_today(ada, now) == pytest.approx(1.0)
     assert used_today(bob, now) == 0.0
-    assert exhausted(now) == set()
-    assert exhausted(now + datetime.timedelta(minutes=30)) == {ada.pk}
+    assert exhausted(used_by_owner(now)) == set()
+    assert exhausted(used_by_owner(now + datetime.timedelta(minutes=30))) == {ada.pk}
     assert is_exhausted(ada, now + datetime.timedelta(minutes=30))
     charge({ada.pk: 3600.0}, now)
-    assert exhausted(now) == {ada.pk}
+    assert exhausted(used_by_owner(now)) == {ada.pk}
     finish(second)
     assert used_today(ada, now) == pytest.approx(2.0, abs=0.01)
 
@@ -306,7 +308,8 @@ def test_validations_have_hours_of_their_own(ada: User, settings: Settings) -> N
     charge({ada.pk: 3600.0}, now, is_validation=True)
     charge({ada.pk: 900.0}, now)
     assert (used_today(ada, now), used_today(ada, now, is_validation=True)) == (0.25, 1.0)
-    assert (exhausted(now), exhausted(now, is_validation=True)) == (set(), {ada.pk})
+    assert exhausted(used_by_owner(now)) == set()
+    assert exhausted(used_by_owner(now, is_validation=True), is_validation=True) == {ada.pk}
     assert not is_exhausted(ada, now)
     settings.VALIDATION_HOURS = 0
     assert not is_exhausted(ada, now, is_validation=True)

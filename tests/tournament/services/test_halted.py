@@ -15,6 +15,7 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_all,
+    record_all,
     record_short,
     start_validation,
     void,
@@ -23,7 +24,6 @@ from tournament.models import BotVersion, Game, GameLog, Tournament, VersionTest
 from tournament.monitoring.values import halted_games
 from tournament.services.calendar import tend
 from tournament.services.halted import HaltedAct, settle
-from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import tables_of
@@ -79,7 +79,7 @@ def test_a_game_that_is_played_again_may_fail_as_often_as_a_new_one(deal: Deal) 
     settle_all(HaltedAct.PLAY_AGAIN)
     assert set(event.games.values_list("state", "voids", "lost", "evidence")) == {("waiting", 0, 0, "")}
     (job,) = deal()
-    keeper.record_all([void(report) for report in play_all(job)])
+    record_all([void(report) for report in play_all(job)])
     assert set(event.games.values_list("state", "voids")) == {("waiting", 1)}
 
 

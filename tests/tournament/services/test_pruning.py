@@ -21,6 +21,8 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_all,
+    record,
+    record_all,
     start_validation,
 )
 from tournament.models import (
@@ -55,7 +57,7 @@ def empty_cache() -> None:
 
 def play(deal: Deal) -> None:
     while jobs := deal():
-        keeper.record_all([report for job in jobs for report in play_all(job)])
+        record_all([report for job in jobs for report in play_all(job)])
 
 
 def rows() -> dict[str, list[dict[str, Any]]]:
@@ -94,7 +96,7 @@ def test_logs_of_faults_and_validations_are_kept_for_longer(deal: Deal, settings
     jobs = deal()
     for job in jobs:
         first, *others = play_all(job)
-        keeper.record_all([forfeit(first), *others])
+        record_all([forfeit(first), *others])
     play(deal)
     games = Game.objects.filter(tournament__kind="round-robin")
     short = set(games.filter(fault="none").values_list("pk", flat=True))
@@ -121,9 +123,9 @@ def test_a_late_message_about_a_deleted_attempt_is_ignored(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
     reports = list(play_all(job))
-    keeper.record_all(reports)
+    record_all(reports)
     prune(timezone.now() + 100 * DAY, LONG)
-    assert keeper.record(reports[0]) == keeper.IgnoredReport("foreign")
+    assert record(reports[0]) == keeper.IgnoredReport("foreign")
 
 
 def test_old_notices_are_deleted_read_ones_sooner() -> None:

@@ -13,10 +13,9 @@ from django.utils import timezone
 
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
-from tests.support.schedule import Deal, make_event, play_short
+from tests.support.schedule import Deal, make_event, play_short, record
 from tournament.models import Ladder, Tournament
 from tournament.services.calendar import tend
-from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import announce
 from workers.jobs import GameJob
 
@@ -41,7 +40,7 @@ def play(event: Tournament, deal: Deal, rounds: int) -> None:
         while jobs := deal():
             for job in jobs:
                 for report in play_short(job, result):
-                    keeper.record(report)
+                    record(report)
         tend()
 
 

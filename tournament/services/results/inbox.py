@@ -22,8 +22,8 @@ from tournament.models import Attempt, Ignored, InboxReport, Job, LiveGame, Work
 from tournament.models.compressed import compress_text
 from tournament.queues import ANY_GAME, announce, game_topic, pace_ms
 from tournament.services.bulk import insert_rows
-from tournament.services.locks import lock
-from tournament.services.stopping import end_played
+from tournament.services.locks import hold, lock
+from tournament.services.stopping import end_jobs
 from tournament.services.work.attempts import end_attempt
 from tournament.services.work.leases import renew
 from tournament.services.work.messages import send_record
@@ -58,13 +58,16 @@ def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) 
         release_all(worker, now)
         mine = _attempts_of(job, worker)
     else:
-        renew(job, now)
+        taken = {attempt.job for attempt in mine.values() if attempt.job}
+        for one in taken or Job.objects.of_worker(worker.name).filter(pk=job):
+            renew(one, now)
     return PostAnswer(_what_to_stop(post, job, worker, mine), known, pace)
 
 
 def _attempts_of(job: uuid.UUID, worker: Worker) -> dict[str, Attempt]:
-    attempts = Attempt.objects.filter(job=job, job__worker=worker.name).select_related("game")
-    fields = ("job_id", "game_id", "game__key", "end", "started_at", "reported_at", "ended_at")
+    attempts = Attempt.objects.filter(job=job, job__worker=worker.name).select_related("game", "job")
+    own = ("job", "game", "end", "started_at", "reported_at", "ended_at")
+    fields = (*own, "game__key", "job__lease_until", "job__ends_by")
     return {str(attempt.pk): attempt for attempt in attempts.only(*fields)}
 
 
@@ -104,9 +107,10 @@ def _put_in(job: uuid.UUID, reports: Mapping[uuid.UUID, GameReport], now: dateti
 
     With the last one the job ends.
     """
-    lock(Job.objects.filter(pk=job).only("pk"))
-    waiting = Attempt.objects.filter(pk__in=reports, ended_at__isnull=True, reported_at__isnull=True)
-    still = [attempt.pk for attempt in lock(waiting.only("pk"))]
+    hold(Job.objects.filter(pk=job))
+    played = Attempt.objects.filter(job=job, ended_at__isnull=True, reported_at__isnull=True)
+    waiting = [attempt.pk for attempt in lock(played.only("pk"))]
+    still = [pk for pk in waiting if pk in reports]
     rows = (
         {
             "attempt_id": pk,
@@ -117,7 +121,8 @@ def _put_in(job: uuid.UUID, reports: Mapping[uuid.UUID, GameReport], now: dateti
     )
     insert_rows(InboxReport, rows)
     Attempt.objects.filter(pk__in=still).update(reported_at=now, started_at=Coalesce("started_at", now))
-    end_played([job], now)
+    if len(still) == len(waiting):
+        end_jobs(Job.objects.filter(pk=job), Job.End.DONE, now)
     return len(still)
 
 

@@ -39,7 +39,7 @@ NOT_STORED = "the report cannot be stored"
 """So begins the evidence of such a void."""
 
 _LOOKED_AT = (
-    *("job__worker", "sent_at", "ended_at", "end"),
+    *("job__worker", "sent_at", "ended_at", "end", "evidence"),
     *(f"game__{name}" for name in ("key", "number", "tournament_id", "ladder_id", "white_id", "black_id")),
     *(f"game__pairing__{name}" for name in ("round", "opening", "fen", "seed")),
 )
@@ -94,8 +94,10 @@ def record_inbox(seconds: float) -> bool:
 
 def _record_rows(rows: Sequence[InboxReport]) -> None:
     """Handle these reports and take them out of the inbox, whatever they hold."""
+    left = {row.pk for row in rows}
     try:
-        record_all([decode(GameReport, row.content) for row in rows])
+        ends = record_all([decode(GameReport, row.content) for row in rows])
+        left -= {row.pk for row, end in zip(rows, ends, strict=True) if isinstance(end, Recorded)}
     except (OperationalError, InterfaceError):
         raise  # the database cannot be used
     except Exception as error:
@@ -105,7 +107,8 @@ def _record_rows(rows: Sequence[InboxReport]) -> None:
             return
         log.exception("the report of attempt %s cannot be stored", rows[0].attempt_id)
         _give_up(rows[0], f"{NOT_STORED} ({type(error).__name__})")
-    InboxReport.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    if left:
+        InboxReport.objects.filter(pk__in=left).delete()
 
 
 def _give_up(row: InboxReport, why: str) -> None:
@@ -135,6 +138,8 @@ def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | Ign
             answers[number] = attempt
         elif attempt.pk in arrivals:
             continue  # a repeat: handled once the first is stored
+        elif attempt.ended_at is not None:
+            voids.append((number, VoidedGame(attempt, report, attempt.evidence)))
         elif isinstance(looked_at := _look_at(attempt, report), Arrival):
             arrivals[attempt.pk] = number, looked_at
         else:

@@ -16,10 +16,10 @@ def follow_leader(ladder: Ladder, now: datetime.datetime) -> None:
     once, so that two equal versions do not fill the feeds. A provisional rating does not lead.
     """
     best = LadderRating.objects.settled().leaderboard(ladder.pk).first()
+    if (best.version_id if best else None) == ladder.leader_id:
+        return
     if best is None:
         Ladder.objects.filter(pk=ladder.pk).update(leader=None)
-        return
-    if best.version_id == ladder.leader_id:
         return
     version = best.version
     Ladder.objects.filter(pk=ladder.pk).update(leader=version)

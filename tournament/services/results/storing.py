@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.db.models.functions import Coalesce
 
 from engines.records import clean_text, format_record
@@ -32,12 +32,11 @@ from tournament.models import (
 from tournament.models.compressed import compress_text, is_kept_long, pack_log
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.event_counts import count_event
-from tournament.services.locks import lock, lock_tournaments
+from tournament.services.locks import hold, lock, lock_tournaments
 from tournament.services.results.effects import Arrival, RecordedGame, carry_out
 from tournament.services.results.ratings import player_of
 from tournament.services.results.records import parse_time, without_rating
 from tournament.services.results.seats import store_seats
-from tournament.services.stopping import end_played
 from workers.jobs import GameReport, name_of
 
 MAX_WORKER = 120
@@ -174,8 +173,7 @@ def _published(entry: RecordedGame) -> str:
 
 def _close(entries: Sequence[RecordedGame], now: datetime.datetime) -> None:
     """End the attempts with a result and delete the live games."""
-    if connection.features.has_select_for_update:
-        lock(Attempt.objects.filter(pk__in=[entry.arrival.attempt.pk for entry in entries]).only("pk"))
+    hold(Attempt.objects.filter(pk__in=[entry.arrival.attempt.pk for entry in entries]))
     attempts: dict[str, list[Any]] = defaultdict(list)
     for entry in entries:
         attempts[visible(entry.arrival.report.worker, MAX_WORKER)].append(entry.arrival.attempt.pk)
@@ -184,4 +182,3 @@ def _close(entries: Sequence[RecordedGame], now: datetime.datetime) -> None:
             worker=worker, started_at=Coalesce("started_at", now), ended_at=now, end=Attempt.End.RECORDED
         )
     LiveGame.objects.filter(game__in=[entry.arrival.game.pk for entry in entries]).delete()
-    end_played({entry.arrival.attempt.job_id for entry in entries}, now)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from tournament.models import BotVersion, Exam, Job, Tournament
 from tournament.services.bots.verdicts import refuse
-from tournament.services.locks import lock, lock_row, lock_tournaments
+from tournament.services.locks import hold, lock, lock_row, lock_tournaments
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.stopping import end_jobs
 
@@ -31,7 +31,7 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     games = BotVersion.objects.values_list("validation", flat=True).get(pk=pk)
     lock_tournaments([games] if games else [])
     running = Exam.objects.filter(version=pk, ended_at__isnull=True)
-    lock(Job.objects.filter(pk__in=list(running.values_list("job", flat=True))).only("pk"))
+    hold(Job.objects.filter(exams__in=list(running)))
     exams = lock(running)
     locked = lock_row(BotVersion.objects.select_related("bot__owner"), pk)
     now_open = set(locked.exams.filter(ended_at__isnull=True).values_list("pk", flat=True))

@@ -8,8 +8,6 @@ check may come twice, late, or without a request.
 from __future__ import annotations
 
 import datetime
-import uuid
-from functools import partial
 
 import msgspec
 from django.db import transaction
@@ -17,21 +15,17 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, Exam, Game, Job, Token, Worker
-from tournament.services.bots.verdicts import put_off, refuse
+from tournament.models import BotVersion, Exam, Game, Job, Token
+from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import is_exhausted
-from tournament.services.locks import lock, lock_row, locking
+from tournament.services.locks import hold, lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
-from tournament.services.stopping import end_jobs
+from tournament.services.stopping import end_jobs, return_check
 from tournament.services.uploads import availability as uploads
 from tournament.services.work import workers
-from tournament.services.work.judging import SILENT, judge_all
-from tournament.services.work.leases import expired
-from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, Work, name_of
+from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 
-MAX_TRIES = 3
-"""Lost or failed checks of one version before an operator has to look at it."""
 MAX_WORKER = 120
 MAX_FOUND = 200
 
@@ -88,8 +82,11 @@ def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime
 @transaction.atomic
 def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Store the news of a check; False if the check is unknown, over or another worker's."""
-    exam = _open_check(news.exam)
-    if exam is None or exam.job is None or exam.job.worker != name_of(news.worker):
+    job = Job.objects.filter(pk=news.exam, worker=name_of(news.worker))
+    hold(job)
+    exams = locking(Exam.objects.select_related("version__bot__owner"))
+    exam = exams.filter(job__in=job.values("pk"), ended_at__isnull=True).first()
+    if exam is None:
         models.Ignored.objects.count_more("foreign")
         return False
     exam.heard_at = now
@@ -100,61 +97,20 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
         exam.found = msgspec.to_builtins([_shown(found) for found in news.found[:MAX_FOUND]])
     exam.save()
     if news.ending is not ComplianceEnding.NONE:
+        end_jobs(job, Job.End.DONE, now)
         _end(exam, Exam.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))
     return True
 
 
-def sweep_checks(now: datetime.datetime) -> int:
-    """Have checks wait again whose leases have expired; returns how many."""
-    jobs = list(expired(now).exclude(exams=None).values_list("pk", flat=True))
-    for job in jobs:
-        with transaction.atomic():
-            exam = _open_check(str(job))
-            if exam is not None and exam.job is not None and exam.job.lease_until < now:
-                _end(exam, Exam.End.LOST, now, SILENT)
-    return len(jobs)
-
-
-def _open_check(job: str) -> Exam | None:
-    """The open check of a job, locked."""
-    try:
-        key = uuid.UUID(job)
-    except ValueError:
-        return None
-    lock(Job.objects.filter(pk=key).only("pk"))
-    exams = locking(Exam.objects.select_related("version__bot__owner", "job"))
-    return exams.filter(job=key, ended_at__isnull=True).first()
-
-
 def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
-    exam.end, exam.ended_at, exam.why = end, now, why
-    exam.save()
-    job_end = Job.End.LOST if end == Exam.End.LOST else Job.End.DONE
-    ended = end_jobs(Job.objects.filter(exams=exam), job_end, now)
-    if end == Exam.End.LOST:
-        # After the commit: a quarantine locks tournaments and the worker, which come before checks.
-        transaction.on_commit(partial(judge_all, [job.worker for job in ended], now))
-    version = exam.version
-    if end == Exam.End.DONE:
-        _conclude(version, exam.findings)
-    elif end == Exam.End.REFUSED:
-        refuse(version, f"the bundle cannot be used: {why}")
-    elif len(failed := _failed(version)) < MAX_TRIES or Worker.objects.has_another(failed, Work.CHECKS):
-        begin(version, now)
+    if end in {Exam.End.FAILED, Exam.End.RETURNED}:
+        return_check(exam, end, now, why)
+        return
+    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=end, why=why)
+    if end == Exam.End.REFUSED:
+        refuse(exam.version, f"the bundle cannot be used: {why}")
     else:
-        put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
-
-
-def _failed(version: BotVersion) -> list[str]:
-    """The workers of those of the latest checks that failed or were lost.
-
-    Checks that a stopping worker returned do not count, nor those of workers in quarantine.
-    """
-    ended = version.exams.exclude(end__in=[Exam.End.OPEN, Exam.End.RETURNED])
-    quarantined = Worker.objects.filter(quarantined_at__isnull=False)
-    latest = ended.exclude(job__worker__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
-    failed = [exam for exam in latest.select_related("job") if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
-    return [exam.job.worker if exam.job else "" for exam in failed]
+        _conclude(exam.version, exam.findings)
 
 
 def _conclude(version: BotVersion, findings: list[Finding]) -> None:

@@ -7,8 +7,7 @@ import logging
 
 from django.db import transaction
 
-from tournament.models import Attempt, EventCount, Game, Worker
-from tournament.services.event_counts import count_event
+from tournament.models import Attempt, Game, Worker
 from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
@@ -37,10 +36,7 @@ def end_attempt(
     tournaments = Game.objects.filter(pk=attempt.game_id).values_list("tournament", flat=True)
     lock_tournaments(set(tournaments))
     told = {"evidence": evidence, **({"worker": worker} if worker else {})}
-    if not end_attempts(Attempt.objects.filter(pk=attempt.pk), end, now, counts=counts, **told):
-        return False
-    count_event(EventCount.Kind.ATTEMPT, end)
-    return True
+    return bool(end_attempts(Attempt.objects.filter(pk=attempt.pk), end, now, counts=counts, **told))
 
 
 @transaction.atomic

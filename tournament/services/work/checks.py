@@ -56,8 +56,8 @@ def _waiting(now: datetime.datetime) -> list[Exam]:
     checks = list(open_checks.filter(job=None).select_related("version__bot").order_by("sent_at"))
     if not checks:
         return []
-    over = exhausted(now, is_validation=True)
     used = used_by_owner(now, is_validation=True)
+    over = exhausted(used, is_validation=True)
     held = Job.objects.held().filter(kind=Work.CHECKS)
     running = Counter(owner or SITE for owner in held.values_list("owner", flat=True))
 

@@ -20,10 +20,9 @@ from engines.visible import visible
 from tournament.models import Attempt, Exam, Game, Job, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments
+from tournament.services.stopping import SILENT
 from workers.jobs import BOTH_UNABLE, NOT_RUN, name_of
 
-SILENT = "no word from its worker within a lease"
-"""The evidence of a lost attempt."""
 FAILURES_IN_A_ROW = 3
 """Voids of different games, and leases that ran out one after another, without a result between them."""
 MOST_VOIDS = 30

@@ -18,12 +18,12 @@ from django.db import DatabaseError, close_old_connections, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from tournament.models import Attempt, BotSearch, BotVersion, Door, EventCount, Exam, Job, Keeper, Worker
-from tournament.services.event_counts import count_event, store_counts
-from tournament.services.locks import in_order, lock
-from tournament.services.stopping import release
+from tournament.models import Attempt, BotSearch, BotVersion, Door, Exam, Job, Keeper, Worker
+from tournament.services.event_counts import store_counts
+from tournament.services.locks import hold, in_order, lock
+from tournament.services.stopping import SILENT, release
 from tournament.services.work.attempts import halt_after_failures
-from tournament.services.work.judging import SILENT, judge_all
+from tournament.services.work.judging import judge_all
 from workers.jobs import Ask, Work
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
@@ -79,7 +79,7 @@ def take_first(
     ``in_turn`` is called once repeats of the ask wait, and may end what shall not run. ``columns`` are stored
     with what is taken.
     """
-    lock(Worker.objects.filter(pk=worker.pk).only("pk"))
+    hold(Worker.objects.filter(pk=worker.pk))
     for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
         return repeated
     for one in in_turn():
@@ -92,11 +92,11 @@ def take_first(
     return None
 
 
-def renew(job: uuid.UUID, now: datetime) -> None:
+def renew(job: Job, now: datetime) -> None:
     """Renew the lease of a job, at most to its latest end; writes nothing before a third is used."""
-    for held in Job.objects.held().filter(pk=job, lease_until__lt=now + RENEWED_BELOW):
-        renewed = Job.objects.held().filter(pk=job)
-        renewed.update(lease_until=min(now + LEASE, held.ends_by))
+    if job.lease_until < now + RENEWED_BELOW:
+        held = Job.objects.held().filter(pk=job.pk)
+        held.update(lease_until=min(now + LEASE, job.ends_by))
 
 
 def leases_may_end(now: datetime) -> bool:
@@ -105,31 +105,23 @@ def leases_may_end(now: datetime) -> bool:
 
 
 def expire(now: datetime) -> int:
-    """Have games and searches wait again whose leases have expired; returns how many jobs. Repeatable.
+    """Have wait again what slots had whose leases have expired; returns how many jobs. Repeatable.
 
-    Those of compliance checks are ended by ``uploads.validation``.
+    Those of the last lease are judged each time: whoever ended them may have been killed before that.
     """
     keeper, is_new = Keeper.objects.get_or_create(pk=1, defaults={"seen_at": now})
     if not is_new:
         if now < keeper.seen_at:
             _shorten_leases(now)
         Keeper.objects.update(seen_at=now)
-    jobs = expired(now).filter(exams=None)
-    keys = list(jobs.values_list("pk", flat=True))
-    silent = Job.objects.filter(lease_until__lt=now)
-    lost = [one for key in keys for one in release(silent.filter(pk=key), now, Job.End.LOST)]
-    judge_all((job.worker for job in lost), now)  # may discount these losses from their games
-    attempts = Attempt.objects.filter(job__in=lost, end=Attempt.End.LOST).select_related("game")
-    for attempt in attempts:
+    silent = Job.objects.held().filter(lease_until__lt=now)
+    keys = list(silent.order_by("taken_at").values_list("pk", flat=True)) if leases_may_end(now) else []
+    ended = sum(len(release(silent.filter(pk=key), now, Job.End.LOST)) for key in keys)
+    lost = Job.objects.filter(end=Job.End.LOST, ended_at__gt=now - LEASE)
+    judge_all(list(lost.values_list("worker", flat=True)), now)  # may discount losses from their games
+    for attempt in Attempt.objects.filter(job__in=lost, end=Attempt.End.LOST).select_related("game"):
         halt_after_failures(attempt.game, SILENT)
-    count_event(EventCount.Kind.ATTEMPT, Attempt.End.LOST, len(attempts))
-    return len(lost)
-
-
-def expired(now: datetime) -> QuerySet[Job]:
-    """Jobs whose leases have expired, the oldest first; none before the site was up for a lease."""
-    jobs = Job.objects.held().filter(lease_until__lt=now).order_by("taken_at")
-    return jobs if leases_may_end(now) else jobs.none()
+    return ended
 
 
 def door_is_open(now: datetime) -> None:

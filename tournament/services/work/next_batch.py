@@ -28,7 +28,7 @@ from tournament.models import Attempt, BotVersion, Game, Job, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.fair_share import SITE, exhausted, of_work, used_by_owner
-from tournament.services.locks import lock
+from tournament.services.locks import hold, lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
 from tournament.services.work.checks import check_job, claim_check, leaves_a_slot
@@ -109,8 +109,8 @@ def _is_long(ladder: str, time_control: str, ply_limit: int | None) -> bool:
     return GAMES_A_PAIR * longest_seconds(ladder, time_control, ply_limit) > MOST_WAIT_SECONDS
 
 
-def _find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
-    """All of this kind of work, without those of owners who have used their hours; an owner's in turn."""
+def _find_waiting(work: Work) -> list[WaitingTournament]:
+    """All of this kind of work; an owner's in turn."""
     games = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING).order_by("id")
     running = Tournament.objects.running().filter(of_work(work))
     in_turn = running.order_by(F("served_at").asc(nulls_first=True), "started_at", "id")
@@ -121,24 +121,26 @@ def _find_waiting(work: Work, now: datetime) -> list[WaitingTournament]:
         return []
     found = Game.objects.filter(pk__in=firsts).values_list("id", *_PAIR)
     pairs = {game: _pair_of(*row) for game, *row in found}
-    over = exhausted(now, is_validation=work is Work.CHECKS)
     return [
         WaitingTournament(pk, time_control, ply_limit, priority, owner or SITE, pairs[first])
         for pk, time_control, ply_limit, priority, owner, first in rows
-        if first in pairs and owner not in over
+        if first in pairs
     ]
 
 
 def _in_order(work: Work, now: datetime) -> list[WaitingTournament]:
-    """Those whose games a slot may take, the next one first.
+    """Those whose games a slot may take, the next one first; without those of owners who used their hours.
 
     That is the highest priority, then the owner who has used the least of today's time, then the tournament
     that was given a slot the longest ago.
     """
-    waiting = _find_waiting(work, now)
+    waiting = _find_waiting(work)
     if not waiting:
         return []
-    used = used_by_owner(now, is_validation=work is Work.CHECKS, least=BATCH_SECONDS)
+    is_validation = work is Work.CHECKS
+    used = used_by_owner(now, is_validation=is_validation, least=BATCH_SECONDS)
+    over = exhausted(used, is_validation=is_validation)
+    waiting = [one for one in waiting if one.owner not in over]
     if any(one.is_long(one.first) for one in waiting) and not _may_be_long(work):
         waiting = [one for one in waiting if not one.is_long(one.first)]
     return sorted(waiting, key=lambda one: (-one.priority, used.get(one.owner, 0.0)))
@@ -167,10 +169,10 @@ def _pair_of(pairing: int, ladder: str, white: int, black: int) -> WaitingPair:
 def _take(one: WaitingTournament, work: Work, ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     """Claim the first batch of a tournament; None if other slots were quicker."""
     running = Tournament.objects.running().filter(pk=one.tournament)
-    locked = lock(running.only("time_control", "ply_limit"))
+    locked = lock(running.only("owner", "time_control", "ply_limit"))
     is_long = one.is_long(one.first)
     # Repeats of an ask wait for each other here, and so do all slots that might take one long job too many.
-    lock((Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk)).only("pk"))
+    hold(Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk))
     for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
         return _batch_of(repeated)
     if work is Work.CHECKS and not leaves_a_slot(ask, worker):
@@ -249,10 +251,12 @@ CLAIMS = {Work.CHECKS: claim_check, Work.ANALYSIS: claim_search}
 def _batch_of(job: Job) -> Batch | None:
     """What a slot gets of a job that it has; None if it has nothing to do there any more."""
     told = str(job.pk), settings.LEASE_SECONDS
-    for exam in job.exams.filter(ended_at__isnull=True).select_related("version__bot"):
-        return Batch(*told, check=check_job(exam))
-    for search in job.searches.filter(ended_at__isnull=True).select_related("version__bot"):
-        return Batch(*told, search=search_job(search))
+    if job.version_id is not None:
+        for exam in job.exams.filter(ended_at__isnull=True).select_related("version__bot"):
+            return Batch(*told, check=check_job(exam))
+        for search in job.searches.filter(ended_at__isnull=True).select_related("version__bot"):
+            return Batch(*told, search=search_job(search))
+        return None
     games = _jobs_of_games(job)
     return Batch(*told, games) if games else None
 

@@ -20,12 +20,12 @@ from tests.support.schedule import (
     make_worker,
     news,
     play,
+    record,
 )
 from tournament.models import BotVersion, Exam, Notice
 from tournament.models.people import MOST_NOTICES
 from tournament.services.accounts.notices import notify, notify_staff
 from tournament.services.bots.verdicts import accept, refuse
-from tournament.services.results import keeper
 from tournament.services.uploads import validation
 from workers.jobs import ComplianceEnding, Finding
 
@@ -108,7 +108,7 @@ def test_half_way_to_its_withdrawal_a_version_s_owner_is_warned_once(deal: Deal,
         for job in deal():
             for game in job.games:
                 if job.engines[game.white].name == "Ada" and len(told) < 5:
-                    keeper.record(forfeit(play(job, game)))
+                    record(forfeit(play(job, game)))
                     told.append([text.partition(":")[0].partition(",")[0] for text in texts()])
     warned = ["Ada v1 lost 3 games in a row by its own fault"]
     assert told == [[], [], warned, warned, ["Ada v1 is withdrawn"]]

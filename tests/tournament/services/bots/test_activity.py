@@ -9,10 +9,18 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from pytest_django import Settings
 
-from tests.support.schedule import Deal, OnCommit, forfeit, make_tournament, make_user, make_version, play
+from tests.support.schedule import (
+    Deal,
+    OnCommit,
+    forfeit,
+    make_tournament,
+    make_user,
+    make_version,
+    play,
+    record,
+)
 from tournament.models import ActiveVersion, BotVersion, Notice
 from tournament.services.bots.activity import ActivityError, activate, switch
-from tournament.services.results import keeper
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +98,7 @@ def lose(deal: Deal, settings: Settings) -> Callable[[BotVersion, int], None]:
                 for game in job.games:
                     white = job.engines[game.white]
                     if white.name == version.bot.name and lost < games:
-                        keeper.record(forfeit(play(job, game), "the process ended with exit code 3"))
+                        record(forfeit(play(job, game), "the process ended with exit code 3"))
                         lost += 1
 
     return play_out
@@ -127,7 +135,7 @@ def test_a_game_without_a_fault_starts_the_count_anew(
     make_tournament(versions=[version, rival], name="Fair")
     for job in deal():
         for game in job.games:
-            keeper.record(play(job, game))
+            record(play(job, game))
     version.refresh_from_db()
     assert version.forfeits == 0
 

@@ -24,6 +24,7 @@ from tests.support.schedule import (
     make_version,
     make_worker,
     play_short,
+    record,
     record_short,
     start_validation,
     void,
@@ -512,7 +513,7 @@ def test_a_game_that_cannot_be_played_halts_and_the_ladder_goes_on(deal: Deal) -
     for _ in range(3):
         (job,) = deal()
         for report in play_short(job):
-            keeper.record(void(report))
+            record(void(report))
     assert set(Game.objects.values_list("state", flat=True)) == {Game.State.HALTED}
     assert the_ladder().state == State.RUNNING
     assert tend(NOW + 60 * SECOND) == 1
@@ -526,7 +527,7 @@ def test_forfeits_on_a_ladder_withdraw_a_version(settings: Settings, deal: Deal)
         assert tend(now) == 1
         (job,) = deal()
         for report in play_short(job):
-            keeper.record(forfeit(report) if Game.objects.get(key=report.key).white_id == ada.pk else report)
+            record(forfeit(report) if Game.objects.get(key=report.key).white_id == ada.pk else report)
         BotVersion.objects.filter(pk=bob.pk).update(forfeits=0)
         BotVersion.objects.filter(pk=ada.pk, forfeits__gt=0).update(forfeits=1)
         now += 60 * SECOND
@@ -567,7 +568,7 @@ def test_an_exact_repeat_on_a_ladder_is_not_rated(settings: Settings, deal: Deal
         tend(NOW + number * 60 * SECOND)
         (job,) = deal()
         for report in play_short(job, all_drawn):
-            keeper.record(replace(report, moves=report.moves[:2]))
+            record(replace(report, moves=report.moves[:2]))
     assert Game.objects.done().filter(rated=True).count() == 2
     assert Game.objects.done().filter(rated=False).count() == 2
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 import redis
-from django.db import IntegrityError, OperationalError
+from django.db import DataError, IntegrityError, OperationalError
 from django.utils import timezone
 
 from engines.records import Record, read_records, verify_record
@@ -28,6 +28,8 @@ from tests.support.schedule import (
     play,
     play_all,
     post,
+    record,
+    record_all,
     return_games,
     void,
 )
@@ -68,7 +70,7 @@ def test_a_report_becomes_a_result_a_record_logs_and_ratings(deal: Deal) -> None
     make_tournament(opening_plies=2)
     (job,) = deal()
     report = play(job, job.games[0])
-    told = keeper.record(report)
+    told = record(report)
     game = game_of(report)
     assert told == keeper.Recorded(game.pk, 1)
     assert (game.state, game.result, game.plies) == (Game.State.DONE, report.result, len(report.moves))
@@ -89,11 +91,11 @@ def test_a_result_is_announced_to_the_pages_of_its_game_tournament_and_ladder(
     (job,) = deal()
     reports = [play(job, job.games[0]), void(play(job, job.games[1]), "no sandbox")]
     with announced(real_redis) as topics:
-        keeper.record_all(reports)
+        record_all(reports)
     games = {game_topic(game_of(report).pk) for report in reports}
     assert topics == {ANY_GAME, tournament_topic(tournament.pk), ladder_topic("duploline"), *games}
     with announced(real_redis) as topics:
-        keeper.record_all([foreign(reports[0])])
+        record_all([foreign(reports[0])])
     assert topics == set()
 
 
@@ -101,9 +103,9 @@ def test_the_published_record_is_true_and_complete(deal: Deal) -> None:
     make_tournament(opening_plies=2)
     (job,) = deal()
     report = play(job, job.games[1])
-    keeper.record(report)
-    record = published(game_of(report))
-    assert verify_record(record) == []
+    record(report)
+    known = published(game_of(report))
+    assert verify_record(known) == []
     expected = {
         "White": "Bot 2",
         "Black": "Bot 1",
@@ -116,7 +118,7 @@ def test_the_published_record_is_true_and_complete(deal: Deal) -> None:
         "Date": "2026.01.02",
         "Rated": "",
     }
-    assert {name: record.header(name) for name in expected} == expected
+    assert {name: known.header(name) for name in expected} == expected
 
 
 def test_a_record_says_how_its_clocks_ran(deal: Deal) -> None:
@@ -125,7 +127,7 @@ def test_a_record_says_how_its_clocks_ran(deal: Deal) -> None:
     shown = {}
     for game, clock in zip(job.games, ("run delay", "moonshine"), strict=True):
         report = decode(GameReport, msgspec.json.encode(replace(play(job, game), clock=clock)))
-        keeper.record(report)
+        record(report)
         shown[clock] = published(game_of(report)).header("Clock")
     assert shown == {"run delay": "run delay", "moonshine": ""}
 
@@ -134,11 +136,11 @@ def test_a_repeat_changes_nothing_and_is_counted(deal: Deal) -> None:
     make_tournament()
     (job,) = deal()
     report = play(job, job.games[0])
-    keeper.record(report)
+    record(report)
     before = list(LadderRating.objects.values()), list(Game.objects.values())
-    assert keeper.record(report) == keeper.IgnoredReport("repeat")
+    assert record(report) == keeper.IgnoredReport("repeat")
     other = replace(play(job, job.games[0], seed=1), attempt=report.attempt)
-    assert keeper.record(other) == keeper.IgnoredReport("repeat")
+    assert record(other) == keeper.IgnoredReport("repeat")
     assert (list(LadderRating.objects.values()), list(Game.objects.values())) == before
     assert counted("repeat") == 2
 
@@ -149,10 +151,10 @@ def test_a_late_report_of_an_earlier_attempt_is_ignored(deal: Deal) -> None:
     early = play(job, job.games[0])
     return_games(early)
     (again,) = deal()
-    assert keeper.record(early) == keeper.IgnoredReport("late")
+    assert record(early) == keeper.IgnoredReport("late")
     assert game_of(early).state == Game.State.CLAIMED
-    assert isinstance(keeper.record(play(again, again.games[0])), keeper.Recorded)
-    assert keeper.record(early) == keeper.IgnoredReport("late")
+    assert isinstance(record(play(again, again.games[0])), keeper.Recorded)
+    assert record(early) == keeper.IgnoredReport("late")
     assert counted("late") == 2
 
 
@@ -173,9 +175,9 @@ def test_games_reported_together_are_rated_in_their_order_like_games_reported_al
     reports = [report for job in jobs for report in play_all(job)]
     together = [report for report in reports if report.key.startswith("together")]
     apart = [report for report in reports if report.key.startswith("apart")]
-    told = keeper.record_all(together)
+    told = record_all(together)
     assert [answer.sequence for answer in told if isinstance(answer, keeper.Recorded)] == [*range(1, 19)]
-    one_by_one = [keeper.record(report) for report in apart]
+    one_by_one = [record(report) for report in apart]
     assert all(isinstance(answer, keeper.Recorded) for answer in one_by_one)
     assert len(rows := standing_rows()) == 6
     assert rebuild("duploline")[0].changed is False
@@ -188,7 +190,7 @@ def test_of_reports_the_wrong_the_void_the_late_and_the_repeated_cost_the_others
     wrong = replace(reports[1], result=Result("1-0" if reports[1].result == "0-1" else "0-1"))
     return_games(reports[3])
     message = [reports[0], wrong, void(reports[2]), reports[3], foreign(reports[4]), reports[5], reports[0]]
-    told = keeper.record_all(message)
+    told = record_all(message)
     assert told[0] == keeper.Recorded(game_of(reports[0]).pk, 1)
     assert isinstance(told[1], keeper.GivenBack)
     assert told[2] == keeper.GivenBack("the disk is full")
@@ -211,7 +213,7 @@ def test_a_result_that_the_database_refuses_costs_the_others_nothing(
         return store_all(arrivals, now)
 
     monkeypatch.setattr(keeper, "store_all", store)
-    told = keeper.record_all(reports)
+    told = record_all(reports)
     assert [n for n, answer in enumerate(told) if not isinstance(answer, keeper.Recorded)] == [2]
     assert told[2] == keeper.GivenBack(keeper.NOT_STORED)
     assert (game_of(reports[2]).state, game_of(reports[2]).voids) == (Game.State.WAITING, 1)
@@ -222,7 +224,7 @@ def test_of_two_games_reported_together_that_repeat_each_other_the_first_is_rate
     first, *others = [report for job in deal() for report in play_all(job)]
     third = next(report for report in others if game_of(report).white_id == game_of(first).white_id)
     same = replace(first, key=third.key, attempt=third.attempt)
-    keeper.record_all([first, same])
+    record_all([first, same])
     assert [game_of(report).rated for report in (first, third)] == [True, False]
     assert [published(game_of(report)).header("Rated") for report in (first, third)] == ["", "no"]
 
@@ -232,9 +234,9 @@ def test_a_report_nobody_asked_for_is_ignored(deal: Deal, attempt: str) -> None:
     make_tournament()
     (job,) = deal()
     report = play(job, job.games[0])
-    assert keeper.record(replace(report, attempt=attempt)) == keeper.IgnoredReport("foreign")
-    assert keeper.record(foreign(report)) == keeper.IgnoredReport("foreign")
-    assert keeper.record(replace(report, key=job.games[1].key)) == keeper.IgnoredReport("foreign")
+    assert record(replace(report, attempt=attempt)) == keeper.IgnoredReport("foreign")
+    assert record(foreign(report)) == keeper.IgnoredReport("foreign")
+    assert record(replace(report, key=job.games[1].key)) == keeper.IgnoredReport("foreign")
     assert game_of(report).state == Game.State.CLAIMED
 
 
@@ -262,7 +264,7 @@ def test_a_wrong_report_is_a_void_with_evidence(deal: Deal, change: str) -> None
     make_tournament(opening_plies=1)
     (job,) = deal()
     report = WRONG[change](play(job, job.games[0]))
-    told = keeper.record(report)
+    told = record(report)
     assert isinstance(told, keeper.GivenBack)
     assert told.evidence.startswith("the worker's report was wrong: ")
     game = game_of(report)
@@ -276,9 +278,9 @@ def test_a_void_is_played_again_and_halts_after_the_third(deal: Deal) -> None:
     for count in (1, 2, 3):
         (job,) = deal()
         report = void(play(job, job.games[0]))
-        assert keeper.record(report) == keeper.GivenBack("the disk is full")
+        assert record(report) == keeper.GivenBack("the disk is full")
         if count == 1:
-            keeper.record(play(job, job.games[1]))
+            record(play(job, job.games[1]))
         assert game_of(report).voids == count
     game = game_of(report)
     assert game.state == Game.State.HALTED
@@ -292,7 +294,7 @@ def test_two_engines_that_cannot_start_are_tried_again_like_any_void(deal: Deal)
     make_tournament()
     (job,) = deal()
     report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: no such file")
-    keeper.record(report)
+    record(report)
     game = game_of(report)
     assert (game.state, game.voids) == (Game.State.WAITING, 1)
 
@@ -303,7 +305,7 @@ def test_a_game_that_halts_keeps_what_its_engines_said(deal: Deal) -> None:
         assert not GameLog.objects.exists()  # it is played again
         (job,) = deal()
         report = void(play(job, job.games[0]), f"{BOTH_UNABLE}: exit code 1")
-        keeper.record(report)
+        record(report)
         return_games(job.games[1])
     assert set(GameLog.objects.filter(game=game_of(report)).values_list("side", flat=True)) == {
         "white",
@@ -316,10 +318,10 @@ def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
     make_tournament(opening_plies=1)
     (job,) = deal()
     report = forfeit(play(job, job.games[1]), "no answer\nin 1.05 s")
-    assert isinstance(keeper.record(report), keeper.GivenBack)  # it was Black's turn
+    assert isinstance(record(report), keeper.GivenBack)  # it was Black's turn
     (job,) = deal()
     report = replace(forfeit(play(job, job.games[0])), fault="black", result=Result.WHITE_WINS)
-    keeper.record(replace(report, evidence="no answer\nin 1.05 s"))
+    record(replace(report, evidence="no answer\nin 1.05 s"))
     game = game_of(report)
     assert (game.termination, game.fault, game.result) == ("time forfeit", "black", "1-0")
     assert (game.evidence, game.rated) == ("no answer in 1.05 s", True)
@@ -331,8 +333,8 @@ def test_an_exact_repeat_is_recorded_but_not_rated(deal: Deal) -> None:
     first = play(one, one.games[0])
     (game,) = (g for g in two.games if g.white == 1)  # the cycle swaps colours
     again = replace(first, key=game.key, attempt=game.attempt)
-    keeper.record(first)
-    keeper.record(again)
+    record(first)
+    record(again)
     assert (game_of(first).rated, game_of(again).rated) == (True, False)
     assert published(game_of(again)).header("Rated") == "no"
     assert LadderRating.objects.first().games == 1  # type: ignore[union-attr]
@@ -346,7 +348,7 @@ def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
     make_tournament(versions=versions, rated=case != "unrated tournament")
     (job,) = deal()
     report = play(job, job.games[0])
-    keeper.record(report)
+    record(report)
     assert not game_of(report).rated
     assert not RatingEvent.objects.exists()
     assert published(game_of(report)).header("Rated") == "no"
@@ -355,7 +357,7 @@ def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
 def test_the_sites_own_bots_are_rated_against_each_other(deal: Deal) -> None:
     make_tournament(versions=[make_version("Ada", owner=None), make_version("Bob", owner=None)])
     (job,) = deal()
-    keeper.record(play(job, job.games[0]))
+    record(play(job, job.games[0]))
     assert LadderRating.objects.count() == 2
 
 
@@ -458,22 +460,29 @@ def test_while_the_database_is_away_the_inbox_stays_as_it_is(
     assert set(Game.objects.values_list("state", flat=True)) == {"done"}
 
 
+@pytest.mark.parametrize("is_refused", [False, True], ids=["of a slot", "of a result that was refused"])
 @pytest.mark.parametrize("step", ["judge", "halt_after_failures", "store_logs"])
 def test_a_void_is_judged_though_the_keeper_was_killed_between_two_steps(
-    deal: Deal, step: str, monkeypatch: pytest.MonkeyPatch
+    deal: Deal, step: str, is_refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
+    def refuse(*_: object) -> None:
+        raise DataError("a number is out of range")
+
     make_tournament()
-    for number in range(1, MAX_VOIDS + 1):
-        (job,) = deal()
-        report = void(play(job, job.games[0]))
-        put_in(report)
-        if number < MAX_VOIDS:
-            return_games(job.games[1])
-            keeper.record_inbox(10)
     with monkeypatch.context() as patch:
+        if is_refused:
+            patch.setattr(keeper, "store_all", refuse)
+        for number in range(1, MAX_VOIDS + 1):
+            (job,) = deal()
+            played = play(job, job.games[0])
+            report = played if is_refused else void(played)
+            put_in(report)
+            if number < MAX_VOIDS:
+                return_games(job.games[1])
+                keeper.record_inbox(10)
         patch.setattr(keeper, step, die)
         with pytest.raises(KeyboardInterrupt):
             keeper.record_inbox(10)

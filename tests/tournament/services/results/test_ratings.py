@@ -25,6 +25,7 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_short,
+    record_all,
     start_validation,
 )
 from tests.support.trueskill_package import rate_by_definition
@@ -32,7 +33,6 @@ from tournament.arithmetic.ratings import Rating, ladder_scale
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
-from tournament.services.results import keeper
 from tournament.services.results.corrections import RebuildError
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.results.exact import exact_from_records, exact_from_tables
@@ -60,7 +60,7 @@ def play_out(deal: Deal, shuffle: int = 0) -> None:
     while jobs := deal():
         reports = [report for job in jobs for report in play_short(job)]
         source.shuffle(reports)
-        keeper.record_all(reports)
+        record_all(reports)
 
 
 @pytest.fixture

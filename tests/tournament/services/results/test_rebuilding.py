@@ -16,12 +16,20 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from tests.support.schedule import Deal, OnCommit, make_tournament, make_version, play_short, record_short
+from tests.support.schedule import (
+    Deal,
+    OnCommit,
+    make_tournament,
+    make_version,
+    play_short,
+    record,
+    record_short,
+)
 from tests.support.threads import at_once
 from tests.tournament.services.results.test_ratings import table
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, Ladder, LadderRating, PairOutcome, PairScore, RatingEvent
-from tournament.services.results import estimates, keeper, rebuilding
+from tournament.services.results import estimates, rebuilding
 from tournament.services.results.rebuilding import rebuild
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -78,7 +86,7 @@ def test_games_recorded_during_a_rebuild_are_in_it_once(deal: Deal, monkeypatch:
     def record_more(ladder: str, done: int, total: int) -> None:
         seen.append((done, total))
         if late:
-            keeper.record(late.pop())
+            record(late.pop())
 
     rebuilt = rebuild(LADDER, record_more)[0]
     assert rebuilt.changed
@@ -105,7 +113,7 @@ def test_games_recorded_while_counts_are_replaced_are_counted_once(
 
     def record_one_more(ladder: str, done: int, total: int) -> None:
         if late:
-            keeper.record(late.pop())
+            record(late.pop())
 
     rebuild(LADDER, record_one_more)
     assert not late

@@ -18,12 +18,12 @@ from tests.support.schedule import (
     make_version,
     play_short,
     post,
+    record,
     record_short,
 )
 from tournament.formats.base import TournamentError
 from tournament.models import Attempt, BotVersion, Game, Tournament, VersionTest
 from tournament.services.calendar import tend
-from tournament.services.results import keeper
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule import pairings, tournaments
 from tournament.services.schedule.pairings import entered_versions
@@ -93,7 +93,7 @@ def test_a_version_that_forfeits_too_often_loses_the_rest_of_its_tournament(
         (job, *_) = deal()
         for report in play_short(job):
             is_hers = Game.objects.get(key=report.key).white_id == ada.pk
-            keeper.record(forfeit(report) if is_hers else report)
+            record(forfeit(report) if is_hers else report)
         BotVersion.objects.filter(pk=ada.pk, forfeits=0, state="valid").update(forfeits=1)
     tend()
     assert deal() == []

@@ -13,12 +13,20 @@ from pytest_django import DjangoAssertNumQueries
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, add_version, decide_games
 from tests.support.meeting_scores import check_scores, recounted
-from tests.support.schedule import Deal, make_event, make_user, make_version, play_short, record_short, void
+from tests.support.schedule import (
+    Deal,
+    make_event,
+    make_user,
+    make_version,
+    play_short,
+    record_all,
+    record_short,
+    void,
+)
 from tournament.models import BotVersion, Game, MeetingScore, Tournament
 from tournament.services.annulments import annul, count_again
 from tournament.services.calendar import tend
 from tournament.services.halted import HaltedAct, settle
-from tournament.services.results import keeper
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule.pairings import entered_versions
@@ -85,7 +93,7 @@ def test_after_anything_that_happens_to_games_the_sums_are_theirs(deal: Deal, ki
     for _ in range(25):
         reports = [one for job in deal() for one in play_short(job, lambda *_: chance.choice(RESULTS))]
         chance.shuffle(reports)
-        keeper.record_all([void(one) if chance.random() < 0.2 else one for one in reports])
+        record_all([void(one) if chance.random() < 0.2 else one for one in reports])
         check_scores()
         chance.choice(ACTS)(cup, chance)
         check_scores()

@@ -18,6 +18,7 @@ from tests.support.schedule import (
     make_user,
     make_version,
     play_short,
+    record,
     record_short,
     start_validation,
     void,
@@ -25,7 +26,6 @@ from tests.support.schedule import (
 from tournament.models import BotVersion, FeedEntry, Notice, User
 from tournament.models.feeds import feed_of
 from tournament.services.calendar import tend
-from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import announce, extend, set_times
 from workers.jobs import MAX_VOIDS
 
@@ -113,7 +113,7 @@ def test_a_tournament_of_which_games_were_given_up_has_no_winner(deal: Deal) -> 
     for _ in range(MAX_VOIDS):
         for job in deal():
             for report in play_short(job):
-                keeper.record(void(report))
+                record(void(report))
     assert feed(spring)[-1] == ("Ended: Spring", "Some games could not be played.")
     (notice,) = Notice.objects.filter(user=ada)
     assert notice.is_warning

@@ -17,6 +17,8 @@ from tests.support.schedule import (
     make_event,
     make_version,
     play_short,
+    record,
+    record_all,
     record_short,
     void,
 )
@@ -84,9 +86,9 @@ def test_a_round_waits_for_every_game_of_the_one_before(deal: Deal) -> None:
     jobs = deal()
     reports = [report for job in jobs for report in play_short(job)]
     for report in reports[:-1]:
-        keeper.record(report)
+        record(report)
         assert tend() == 0
-    keeper.record(reports[-1])
+    record(reports[-1])
     assert tend() == 1
     assert tend() == 0
     assert Counter(tournament.pairings.values_list("round", flat=True)) == {1: 2, 2: 2}
@@ -169,7 +171,7 @@ def test_a_game_that_cannot_be_played_keeps_no_event_waiting(deal: Deal, kind: s
     for _ in range(MAX_VOIDS):
         for job in deal():
             for report in play_short(job, first_name_wins):
-                keeper.record(void(report) if report.key == bad else report)
+                record(void(report) if report.key == bad else report)
     assert Game.objects.get(key=bad).state == Game.State.HALTED
     (met, *_) = played_meetings(tournament)["duploline"]
     assert (met.first_points, met.second_points) == (1.5, 0.5)
@@ -190,7 +192,7 @@ def test_what_a_round_is_made_of_does_not_depend_on_the_order_of_its_results(dea
             while jobs := deal():
                 reports += [report for job in jobs for report in play_short(job, first_name_wins)]
                 random.Random(order).shuffle(reports)
-                keeper.record_all(reports)
+                record_all(reports)
             tend()
             event.refresh_from_db()
         fields = ("ladder", "round", "number", "first", "second", "opening", "seed")

@@ -18,6 +18,7 @@ from tests.support.schedule import (
     make_version,
     make_worker,
     play_all,
+    record,
 )
 from tournament.models import Attempt, BotVersion, Game, Pairing, Tournament
 from tournament.services.calendar import tend
@@ -208,13 +209,13 @@ def test_a_cancelled_tournament_keeps_its_results_and_ignores_later_ones(deal: D
     tournament = make_tournament(pairs=20)
     first, second, *_ = deal()
     for report in play_all(first):
-        keeper.record(report)
+        record(report)
     cancel(tournament)
     assert tournament.state == Tournament.State.CANCELLED
     assert tournament.games.filter(state=Game.State.DONE).count() == 2
     assert tournament.games.filter(state=Game.State.CANCELLED).count() == 38
     assert not Attempt.objects.filter(ended_at__isnull=True).exists()
-    assert [keeper.record(report) for report in play_all(second)] == [keeper.IgnoredReport("late")] * 2
+    assert [record(report) for report in play_all(second)] == [keeper.IgnoredReport("late")] * 2
     assert deal() == []
     with pytest.raises(TournamentError, match="is cancelled already"):
         cancel(tournament)
@@ -234,7 +235,7 @@ def test_the_estimate_follows_the_limits_and_then_experience(deal: Deal) -> None
     make_tournament(versions=versions)
     for job in deal():
         for report in play_all(job):
-            keeper.record(report)
+            record(report)
     assert seconds("1+0.1", pairs=3) == pytest.approx(6 * 1.3 / 2)
     assert seconds("1+0.1") == pytest.approx(2 * 1.3) != guessed  # one slot plays both games of a pair
 

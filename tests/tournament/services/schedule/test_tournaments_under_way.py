@@ -25,6 +25,7 @@ from tests.support.schedule import (
     play_all,
     play_short,
     post,
+    record_all,
     record_short,
     start_validation,
 )
@@ -251,7 +252,7 @@ def test_a_tournament_that_fails_is_logged_and_the_others_take_their_steps(
 def play_to_its_end(tournament: Tournament, deal: Deal) -> None:
     """Random games, which are all rated, until nothing is left to play."""
     while jobs := deal():
-        keeper.record_all([report for job in jobs for report in play_all(job)])
+        record_all([report for job in jobs for report in play_all(job)])
         tend()
     tournament.refresh_from_db()
 
@@ -260,7 +261,7 @@ def play_to_its_end(tournament: Tournament, deal: Deal) -> None:
 def test_a_cancelled_tournament_is_continued_and_plays_each_game_once(kind: str, deal: Deal) -> None:
     tournament = make_event(kind, bots=4, pairs=2)
     first, *others = deal()
-    keeper.record_all(list(play_all(first)))
+    record_all(list(play_all(first)))
     before = list(RatingEvent.objects.order_by("pk").values())
     cancel(tournament)
     assert record_short(others, all_drawn) == [

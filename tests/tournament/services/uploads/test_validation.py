@@ -29,6 +29,7 @@ from tests.support.schedule import (
     play,
     play_all,
     post,
+    record,
     start_validation,
     void,
 )
@@ -48,7 +49,7 @@ from tournament.services.calendar import sweep
 from tournament.services.fair_share import used_today
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.results import keeper
-from tournament.services.stopping import end_jobs, release
+from tournament.services.stopping import MAX_TRIES, end_jobs, release
 from tournament.services.uploads import stopping, validation
 from tournament.services.uploads.stopping import stop_validation
 from tournament.services.uploads.submission import BundleError, submit_bundle
@@ -167,7 +168,7 @@ def test_a_version_that_plays_itself_on_every_ladder_is_valid_and_active(submit:
     assert not version.activities.exists()
     for job in jobs:
         for report in play_all(job):
-            assert isinstance(keeper.record(report), keeper.Recorded)
+            assert isinstance(record(report), keeper.Recorded)
     version.refresh_from_db()
     assert (version.state, version.state_reason) == (State.VALID, "")
     assert sorted(active.ladder_id for active in version.activities.all()) == ["dogon-kulei", "duploline"]
@@ -234,7 +235,7 @@ def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
 
 def test_after_three_failures_it_waits_and_says_why(submit: Submit, hear: Hear, taken: Taken) -> None:
     version = submit()
-    for _ in range(validation.MAX_TRIES):
+    for _ in range(MAX_TRIES):
         hear(version, ComplianceEnding.FAILED, why="the disk is full")
     assert version.state == State.WAITING
     assert version.state_reason == "it could not be checked in 3 attempts, the last: the disk is full"
@@ -244,7 +245,7 @@ def test_after_three_failures_it_waits_and_says_why(submit: Submit, hear: Hear, 
 
 def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Hear) -> None:
     version = submit()
-    for _ in range(5 * validation.MAX_TRIES):
+    for _ in range(5 * MAX_TRIES):
         hear(version, ComplianceEnding.RETURNED)
     assert version.state == State.VALIDATING
 
@@ -416,7 +417,7 @@ def validating(submit: Submit, deal: Deal) -> Validating:
 def test_any_forfeit_refuses_a_version_with_its_reason(validating: Validating, on_commit: OnCommit) -> None:
     version, job = validating
     with on_commit():
-        keeper.record(forfeit(play(job, job.games[0]), "no answer in 1.05 s"))
+        record(forfeit(play(job, job.games[0]), "no answer in 1.05 s"))
     version.refresh_from_db()
     assert version.state == State.REFUSED
     assert version.state_reason == (
@@ -429,14 +430,14 @@ def test_any_forfeit_refuses_a_version_with_its_reason(validating: Validating, o
 def test_a_resignation_is_no_fault(validating: Validating) -> None:
     version, job = validating
     report = forfeit(play(job, job.games[0]), "")
-    keeper.record(replace(report, termination="resignation", fault="none", result=Result.BLACK_WINS))
+    record(replace(report, termination="resignation", fault="none", result=Result.BLACK_WINS))
     version.refresh_from_db()
     assert version.state == State.VALID
 
 
 def test_a_bot_that_cannot_start_is_refused(validating: Validating) -> None:
     version, job = validating
-    keeper.record(void(play(job, job.games[0]), f"{BOTH_UNABLE}: main.py"))
+    record(void(play(job, job.games[0]), f"{BOTH_UNABLE}: main.py"))
     version.refresh_from_db()
     assert version.state == State.REFUSED
     assert version.state_reason == (
@@ -447,7 +448,7 @@ def test_a_bot_that_cannot_start_is_refused(validating: Validating) -> None:
 def test_a_game_that_our_own_side_cannot_play_refuses_nobody(validating: Validating, deal: Deal) -> None:
     version, job = validating
     for _ in range(3):
-        keeper.record(void(play(job, job.games[0]), "the disk is full"))
+        record(void(play(job, job.games[0]), "the disk is full"))
         job = next(iter(deal()), job)
     version.refresh_from_db()
     assert version.state == State.WAITING

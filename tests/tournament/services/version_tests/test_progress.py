@@ -26,6 +26,8 @@ from tests.support.schedule import (
     open_door,
     play_all,
     play_short,
+    record,
+    record_all,
     void,
 )
 from tournament.caches import cache
@@ -76,7 +78,7 @@ def reports_of(jobs: list[GameJob], result_of: ResultOf) -> list[GameReport]:
 def play_out(deal: Deal, result_of: ResultOf) -> None:
     """Play until nothing is sent any more."""
     while jobs := deal():
-        keeper.record_all(reports_of(jobs, result_of))
+        record_all(reports_of(jobs, result_of))
         tend_tests()
 
 
@@ -97,7 +99,7 @@ def test_a_test_starts_with_a_few_pairs_and_makes_more_as_games_are_recorded(own
     assert [job.engines[0].version for job in jobs] == ["2"] * len(jobs)
     assert [game.white for job in jobs for game in job.games] == [0, 1] * len(jobs)
     assert len({job.opening for job in jobs}) == len(jobs)
-    keeper.record_all(reports_of(jobs[:1], all_drawn))
+    record_all(reports_of(jobs[:1], all_drawn))
     assert tend_tests() == 1
     tournament.refresh_from_db()
     assert tournament.games_total == 2 * progress.BATCHES_AHEAD + 2
@@ -107,7 +109,7 @@ def test_a_test_starts_with_a_few_pairs_and_makes_more_as_games_are_recorded(own
 
 def test_short_games_are_made_many_at_a_time(owner: User, deal: Deal) -> None:
     tournament = make_test(owner, elo1=5.0)
-    keeper.record_all(reports_of(deal(), all_drawn))
+    record_all(reports_of(deal(), all_drawn))
     Game.objects.update(started_at=timezone.now(), finished_at=timezone.now())
     cache.clear()  # of durations
     tend_tests()
@@ -150,10 +152,10 @@ def test_games_that_are_not_recorded_at_the_verdict_are_cancelled_and_do_not_cou
         if under_way is not None:
             begin_game(under_way.games[0])
             late += reports_of([under_way], baseline_wins)
-        keeper.record_all(reports_of(jobs, candidate_wins))
+        record_all(reports_of(jobs, candidate_wins))
         tend_tests()
         if under_way is not None and state_of(tournament).outcome == Outcome.RUNNING:
-            keeper.record_all(reports_of([under_way], candidate_wins))
+            record_all(reports_of([under_way], candidate_wins))
             late.clear()
     decided = state_of(tournament)
     assert late
@@ -162,7 +164,7 @@ def test_games_that_are_not_recorded_at_the_verdict_are_cancelled_and_do_not_cou
     assert not tournament.games.filter(state__in=open_states).exists()
     assert not Attempt.objects.filter(ended_at__isnull=True).exists()
     assert not LiveGame.objects.exists()
-    answers = keeper.record_all(late)
+    answers = record_all(late)
     assert answers == [keeper.IgnoredReport("late")] * len(late)
     assert (tend_tests(), advance(tournament.pk)) == (0, False)
     after = state_of(tournament)
@@ -175,7 +177,7 @@ def test_a_pair_counts_once_however_often_its_games_are_reported_and_steps_are_t
     tournament = make_test(owner)
     reports = reports_of(deal(), candidate_wins)
     for _ in range(3):
-        keeper.record_all(reports)
+        record_all(reports)
         tend_tests()
         advance(tournament.pk)
     test = state_of(tournament)
@@ -188,7 +190,7 @@ def test_a_kill_between_the_result_and_the_count_loses_no_pair(
     owner: User, deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tournament = make_test(owner)
-    keeper.record_all(reports_of(deal(), candidate_wins))
+    record_all(reports_of(deal(), candidate_wins))
     with monkeypatch.context() as patched:
         patched.setattr(progress, "_make_pairs", _killed)
         assert tend_tests() == 0
@@ -204,14 +206,14 @@ def _killed(*_: object) -> None:
 def test_pairs_count_in_their_order_and_only_whole(owner: User, deal: Deal) -> None:
     tournament = make_test(owner)
     first, second = deal()
-    keeper.record_all(reports_of([second], candidate_wins))
+    record_all(reports_of([second], candidate_wins))
     tend_tests()
     assert state_of(tournament).looked_at == 0
     one, other = reports_of([first], baseline_wins)
-    keeper.record(one)
+    record(one)
     tend_tests()
     assert state_of(tournament).looked_at == 0
-    keeper.record(other)
+    record(other)
     tend_tests()
     test = state_of(tournament)
     assert [pair.half_points for pair in test.counted.order_by("number")] == [0, 4]
@@ -241,8 +243,8 @@ def play_shuffled(deal: Deal, seed: int, slots: int, settings: Settings) -> None
             return
         source.shuffle(held)
         cut = source.randint(1, len(held))
-        keeper.record_all(held[:cut])
-        keeper.record_all(held[: cut // 2])
+        record_all(held[:cut])
+        record_all(held[: cut // 2])
         held = held[cut:]
         tend_tests()
         held = [one for one in held if Attempt.objects.filter(pk=one.attempt, ended_at=None).exists()]
@@ -275,7 +277,7 @@ def test_a_test_without_verdict_ends_at_its_largest_number_of_games(owner: User,
 def test_an_owner_stops_a_test_and_its_counted_pairs_stay(owner: User, deal: Deal) -> None:
     tournament = make_test(owner)
     jobs = deal()
-    keeper.record_all(reports_of(jobs[:1], candidate_wins))
+    record_all(reports_of(jobs[:1], candidate_wins))
     stop_test(tournament, "its owner stopped it")
     test = state_of(tournament)
     assert (test.outcome, tournament.state) == (Outcome.STOPPED, State.CANCELLED)
@@ -291,7 +293,7 @@ def test_a_verdict_that_is_reached_already_is_not_undone_by_a_stop(
 ) -> None:
     settings.SLOTS = 40
     tournament = make_test(owner, elo1=200.0)
-    keeper.record_all(reports_of(deal(), candidate_wins))
+    record_all(reports_of(deal(), candidate_wins))
     with pytest.raises(TournamentError, match="is over already"):
         stop_test(tournament, "too late")
     test = state_of(tournament)
@@ -302,18 +304,18 @@ def test_a_verdict_that_is_reached_already_is_not_undone_by_a_stop(
 def give_up(job: GameJob, deal: Deal) -> None:
     """Report a job's first game as void until it is given up, and its second as drawn."""
     first, *rest = reports_of([job], all_drawn)
-    keeper.record_all(rest)
-    keeper.record(void(first))
+    record_all(rest)
+    record(void(first))
     for _ in range(MAX_VOIDS - 1):
         again = next(one for one in deal() if one.games[0].key == first.key)
-        keeper.record(void(next(play_all(again))))
+        record(void(next(play_all(again))))
     assert Game.objects.get(key=first.key).state == Game.State.HALTED
 
 
 def test_a_pair_that_cannot_be_played_is_left_out(owner: User, deal: Deal) -> None:
     tournament = make_test(owner)
     first, second = deal()
-    keeper.record_all(reports_of([second], candidate_wins))
+    record_all(reports_of([second], candidate_wins))
     give_up(first, deal)
     tend_tests()
     test = state_of(tournament)
@@ -337,7 +339,7 @@ def test_a_test_whose_pairs_cannot_be_played_is_stopped(
 def test_a_test_ends_when_one_of_its_versions_is_withdrawn(owner: User, deal: Deal) -> None:
     tournament = make_test(owner)
     withdraw(BotVersion.objects.get(number=2), "it lost 5 games in a row")
-    keeper.record_all(reports_of(deal()[:1], baseline_wins))
+    record_all(reports_of(deal()[:1], baseline_wins))
     tend_tests()
     assert state_of(tournament).outcome == Outcome.STOPPED
     assert (tournament.state_reason, state_of(tournament).counts) == ("Ada v2 is withdrawn", [1, 0, 0, 0, 0])
@@ -345,7 +347,7 @@ def test_a_test_ends_when_one_of_its_versions_is_withdrawn(owner: User, deal: De
 
 def test_no_rating_changes(owner: User, deal: Deal) -> None:
     make_test(owner)
-    keeper.record_all(reports_of(deal(), candidate_wins))
+    record_all(reports_of(deal(), candidate_wins))
     assert Game.objects.done().exists()
     assert not Game.objects.filter(rated=True).exists()
     assert not LadderRating.objects.exists()
@@ -358,7 +360,7 @@ def test_one_faulty_test_does_not_stop_the_others(
 ) -> None:
     settings.SLOTS = 4
     faulty, sound = make_test(owner), make_test(owner, seed=2)
-    keeper.record_all(reports_of(deal(), candidate_wins))
+    record_all(reports_of(deal(), candidate_wins))
     Tournament.objects.filter(pk=faulty.pk).update(ladders=[])
     assert tend_tests() == 1
     assert state_of(sound).looked_at > 0
@@ -376,7 +378,7 @@ def test_games_of_a_test_come_after_those_of_every_tournament(owner: User, deal:
     make_test(owner, seed=2)
     begun = deal()
     assert names(begun) == ["ada-v2-against-v1", "ada-v4-against-v3"] * 2
-    keeper.record_all(reports_of(begun, all_drawn))
+    record_all(reports_of(begun, all_drawn))
     tournament = make_tournament(pairs=3)
     set_priority(tournament, -100)
     tend_tests()
@@ -385,7 +387,7 @@ def test_games_of_a_test_come_after_those_of_every_tournament(owner: User, deal:
 
 def test_a_test_plays_between_the_rounds_of_a_tournament(owner: User, deal: Deal) -> None:
     make_event("swiss", bots=4, rounds=2)
-    keeper.record_all(reports_of(deal(), all_drawn))
+    record_all(reports_of(deal(), all_drawn))
     test = make_test(owner)
     begun = ask()
     assert begun is not None
@@ -400,7 +402,7 @@ def test_a_game_of_a_test_that_is_being_played_is_not_interrupted(owner: User, d
     begin_game(begun.games[0])
     make_tournament(pairs=5)
     assert set(names(deal())) == {"test-match"}
-    answers = keeper.record_all(reports_of([begun], candidate_wins))
+    answers = record_all(reports_of([begun], candidate_wins))
     assert all(isinstance(answer, keeper.Recorded) for answer in answers)
 
 
@@ -412,7 +414,7 @@ def test_ladder_games_are_made_and_sent_before_those_of_a_test(
     make_version("Bob", owner=make_user("bob"))
     for seed in (1, 2):
         make_test(owner, seed=seed)
-    keeper.record_all(reports_of(deal(), all_drawn))
+    record_all(reports_of(deal(), all_drawn))
     assert may_make_pair(-100)
     tend()
     assert names(deal())[0] == "ladder-duploline"

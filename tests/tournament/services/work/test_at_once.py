@@ -177,7 +177,7 @@ def test_a_lease_that_is_renewed_and_the_release_of_its_job(
     def give_up() -> None:
         assert len(release(held, timezone.now())) == 1
 
-    meet(held, lambda: renew(uuid.UUID(jobs[0].job), timezone.now()), give_up)
+    meet(held, lambda: renew(Job.objects.get(pk=jobs[0].job), timezone.now()), give_up)
 
 
 def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:

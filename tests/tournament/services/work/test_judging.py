@@ -21,12 +21,14 @@ from tests.support.schedule import (
     open_door,
     play_short,
     post,
+    record_all,
 )
 from tournament.models import Attempt, Bot, BotSearch, BotVersion, Exam, Game, Job, Notice, SlotUse, Worker
 from tournament.services.calendar import sweep
-from tournament.services.results import keeper
 from tournament.services.searching import request_search
+from tournament.services.stopping import MAX_TRIES
 from tournament.services.uploads import validation
+from tournament.services.work import leases
 from tournament.services.work.judging import FAILURES_IN_A_ROW, judge, lift_quarantine
 from tournament.services.work.leases import LEASE, START_SECONDS
 from tournament.services.work.searches import LATELY
@@ -86,6 +88,43 @@ def test_a_worker_that_reports_nothing_is_quarantined_and_ends_no_game(site: Sit
     assert set(tournament.games.values_list("state", "lost")) == {("waiting", 0)}, "nothing counts"
 
 
+def test_losses_are_judged_though_the_keeper_was_killed_before_that(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        if not Job.objects.held().exists():
+            raise KeyboardInterrupt
+
+    make_tournament(bots=6)
+    bad = make_worker(8, name="players@bad")
+    for _ in range(FAILURES_IN_A_ROW - 1):
+        site.lose(bad, *range(8))
+    with monkeypatch.context() as patch:
+        patch.setattr(leases, "judge_all", die)
+        with pytest.raises(KeyboardInterrupt):
+            site.lose(bad, *range(8))
+    assert not is_quarantined(bad)
+    site.run(STEP)
+    assert is_quarantined(bad)
+
+
+def test_a_game_is_halted_though_the_keeper_was_killed_before_that(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    tournament = make_tournament(pairs=1)
+    tournament.games.update(lost=MAX_LOST - 1)
+    bad = make_worker(1, name="players@bad")
+    with monkeypatch.context() as patch:
+        patch.setattr(leases, "halt_after_failures", die)
+        with pytest.raises(KeyboardInterrupt):
+            site.lose(bad)
+    site.run(STEP)
+    assert set(tournament.games.values_list("state", flat=True)) == {"halted"}
+
+
 def test_all_that_a_dead_machine_held_counts_as_one_loss(site: Site) -> None:
     make_tournament(bots=6)
     worker = make_worker(8)
@@ -94,7 +133,7 @@ def test_all_that_a_dead_machine_held_counts_as_one_loss(site: Site) -> None:
     assert not is_quarantined(worker)
     batch = ask(worker)
     assert batch is not None
-    keeper.record_all([next(play_short(batch.jobs[0]))])
+    record_all([next(play_short(batch.jobs[0]))])
     site.lose(worker, 1)
     assert not is_quarantined(worker), "there was a result"
 
@@ -183,7 +222,7 @@ def test_one_worker_s_lost_checks_put_no_version_off_that_another_may_check(site
     validation.begin(version, site.now)
     bad = make_worker(1, name="checks@bad", takes="checks")
     other = make_worker(1, name="checks@west", takes="checks")
-    for _ in range(2 * validation.MAX_TRIES):
+    for _ in range(2 * MAX_TRIES):
         site.lose(bad)
     version.refresh_from_db()
     assert version.state == BotVersion.State.VALIDATING
@@ -210,7 +249,7 @@ def test_a_check_does_not_wait_for_a_worker_that_runs_no_uploads(site: Site) -> 
     validation.begin(version, site.now)
     bad = make_worker(1, name="checks@bad", takes="checks")
     make_worker(1, name="checks@west", takes="checks", refusal="its sandbox is of level C")
-    for _ in range(validation.MAX_TRIES):
+    for _ in range(MAX_TRIES):
         site.lose(bad)
     version.refresh_from_db()
     assert "could not be checked" in version.state_reason

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import uuid
 
 import pytest
 from django.db import DatabaseError, connection
@@ -97,7 +96,7 @@ def test_a_post_renews_the_lease_of_the_whole_job_once_a_third_is_used(site: Sit
     begin_game(games_of(batch)[0])
     site.now += LEASE / 3 - seconds(1)
     with CaptureQueriesContext(connection) as made:
-        renew(uuid.UUID(batch.job), site.now)
+        renew(Job.objects.get(pk=batch.job), site.now)
     assert len(made) == 1
     assert leases_of(batch) == {granted}
     site.now += seconds(2)

@@ -24,6 +24,8 @@ from tests.support.schedule import (
     make_worker,
     play_short,
     post,
+    record,
+    record_all,
     return_games,
     start_validation,
     void,
@@ -65,7 +67,7 @@ def tournaments_of(batches: Sequence[Batch]) -> list[str]:
 def play(batch: Batch, seconds: float = 1.0) -> None:
     """Record a batch whose games took so long."""
     end = (BEGUN + datetime.timedelta(seconds=seconds)).isoformat()
-    keeper.record_all([replace(report, finished=end) for job in batch.jobs for report in play_short(job)])
+    record_all([replace(report, finished=end) for job in batch.jobs for report in play_short(job)])
     cache.clear()
 
 
@@ -168,7 +170,7 @@ def test_a_game_that_came_back_is_taken_alone_under_the_same_key(worker: Worker)
     make_tournament()
     batch = taken(ask())
     first, second = play_short(batch.jobs[0])
-    keeper.record(first)
+    record(first)
     return_games(second)
     (again,) = games_of(taken(ask()))
     assert (again.key, again.white) == (second.key, 1)
@@ -180,7 +182,7 @@ def test_a_void_and_a_return_cost_no_other_game_of_the_batch(worker: Worker) -> 
     play(taken(ask()), 0.1)
     batch = taken(ask())
     (first, second), *_, last = [list(play_short(job)) for job in batch.jobs]
-    keeper.record_all([first, void(second)])
+    record_all([first, void(second)])
     return_games(*last)
     states = {game.key: (game.state, game.voids, game.lost) for game in Game.objects.all()}
     assert states[first.key] == ("done", 0, 0)

@@ -24,6 +24,8 @@ from tests.support.schedule import (
     make_version,
     open_door,
     play,
+    record,
+    record_all,
     start_validation,
     void,
 )
@@ -84,7 +86,7 @@ def void_all(deal: Deal) -> None:
     """Have the worker void every game that is given out now."""
     for job in deal():
         for game in job.games:
-            keeper.record(by(void(play(job, game))))
+            record(by(void(play(job, game))))
 
 
 def test_a_worker_is_known_by_its_first_heartbeat_and_admitted(hear: Hear, answers: list[Admission]) -> None:
@@ -252,7 +254,7 @@ def test_a_released_worker_begins_anew(hear: Hear, deal: Deal, answers: list[Adm
     hear(beat())
     assert [answer.admitted for answer in answers] == [True, False, True]
     job = deal()[0]
-    keeper.record(by(void(play(job, job.games[0]))))
+    record(by(void(play(job, job.games[0]))))
     assert not Worker.objects.get().is_quarantined
     assert game_of(play(job, job.games[0])).voids == 1
 
@@ -262,7 +264,7 @@ def test_voids_with_results_between_them_are_no_quarantine(hear: Hear, deal: Dea
     hear(beat())
     for number, job in enumerate(deal()):
         one, two = (play(job, game) for game in job.games)
-        keeper.record_all([by(void(one)), by(two)] if number % 2 else [by(two), by(void(one))])
+        record_all([by(void(one)), by(two)] if number % 2 else [by(two), by(void(one))])
     assert not Worker.objects.get().is_quarantined
     assert Game.objects.filter(voids=1).count() > judging.FAILURES_IN_A_ROW
 
@@ -286,11 +288,11 @@ def test_a_bot_that_others_play_is_not_the_trouble(hear: Hear, deal: Deal) -> No
     west = hear(beat("players@west"))
     east = Worker.objects.get(name="players@east")
     first, other, second = (one.jobs[0] for one in (ask(east), ask(west), ask(east, 1)) if one)
-    keeper.record_all([by(void(play(first, game))) for game in first.games])
-    keeper.record(replace(play(other, other.games[0]), worker="players@west/1"))
+    record_all([by(void(play(first, game))) for game in first.games])
+    record(replace(play(other, other.games[0]), worker="players@west/1"))
     quarantined = Worker.objects.filter(quarantined_at__isnull=False).values_list("name", flat=True)
     assert list(quarantined) == []
-    keeper.record(by(void(play(second, second.games[0]))))
+    record(by(void(play(second, second.games[0]))))
     assert list(quarantined.all()) == ["players@east"]
     assert tournament.games.filter(voids__gt=0).count() == 0
 
@@ -303,7 +305,7 @@ def test_voids_that_a_sound_worker_must_tell_are_no_quarantine(hear: Hear, deal:
     hear(beat())
     for job in deal():
         for game in job.games:
-            keeper.record(by(replace(void(play(job, game)), evidence=evidence)))
+            record(by(replace(void(play(job, game)), evidence=evidence)))
     assert not Worker.objects.get().is_quarantined
 
 
@@ -313,7 +315,7 @@ def test_a_quarantined_worker_halts_no_game_at_once_either(hear: Hear, deal: Dea
     (job,) = deal()
     judging.quarantine(worker, "it smells", timezone.now())
     told = replace(void(play(job, job.games[0])), evidence=f"{BOTH_UNABLE}: white: no")
-    keeper.record(by(told, "validators@east"))
+    record(by(told, "validators@east"))
     assert Game.objects.get(key=job.games[0].key).state == Game.State.WAITING
 
 
@@ -324,7 +326,7 @@ def test_the_void_that_quarantines_its_worker_does_not_halt_its_game(hear: Hear,
     jobs = deal()
     for job in jobs[:3]:
         Game.objects.filter(key=job.games[0].key).update(voids=0 if job is not jobs[2] else MAX_VOIDS - 1)
-        keeper.record(by(void(play(job, job.games[0]))))
+        record(by(void(play(job, job.games[0]))))
     assert Worker.objects.get().is_quarantined
     last = Game.objects.get(key=jobs[2].games[0].key)
     assert (last.state, last.voids) == (Game.State.WAITING, MAX_VOIDS - 1)
@@ -336,7 +338,7 @@ def test_a_good_result_of_a_quarantined_worker_is_recorded_all_the_same(hear: He
     worker = hear(beat())
     (job,) = deal()
     judging.quarantine(worker, "it smells", timezone.now())
-    assert isinstance(keeper.record(by(play(job, job.games[0]))), keeper.Recorded)
+    assert isinstance(record(by(play(job, job.games[0]))), keeper.Recorded)
     assert Attempt.objects.filter(end=Attempt.End.RECORDED).count() == 1
 
 

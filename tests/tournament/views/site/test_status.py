@@ -22,6 +22,7 @@ from tests.support.schedule import (
     make_worker,
     play_all,
     post,
+    record_all,
     void,
 )
 from tests.tournament.conftest import FakeRedis
@@ -31,7 +32,6 @@ from tournament.monitoring.conditions import conditions
 from tournament.services import disk
 from tournament.services.accounts.acts import BACKUP
 from tournament.services.calendar import tend
-from tournament.services.results import keeper
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.pairings import entered_versions
 from workers.jobs import BOTH_UNABLE, MAX_VOIDS
@@ -177,7 +177,7 @@ def test_no_owner_can_fill_the_halted_games(deal: Deal) -> None:
     assert troubles() == {}
     for _ in range(MAX_VOIDS):
         for job in deal():
-            keeper.record_all([void(report, f"{BOTH_UNABLE}: white: no ugiok") for report in play_all(job)])
+            record_all([void(report, f"{BOTH_UNABLE}: white: no ugiok") for report in play_all(job)])
     assert Game.objects.filter(state=Game.State.HALTED).count() == 6
     assert troubles() == {}
 

@@ -12,9 +12,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address
-from tests.support.schedule import Deal, make_test, make_worker, open_door, play_short
+from tests.support.schedule import Deal, make_test, make_worker, open_door, play_short, record, record_all
 from tournament.models import CountedPair, Tournament, VersionTest
-from tournament.services.results import keeper
 from tournament.services.version_tests.progress import stop_test, tend_tests
 from tournament.views.version_tests import version_tests
 from workers.intervals import interval
@@ -45,7 +44,7 @@ def play(deal: Deal, pairs: int | None = None) -> None:
     left = pairs
     while left != 0 and (jobs := deal()):
         for job in jobs[:left]:
-            keeper.record_all(list(play_short(job, candidate_leads)))
+            record_all(list(play_short(job, candidate_leads)))
         left = None if left is None else left - min(left, len(jobs))
         tend_tests()
 
@@ -98,10 +97,10 @@ def test_games_of_incomplete_pairs_are_shown_as_not_counted(
 ) -> None:
     settings.SLOTS = 4
     first, second = deal()
-    keeper.record(next(play_short(first, candidate_leads)))
+    record(next(play_short(first, candidate_leads)))
     tend_tests()
     assert "1 more game: their pair is not complete" in page_of(client, tested)
-    keeper.record_all(list(play_short(second, candidate_leads)))
+    record_all(list(play_short(second, candidate_leads)))
     tend_tests()
     assert "3 more games: their pair is not complete" in page_of(client, tested)
 
@@ -138,7 +137,7 @@ def test_each_number_of_a_test_leads_to_its_games_and_no_others(
     client: Client, tested: Tournament, deal: Deal
 ) -> None:
     play(deal, 4)
-    keeper.record(next(play_short(deal()[0], candidate_leads)))  # of a pair that is not complete
+    record(next(play_short(deal()[0], candidate_leads)))  # of a pair that is not complete
     CountedPair.objects.filter(number=2).update(half_points=1)
     VersionTest.objects.update(counts=[0, 1, 0, 3, 0])
     found = re.findall(r'<a href="(/games/[?][^"]*pair=[^"]*)">(\d+)(?: \w+)?</a>', page_of(client, tested))
