@@ -10,9 +10,8 @@ from playwright.sync_api import Page, expect
 from engines.rules.base import Result
 from tests.e2e.pages import box_of, log_in
 from tests.support.filled_site import LADDER, Site, add_version
-from tests.support.schedule import make_test, make_workers, play_short, take_all
+from tests.support.schedule import make_test, make_workers, play_short, record_all, take_all
 from tournament.models import Tournament, VersionTest
-from tournament.services.results import keeper
 from tournament.services.version_tests.progress import tend_tests
 from workers.jobs import GameJob, JobGame
 
@@ -26,7 +25,7 @@ def play(rounds: int) -> None:
     make_workers()
     for _ in range(rounds):
         for job in (job for batch in take_all() for job in batch.jobs):
-            keeper.record_all(list(play_short(job, candidate_leads)))
+            record_all(list(play_short(job, candidate_leads)))
         tend_tests()
 
 

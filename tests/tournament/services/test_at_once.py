@@ -21,6 +21,8 @@ from tests.support.schedule import (
     make_version,
     make_workers,
     play_short,
+    record,
+    record_all,
     record_short,
     take_jobs,
 )
@@ -60,7 +62,7 @@ def test_every_report_delivered_three_times_at_once_is_recorded_once() -> None:
     while jobs := take_jobs():
         for job in jobs:
             for report in play_short(job):
-                results = at_once(*[lambda report=report: keeper.record(report)] * 3)
+                results = at_once(*[lambda report=report: record(report)] * 3)
                 outcomes.update(getattr(r, "reason", type(r).__name__) for r in results)
     assert outcomes.pop("Recorded") == 12
     assert set(outcomes) <= {"repeat", "late"}
@@ -72,7 +74,7 @@ def test_different_games_reported_at_once_get_each_their_number() -> None:
     tournament = make_tournament(bots=3, pairs=2, ladders=["dogon-kulei"])
     while jobs := take_jobs():
         reports = [report for job in jobs for report in play_short(job)]
-        results = at_once(*[lambda report=report: keeper.record(report) for report in reports])
+        results = at_once(*[lambda report=report: record(report) for report in reports])
         assert all(isinstance(result, keeper.Recorded) for result in results), results
     check_consistent(tournament)
 
@@ -96,11 +98,11 @@ def test_a_failed_transaction_leaves_nothing_and_the_report_can_come_again(
     with monkeypatch.context() as patch:
         patch.setattr(effects, "count_finished", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            keeper.record(first)
+            record(first)
     assert not GameRecord.objects.exists()
     assert not RatingEvent.objects.exists()
     for report in (first, second):
-        assert isinstance(keeper.record(report), keeper.Recorded)
+        assert isinstance(record(report), keeper.Recorded)
     check_consistent(tournament)
 
 
@@ -161,7 +163,7 @@ def test_a_pair_is_made_once_and_counts_once_whatever_is_called_at_once() -> Non
     tournament = make_test(make_user())
     while jobs := take_jobs():
         reports = [report for job in jobs for report in play_short(job, candidate_wins)]
-        calls = [lambda reports=reports: keeper.record_all(reports)] * 2
+        calls = [lambda reports=reports: record_all(reports)] * 2
         at_once(*calls, tend_tests, tend_tests, tend_tests)
         tend_tests()
     test = VersionTest.objects.get()
@@ -176,7 +178,7 @@ def test_a_pair_is_made_once_and_counts_once_whatever_is_called_at_once() -> Non
 def test_of_a_verdict_and_two_stops_at_once_one_counts() -> None:
     tournament = make_test(make_user(), most_games=8)
     while VersionTest.objects.get().looked_at < 2:
-        keeper.record_all([report for job in take_jobs() for report in play_short(job, all_drawn)][:4])
+        record_all([report for job in take_jobs() for report in play_short(job, all_drawn)][:4])
         tend_tests()
     calls = [lambda: stop_test(tournament, "its owner stopped it")] * 2
     results = at_once(tend_tests, *calls)

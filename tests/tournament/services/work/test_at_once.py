@@ -30,6 +30,8 @@ from tests.support.schedule import (
     news,
     pass_exam,
     play_short,
+    record,
+    record_all,
     take_all,
     void,
 )
@@ -145,9 +147,7 @@ def test_a_void_report_and_a_cancellation(tournament: Tournament, jobs: list[Gam
     """The report may not hold its attempt while it waits for the tournament."""
     report = void(next(play_short(jobs[0])))
     locked = Tournament.objects.filter(pk=tournament.pk)
-    assert meet(locked, lambda: keeper.record(report), lambda: cancel(tournament)) == keeper.IgnoredReport(
-        "late"
-    )
+    assert meet(locked, lambda: record(report), lambda: cancel(tournament)) == keeper.IgnoredReport("late")
     assert set(Game.objects.values_list("state", flat=True)) == {"cancelled"}
 
 
@@ -162,7 +162,7 @@ def test_a_result_and_more_games_of_its_ladder(tournament: Tournament, jobs: lis
     """New games refer to the ladder, whose row the result has locked."""
     report = next(play_short(jobs[0]))
     locked = Tournament.objects.filter(pk=tournament.pk)
-    recorded = meet(locked, lambda: keeper.record(report), lambda: extend(tournament, 1))
+    recorded = meet(locked, lambda: record(report), lambda: extend(tournament, 1))
     assert isinstance(recorded, keeper.Recorded)
     assert tournament.games.count() == 10
     assert Ladder.objects.get(pk="duploline").sequence == 1
@@ -233,8 +233,8 @@ def test_whatever_is_called_at_once_ends_without_a_deadlock(
 ) -> None:
     reports = [report for job in jobs for report in play_short(job)]
     results = at_once(
-        lambda: keeper.record_all([reports[0], void(reports[1]), reports[2]]),
-        lambda: keeper.record_all([void(reports[3]), reports[1]]),
+        lambda: record_all([reports[0], void(reports[1]), reports[2]]),
+        lambda: record_all([void(reports[3]), reports[1]]),
         lambda: [begin_game(job.games[1]) for job in jobs],
         lambda: pause(tournament),
         lambda: [ask(slot=slot, holds=()) for slot in range(8)],
