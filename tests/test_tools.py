@@ -56,6 +56,13 @@ def test_the_changelog_begins_with_the_version_of_the_code() -> None:
     assert len(versions) == len(re.findall(r"^## ", read("CHANGELOG.md"), re.MULTILINE))
 
 
+def test_the_newest_section_of_the_changelog_has_one_change_a_line_and_no_double() -> None:
+    _, _, newest = read("CHANGELOG.md").partition("\n### ")
+    lines = [line for line in newest[: newest.index("\n## ")].splitlines()[1:] if line]
+    assert [line for line in lines if not re.match(r" *- |### ", line)] == []
+    assert len(lines) == len(set(lines))
+
+
 @pytest.mark.parametrize("form", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()), ids=str)
 def test_the_forms_of_issues_can_be_read(form: Any) -> None:
     described = yaml.safe_load(form.read_text())
