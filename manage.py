@@ -9,7 +9,7 @@ def main() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    from tournament.management.sites import check_site
+    from tournament.sites import check_site
 
     try:
         check_site(sys.argv[1:])

@@ -24,8 +24,8 @@ from celery.signals import (
 # Before the app is created: only then does Celery set Django up in its processes.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
 
-from tournament.management.sites import end_without_site
 from tournament.queues import redis_url
+from tournament.sites import end_without_site
 from workers.service.broker import KEEPER, broker_settings
 from workers.watchdog import note_task
 

@@ -264,8 +264,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "tournament.views.errors.NotAllowedPageMiddleware",
-    "tournament.views.errors.TooLargePageMiddleware",
+    "tournament.errors.NotAllowedPageMiddleware",
+    "tournament.errors.TooLargePageMiddleware",
     "tournament.views.logged_in.VisitMiddleware",
 ]
 ROOT_URLCONF = "tournament.urls"
@@ -342,7 +342,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
-CSRF_FAILURE_VIEW = "tournament.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "tournament.errors.csrf_failure"
 LOGIN_URL = "log-in"
 LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "home"

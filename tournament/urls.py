@@ -42,8 +42,8 @@ from tournament.views.site import (
 from tournament.views.tournaments import organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 
-handler400 = "tournament.views.errors.bad_request"
-handler500 = "tournament.views.errors.server_error"
+handler400 = "tournament.errors.bad_request"
+handler500 = "tournament.errors.server_error"
 
 urlpatterns = [
     path("", home.home, name="home"),

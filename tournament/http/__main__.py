@@ -26,7 +26,7 @@ from tournament.http.limits import (
     UNREAD_S,
 )
 from tournament.http.process import show_life
-from tournament.management.sites import end_without_site
+from tournament.sites import end_without_site
 from workers.watchdog import HANGS_S, rearm
 
 STOPPED_S = 40

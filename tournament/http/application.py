@@ -21,7 +21,7 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
-from tournament.http.addresses import behind_proxy, counted_address
+from tournament.addresses import behind_proxy, counted_address
 from tournament.http.limits import (
     BYTES_A_SECOND,
     CHUNK_BYTES,

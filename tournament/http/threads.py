@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from tournament.monitoring.logs import WORKER_PATHS
+
 T = TypeVar("T")
 HEALTH_PATH = "/healthz"
 PASSWORD_PATHS = ("/log-in/", "/sign-up/", "/account/password/", "/account/again/", "/password-reset/")
 """The beginnings of the addresses of forms with a password."""
 SEARCH_PATH = "/games/"
-WORKER_PATHS = ("/api/work/", "/api/workers/")
 EXPORT_PATHS = "/games/games."
 """The list of games and its downloads, whose cost their filters decide."""
 THREADS = {"pages": 4, "work": 4, "health": 1, "passwords": 1, "searches": 1}

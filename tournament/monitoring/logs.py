@@ -16,10 +16,11 @@ from urllib.parse import unquote
 
 from django.http import HttpRequest, HttpResponseBase
 
-from tournament.http.threads import WORKER_PATHS
 from workers.logs import FIELDS, is_json, log_ids
 
 HEADER = "X-Request-ID"
+WORKER_PATHS = ("/api/work/", "/api/workers/")
+"""The beginnings of the addresses that workers use; the access log has those requests only if they fail."""
 REQUEST_ID = "duarena.request_id"
 """The key of the id in a request's ``META``."""
 _LINE = '{address} "{method} {uri} HTTP/{version}" {status} {bytes} {ms} ms "{agent}"'

@@ -14,7 +14,7 @@ from django.utils.crypto import salted_hmac
 
 from engines.rules.base import Position
 from tournament import access
-from tournament.http.addresses import counted_address
+from tournament.addresses import counted_address
 from tournament.models import BotSearch, BotVersion, Game, LadderRating, PersonGame, User, Worker
 from tournament.services.accounts.tokens import TooMuch, spend
 from tournament.services.fair_share import is_exhausted

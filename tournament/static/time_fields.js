@@ -1,7 +1,7 @@
 // @ts-check
-// Fields for times, in the visitor's time zone; `times.js` loads this where a form has one and the zone is not UTC.
+// Fields for times, in the visitor's time zone.
 
-import { hourText, local, MONTHS, PLACE, two, utc } from "./times.js";
+import { hourText, local, MONTHS, PLACE, two, utc, ZONE } from "./times.js";
 
 /** @param {import("./times.js").Numbers} numbers */
 const fieldText = (numbers) => (
@@ -31,4 +31,6 @@ function localizeField(field) {
   show();
 }
 
-/** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[data-utc]")).forEach(localizeField);
+/** @type {NodeListOf<HTMLInputElement>} */
+const fields = document.querySelectorAll("input[data-utc]");
+if (ZONE !== "UTC") fields.forEach(localizeField);

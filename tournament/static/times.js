@@ -5,7 +5,7 @@
 // column and the foot of the page name the zone.
 
 export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const PLACE = ZONE.startsWith("Etc/") ? ZONE : ZONE.slice(ZONE.lastIndexOf("/") + 1).replaceAll("_", " ");
 /** @typedef {ReturnType<typeof local>} Numbers */
 
@@ -102,5 +102,4 @@ function localize() {
 }
 
 localize();
-if (ZONE !== "UTC" && document.querySelector("input[data-utc]")) import("./time_fields.js");
 document.addEventListener("part:shown", localize); // new parts of a page that polls

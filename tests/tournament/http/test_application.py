@@ -16,8 +16,8 @@ from django.urls import path, re_path, reverse
 from pytest_django import Settings
 
 from tests.support.exchanges import LIMIT_S, Exchange, get, in_loop, run, until
+from tournament.addresses import counted_address, plain_address
 from tournament.http import application as module
-from tournament.http.addresses import counted_address, plain_address
 from tournament.http.application import Application
 from tournament.http.limits import LARGE_BYTES, TOO_LARGE
 from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATH, THREADS, kind_of

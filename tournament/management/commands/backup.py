@@ -12,10 +12,10 @@ from django.db import Error
 
 from engines.release import RELEASE
 from tournament.embedded.console import Console
-from tournament.management.sites import INTERRUPTED
 from tournament.services.accounts.acts import BACKUP, record_act
 from tournament.services.backups import BackupError
 from tournament.services.backups.archive import write_archive, write_backup
+from tournament.sites import INTERRUPTED
 
 
 class Command(BaseCommand):

@@ -13,10 +13,10 @@ from engines.records import Record, RecordError, read_headers
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from tournament.embedded.console import Console
-from tournament.management.sites import INTERRUPTED
 from tournament.services.results.corrections import Corrections, RebuildError, read_corrections
 from tournament.services.results.exact import exact_from_records, exact_from_tables
 from tournament.services.results.rebuilding import Rebuilt, rebuild, rebuild_from_records
+from tournament.sites import INTERRUPTED
 
 
 class Command(BaseCommand):

@@ -17,9 +17,9 @@ from tournament.embedded.console import Console
 from tournament.embedded.data_folder import claim_data_folder
 from tournament.embedded.processes.lock import instance_lock
 from tournament.known_database import note_database
-from tournament.management.sites import INTERRUPTED
 from tournament.services.backups import RESTORING, BackupError
 from tournament.services.backups.restoring import is_later, restore_backup
+from tournament.sites import INTERRUPTED
 
 
 class Command(BaseCommand):

@@ -19,7 +19,7 @@ from django.shortcuts import redirect
 from django.urls import get_resolver, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from tournament.http.addresses import plain_address
+from tournament.addresses import plain_address
 from tournament.models import User
 from tournament.models.names import closed_name, look_key, look_keys
 from tournament.services.accounts import mails
