@@ -86,11 +86,11 @@ class Supervisor(AbstractContextManager["Supervisor"]):
             time.sleep(PAUSE_S)
 
     def restart(self, services: Sequence[Service]) -> None:
-        """Kill these services, and start them in this order, as ``start`` does."""
-        for kept in [kept for kept in self._kept if kept.process.service in services]:
-            kept.process.kill()
-            self._kept.remove(kept)
+        """Kill each of these services and start it again, as ``start`` does, in their order."""
         for service in services:
+            for kept in [kept for kept in self._kept if kept.process.service == service]:
+                kept.process.kill()
+                self._kept.remove(kept)
             self.start(service)
 
     def _launch(self, service: Service) -> Guarded:
