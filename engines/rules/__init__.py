@@ -16,6 +16,7 @@ from engines.rules.base import (
     RulesError,
     Side,
     UnknownGame,
+    Word,
 )
 from engines.rules.history import History
 from engines.rules.perft import perft
@@ -36,6 +37,7 @@ __all__ = [
     "Side",
     "UnknownGame",
     "Variant",
+    "Word",
     "find_game",
     "perft",
 ]

@@ -7,9 +7,11 @@ This module does not depend on any game, nor on engines, clocks, records or page
 from __future__ import annotations
 
 import enum
+import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Self
 
 from engines.rules.native import i64, mypyc_attr
@@ -97,6 +99,14 @@ UNDECIDED: Final = Outcome(Result.UNDECIDED, Reason.NONE)
 def quote(text: str) -> str:
     """The ``repr`` of ``text``, shortened for a message."""
     return repr(text) if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]!r}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A part of moves that is no cell: the label of its button, and what it is ("a direction")."""
+
+    label: str
+    noun: str
 
 
 class RulesError(ValueError):
@@ -220,6 +230,23 @@ class Position(metaclass=ABCMeta):
         """
 
     @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        """The parts of moves that are no cells, by their spelling: letters of pieces, signs of directions."""
+        return {}
+
+    def parts(self, token: str) -> list[str]:
+        """What a player chooses for a legal move, in this order: names of cells, and ``words``.
+
+        Other letters and digits, such as ``swap`` or ``x2``, are a part too; other signs only separate parts.
+        No two legal moves may have the same parts.
+        """
+        return _parts_pattern(type(self)).findall(token) or [token]
+
+    def count_captured(self, after: Position) -> int:
+        """How many pieces of the opponent, or seeds, the move to ``after`` captured; 0 without captures."""
+        return 0
+
+    @classmethod
     def symmetries(cls) -> tuple[Symmetry, ...]:
         """The maps of the board under which the rules stay the same; the first is the identity."""
         return ONLY_IDENTITY
@@ -248,3 +275,11 @@ class Position(metaclass=ABCMeta):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.parse({str(self)!r})"
+
+
+@cache
+def _parts_pattern(game: type[Position]) -> re.Pattern[str]:
+    """Finds the parts of a game's tokens: the longest name at a place, else what stands before the next."""
+    names = sorted([*game.initial().board(), *game.words()], key=len, reverse=True)
+    name = "|".join(map(re.escape, names))
+    return re.compile(f"{name}|(?:(?!{name})[A-Za-z0-9])+")

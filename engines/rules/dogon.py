@@ -107,7 +107,17 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from typing import ClassVar, Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
+from engines.rules.base import (
+    UNDECIDED,
+    IllegalMove,
+    Outcome,
+    Position,
+    Reason,
+    Result,
+    Side,
+    Word,
+    next_ply,
+)
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import HOLE_BITS, HOLE_MASK, WORD_BITS, SowingPosition, add_up, pack, unpack
@@ -118,6 +128,12 @@ CREDIT: Final = "Ralf Gering, 2010 (rules as of July 2023)"
 PASS: Final = "pass"
 PASS_PRICE: Final = 2
 """Captured seeds that a pass costs."""
+
+WORDS: Final = {
+    "+": Word("Anticlockwise +", "a direction"),
+    "-": Word("Clockwise −", "a direction"),
+    PASS: Word("Pass", "a pass"),
+}
 
 _MIRRORED: Final = str.maketrans("+-", "-+")
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
@@ -299,6 +315,14 @@ class DogonPosition(SowingPosition):
         if self._side:
             return self._opponent_store, self._own_store
         return self._own_store, self._opponent_store
+
+    @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        return WORDS
+
+    def count_captured(self, after: Position) -> int:
+        assert isinstance(after, DogonPosition)
+        return max(0, after.stores[self.side] - self.stores[self.side])
 
     @property
     def holes(self) -> tuple[int, ...]:

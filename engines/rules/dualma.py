@@ -104,7 +104,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, next_ply
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, Word, next_ply
 from engines.rules.hexagon import Hexagon, by_remainder, cell_at, cells_of, count_cells, remainder
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_turn, split_fields
@@ -115,6 +115,7 @@ DISCS: Final = 11
 """Discs of a colour."""
 
 PASS: Final = "pass"
+WORDS: Final = {PASS: Word("Pass", "a pass")}
 BOARD: Final = Hexagon(5)
 
 _FIELDS: Final = ("rows", "side", "ply")
@@ -275,6 +276,10 @@ class DualmaPosition(Position):
 
     def __str__(self) -> str:
         return f"{BOARD.format_rows(self._content)} {self.side.letter} {self._ply}"
+
+    @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        return WORDS
 
     def board(self) -> Mapping[str, str]:
         return {name: self._content(cell) for name, cell in BOARD.numbers.items()}

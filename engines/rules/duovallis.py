@@ -115,7 +115,17 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, Self, final
 
-from engines.rules.base import MAX_NUMBER, UNDECIDED, IllegalMove, Outcome, Reason, Result, Side, next_ply
+from engines.rules.base import (
+    MAX_NUMBER,
+    UNDECIDED,
+    IllegalMove,
+    Outcome,
+    Position,
+    Reason,
+    Result,
+    Side,
+    next_ply,
+)
 from engines.rules.native import i64, mypyc_attr
 from engines.rules.notation import field_error, parse_number, parse_turn, split_fields, split_parts
 from engines.rules.sowing import (
@@ -265,6 +275,11 @@ class DuovallisPosition(SowingPosition):
         """The numbers of white and black stones in all holes."""
         own, other = _add_up_all(self._own), _add_up_all(self._other)
         return (other, own) if self._side else (own, other)
+
+    def count_captured(self, after: Position) -> int:
+        assert isinstance(after, DuovallisPosition)
+        other = self.side.other
+        return self.stones[other] - after.stones[other]
 
     @property
     def holes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -104,7 +104,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, Self, final
 
-from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, next_ply
+from engines.rules.base import UNDECIDED, IllegalMove, Outcome, Position, Reason, Result, Side, Word, next_ply
 from engines.rules.cellsets import BOARD as BOARD
 from engines.rules.cellsets import (
     FULL,
@@ -131,6 +131,7 @@ KINDS: Final = (DISC, RING)
 
 _FIELDS: Final = ("rows", "side", "ply")
 _CONTENTS: Final = frozenset(["D", "d", "R", "r", "DR", "Dr", "dR", "dr"])
+WORDS: Final = {"D": Word("Disc", "a disc"), "R": Word("Ring", "a ring")}
 _LETTERS: Final = ("DR", "dr")
 """By side and kind, as in position strings."""
 
@@ -486,6 +487,10 @@ class DuplolinePosition(Position):
 
     def __str__(self) -> str:
         return f"{BOARD.format_rows(self._content)} {self.side.letter} {self._ply}"
+
+    @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        return WORDS
 
     def board(self) -> Mapping[str, str]:
         return {name: self._content(cell) for name, cell in BOARD.numbers.items()}

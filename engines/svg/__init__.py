@@ -25,7 +25,6 @@ from engines.svg.mancala import (
 from engines.svg.style import MATERIALS, STYLE, flat_style, needed_style
 from engines.svg.words import (
     NAMES,
-    count_captured,
     describe,
     final_count,
     game_code,
@@ -40,7 +39,6 @@ from engines.svg.words import (
 __all__ = [
     "MATERIALS",
     "STYLE",
-    "count_captured",
     "describe",
     "draw",
     "draw_names",

@@ -1,4 +1,4 @@
-"""A position in words, for screen readers and for the strips beside a board, and what a move captured.
+"""A position in words, for screen readers and for the strips beside a board.
 
 It includes stores, kept stones and supplies, for both drawings.
 """
@@ -93,19 +93,6 @@ def final_count(position: Position) -> str:
         return ""
     has = [f"{NAMES[side]} has {totals[side]}" for side in Side]
     return f"The seeds left on the board count, {' and '.join(counted)}: {' and '.join(has)}."
-
-
-def count_captured(before: Position, after: Position) -> int:
-    """How many seeds, or stones of the opponent, the move between two positions captured.
-
-    0 after a pass, and in games without captures.
-    """
-    mover = before.side
-    if isinstance(before, DogonPosition) and isinstance(after, DogonPosition):
-        return max(0, after.stores[mover] - before.stores[mover])
-    if isinstance(before, DuovallisPosition) and isinstance(after, DuovallisPosition):
-        return before.stones[mover.other] - after.stones[mover.other]
-    return 0
 
 
 def summarize(position: Position, last_move: str = "", *, over: bool = False) -> str:

@@ -10,7 +10,6 @@ from typing import Final
 from engines.records import Record, start_history
 from engines.rules.base import Position, RulesError
 from engines.rules.registry import Variant
-from engines.svg import count_captured
 from engines.tasks.model import Kind, Task
 from engines.tasks.solver import PASS, Solver, TooLong
 
@@ -130,4 +129,4 @@ def _find_one_solution(kind: Kind, position: Position, solver: Solver) -> tuple[
 
 
 def _count_capturing(position: Position) -> int:
-    return sum(count_captured(position, position.play(token)) > 0 for token in position.legal_moves())
+    return sum(position.count_captured(position.play(token)) > 0 for token in position.legal_moves())

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from engines.rules.base import Position
-from engines.svg import count_captured
 from engines.tasks.model import Kind
 
 MOST_PLAYED: Final = 500_000
@@ -31,7 +30,7 @@ class Solver:
         """All moves that solve a task of this kind, in the order of ``legal_moves``."""
         replies = self._replies(position)
         if kind is Kind.CAPTURE:
-            captured = {token: count_captured(position, after) for token, after in replies}
+            captured = {token: position.count_captured(after) for token, after in replies}
             most = max(captured.values(), default=0)
             return (token for token, count in captured.items() if count == most > 0)
         if kind is Kind.WIN_IN_ONE:

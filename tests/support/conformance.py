@@ -110,6 +110,10 @@ def _check_moves(position: Position, moves: list[str]) -> Iterator[str]:
             yield f"there is a move {position.move_at(index)!r} at index {index} of {len(moves)}"
         except IndexError:
             continue
+    first: dict[tuple[str, ...], str] = {}
+    for token in moves:
+        if (other := first.setdefault(tuple(position.parts(token)), token)) != token:
+            yield f"{other!r} and {token!r} have the same parts on the board"
     yield from (f"the token {token!r} is badly spelled" for token in moves if not TOKEN.fullmatch(token))
     yield from (f"{token!r} is listed but not legal" for token in moves if not position.is_legal(token))
 

@@ -5,7 +5,7 @@
 // the same form, whose answer has the new list of moves. The address holds the tree.
 
 import { animateMove, still } from "./shown.js";
-import { MoveEntry } from "./moves.js";
+import { MoveEntry, movesIn } from "./moves.js";
 import { request, send } from "./send.js";
 
 /**
@@ -250,7 +250,7 @@ function complain(error) {
   entry.begin(legal());
 }
 
-// The moves that may be played, with spaces between them: a game against Random ends by the match rules too.
+// The moves that may be played, as the site writes them: a game against Random ends by the match rules too.
 function legal() {
   return opponent.value && state.shown.match_ending ? "" : state.shown.moves;
 }
@@ -258,10 +258,10 @@ function legal() {
 // Random draws one of the legal moves, each with the same chance.
 function answer() {
   if (!legal() || state.shown.side !== opponent.value) return;
-  const tokens = legal().split(" ");
+  const moves = movesIn(legal());
   const position = state.shown;
   setTimeout(() => queue(async () => {
-    if (position === state.shown && state.shown.side === opponent.value) await play(tokens[Math.floor(Math.random() * tokens.length)]);
+    if (position === state.shown && state.shown.side === opponent.value) await play(moves[Math.floor(Math.random() * moves.length)].token);
   }), still.matches ? 0 : THINK_MS);
 }
 
@@ -319,7 +319,7 @@ form.addEventListener("submit", (event) => {
 /** @param {string} move */
 function enter(move) {
   if (!move) return;
-  if (!legal().split(" ").includes(move)) {
+  if (!movesIn(legal()).some(({ token }) => token === move)) {
     said.textContent = `“${move}” is not a legal move here.`;
     return;
   }

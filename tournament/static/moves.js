@@ -1,45 +1,116 @@
 // @ts-check
 // Entering a move on a board drawn with targets: part by part, by click, tap, drag or keys.
 //
-// The legal moves come as tokens. A token is taken apart into its parts as it is written: cells, the letters of
-// disc and ring, the signs of the directions; nothing here knows a rule.
-
-const PARTS = /pass|[DR](?=[a-i])|[a-i][1-9]|[+-]$/g;
-/** @type {Record<string, [number, number]>} */
-const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-/** @type {Record<string, string>} */
-const WORDS = { D: "Disc", R: "Ring", "+": "Anticlockwise +", "-": "Clockwise −", pass: "Pass" };
-
-/** @param {string} part */
-const isCell = (part) => /^[a-i][1-9]$/.test(part);
-
-/**
- * @param {string} token
- * @returns {string[]}
- */
-const partsOf = (token) => token.match(PARTS) ?? [];
-
-/** @param {string[]} parts */
-const inWords = (parts) => parts.map((part) => WORDS[part] ?? part).join(", then ");
+// The rules give the parts of each legal move (entry.py): cells, and words such as the kind of a piece or a direction.
+// Nothing here knows how a game writes its moves.
 
 /** @typedef {{ token: string, parts: string[] }} Move */
 
+/** @type {Record<string, [number, number]>} */
+const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const MOST_NAMED = 8; // cells that a refusal names
-
 const CLICK_MS = 700; // a click after a pointer's release is the same act
 
-// The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token, `say` a sentence
-// about a move that is entered in part; its second argument tells that something was refused.
+/**
+ * The legal moves that the site has written.
+ * @param {string} text
+ * @returns {Move[]}
+ */
+export function movesIn(text) {
+  return text.split(" ").filter(Boolean).map((written) => {
+    const [parts, token] = written.split("/");
+    return { token, parts: parts.split(".") };
+  });
+}
+
+/** The parts of one move that are entered so far, among the legal moves of a position. */
+export class Entered {
+  /** @type {string[]} */
+  parts = [];
+  kind = ""; // the word that is selected where several may come before a cell
+
+  /**
+   * @param {Move[]} moves
+   * @param {Set<string>} cells of the board
+   */
+  constructor(moves, cells) {
+    this.moves = moves;
+    this.board = cells;
+  }
+
+  /** Enter one more part; false if no legal move goes on with it. @param {string} part */
+  add(part) {
+    const next = this.next();
+    const kind = this.board.has(part) && !next.has(part) ? this.kindNow() : "";
+    const parts = [...this.parts, ...(kind ? [kind] : []), part];
+    if (!this.going(parts).length) return false;
+    this.parts = parts;
+    this.kind = "";
+    return true;
+  }
+
+  /** Take the last part back, with the kind before it; false if none is entered. */
+  undo() {
+    if (!this.parts.length) return false;
+    this.parts.pop();
+    const kind = this.parts.pop();
+    if (kind !== undefined && !this.isKind(kind)) this.parts.push(kind);
+    return true;
+  }
+
+  /** Whether nothing but this whole move can be entered now. */
+  only() {
+    const [move, ...others] = this.going();
+    return !others.length && move?.parts.length === this.parts.length ? move : null;
+  }
+
+  /** The moves with exactly the entered parts: one, unless the rules give several moves the same parts. */
+  whole() {
+    return this.parts.length ? this.going().filter((move) => move.parts.length === this.parts.length) : [];
+  }
+
+  /** The moves that begin with these parts. */
+  going(parts = this.parts) {
+    return this.moves.filter((move) => parts.every((part, index) => move.parts[index] === part));
+  }
+
+  /** What may come next. */
+  next() {
+    return new Set(this.going().map((move) => move.parts[this.parts.length]).filter((part) => part !== undefined));
+  }
+
+  /** Whether a next part is a word that a cell follows in every move: it is selected, and entered with the cell. @param {string} part */
+  isKind(part) {
+    return !this.board.has(part)
+      && this.going([...this.parts, part]).every((move) => this.board.has(move.parts[this.parts.length + 1]));
+  }
+
+  /** The kind with which a cell is entered: the selected one, else the first. */
+  kindNow() {
+    const kinds = [...this.next()].filter((part) => this.isKind(part)).sort();
+    return kinds.includes(this.kind) ? this.kind : kinds[0] ?? "";
+  }
+
+  /** The cells that may come next, also with the kind. */
+  cells() {
+    const kind = this.kindNow();
+    const later = kind ? this.going([...this.parts, kind]).map((move) => move.parts[this.parts.length + 1]) : [];
+    return new Set([...this.next(), ...later].filter((part) => this.board.has(part)));
+  }
+}
+
+/**
+ * The entry of one move on the board in `panel`; `choices` takes buttons, `played` gets the token, `say` a sentence
+ * about a move that is entered in part; its second argument tells that something was refused.
+ */
 export class MoveEntry {
   #panel;
   #choices;
   #played;
   #say;
-  /** @type {Move[]} */
-  #moves = []; // each as its parts and its token
-  /** @type {string[]} */
-  #parts = []; // entered so far
-  #kind = ""; // the letter selected where both may come
+  /** @type {Record<string, [string, string]>} */
+  #words; // by part: the label of its button, and what it is
+  #entered = new Entered([], new Set());
   #at = ""; // the cell that takes keys
 
   /**
@@ -48,16 +119,15 @@ export class MoveEntry {
    * @param {(token: string) => void} played
    * @param {(sentence: string, isError?: boolean) => void} say
    */
-  constructor(panel, choices, played, say = () => {}) {
+  constructor(panel, choices, played, say) {
     this.#panel = panel;
     this.#choices = choices;
     this.#played = played;
     this.#say = say;
+    this.#words = JSON.parse(choices.dataset.words ?? "{}");
     this.#listen();
     const hint = document.getElementById("entry-hint");
     if (hint) hint.hidden = false;
-    const example = hint?.querySelector("[data-example]");
-    if (example) example.after(`: ${inWords(partsOf(example.textContent))}`);
   }
 
   #listen() {
@@ -88,13 +158,12 @@ export class MoveEntry {
   }
 
   /**
-   * The legal moves of the position that is shown now, with spaces between them.
+   * The legal moves of the position that is shown now, as the site writes them.
    * @param {string} moves
    */
   begin(moves) {
-    this.#moves = moves.split(" ").filter(Boolean).map((token) => ({ token, parts: partsOf(token) }));
-    this.#parts = [];
-    this.#kind = "";
+    const cells = [...this.#panel.querySelectorAll("[data-cell]")].map(({ dataset }) => dataset.cell ?? "");
+    this.#entered = new Entered(movesIn(moves), new Set(cells));
     this.#show();
   }
 
@@ -103,22 +172,14 @@ export class MoveEntry {
    * @param {string} part
    */
   enter(part) {
-    const next = this.#next();
-    const kind = isCell(part) && !next.has(part) ? this.#kindFor(next) : "";
-    const parts = [...this.#parts, ...(kind ? [kind] : []), part];
-    if (!this.#going(parts).length) {
+    if (!this.#entered.add(part)) {
       this.#refuse(part);
       return;
     }
-    this.#parts = parts;
-    this.#kind = "";
-    if (isCell(part)) this.#at = part;
-    const [only, ...others] = this.#going(parts);
-    if (!others.length && only.parts.length === parts.length) this.#play(only.token);
-    else {
-      this.#show();
-      this.#tell();
-    }
+    if (this.#entered.board.has(part)) this.#at = part;
+    const only = this.#entered.only();
+    if (only) this.#play(only);
+    else this.#tell();
   }
 
   /**
@@ -126,88 +187,59 @@ export class MoveEntry {
    * @param {string} part
    */
   #refuse(part) {
-    if (!this.#moves.length) return; // whoever shows the position knows why
-    const cells = [...this.#cells()].sort();
+    if (!this.#entered.moves.length) return; // whoever shows the position knows why
+    const cells = [...this.#entered.cells()].sort();
     const named = cells.length <= MOST_NAMED ? ` (${cells.join(", ")})` : "";
     const wanted = cells.length ? `a cell with a dashed ring${named}` : this.#wanted();
-    const entered = this.#entered();
+    const entered = this.#inWords();
     const why = !part ? "That is no cell." : entered ? `No legal move goes on from ${entered} with ${part}.` : `No legal move begins with ${part}.`;
     this.#say(`${why} Next: ${wanted}.${entered ? " Esc drops what is entered." : ""}`, true);
   }
 
-  #entered() {
-    return this.#parts.map((one) => WORDS[one] ?? one).join(" ");
+  #inWords() {
+    return this.#entered.parts.map((part) => this.#label(part)).join(" ");
   }
 
+  /** @param {string} part */
+  #label(part) {
+    return this.#words[part]?.[0] ?? part;
+  }
+
+  /** Show and say what is entered. */
   #tell() {
-    const entered = this.#entered() || "Nothing";
-    this.#say(`${entered} entered. ${this.#whole() ? "Confirm, or next" : "Next"}: ${this.#wanted()}.`);
+    this.#show();
+    const whole = this.#entered.whole();
+    const next = whole.length === 1 ? "Confirm, or next" : "Next";
+    this.#say(`${this.#inWords() || "Nothing"} entered. ${next}: ${this.#wanted()}.`);
   }
 
-  // Take back the last part; false if none is entered.
+  /** Take back the last part; false if none is entered. */
   undo() {
-    if (!this.#parts.length) return false;
-    this.#parts.pop();
-    if (["D", "R"].includes(this.#parts.at(-1) ?? "")) this.#parts.pop();
-    this.#show();
+    if (!this.#entered.undo()) return false;
     this.#tell();
     return true;
   }
 
-  // Drop all that is entered; false if nothing is.
+  /** Drop all that is entered; false if nothing is. */
   drop() {
-    if (!this.#parts.length) return false;
-    this.#parts = [];
-    this.#kind = "";
-    this.#show();
+    if (!this.#entered.parts.length) return false;
+    this.#entered = new Entered(this.#entered.moves, this.#entered.board);
     this.#tell();
     return true;
-  }
-
-  // Play what is entered, if it is a whole move though others go on from it.
-  confirm() {
-    const whole = this.#whole();
-    if (whole) this.#play(whole.token);
   }
 
   /**
    * Nothing can be entered until the next position is shown.
-   * @param {string} token
+   * @param {Move} move
    */
-  #play(token) {
+  #play({ token }) {
     this.begin("");
     this.#played(token);
   }
 
-  /** @param {string[]} parts */
-  #going(parts) {
-    return this.#moves.filter((move) => parts.every((part, index) => move.parts[index] === part));
-  }
-
-  #whole() {
-    return this.#going(this.#parts).find((move) => move.parts.length === this.#parts.length);
-  }
-
-  #next() {
-    return new Set(this.#going(this.#parts).map((move) => move.parts[this.#parts.length]).filter(Boolean));
-  }
-
-  /** @param {Set<string>} next */
-  #kindFor(next) {
-    const kinds = [...next].filter((part) => ["D", "R"].includes(part));
-    return kinds.includes(this.#kind) ? this.#kind : kinds.sort()[0] ?? "";
-  }
-
-  #cells() {
-    const next = this.#next();
-    const kind = this.#kindFor(next);
-    const later = kind ? this.#going([...this.#parts, kind]).map((move) => move.parts[this.#parts.length + 1]) : [];
-    return new Set([...next, ...later].filter((part) => part && isCell(part)));
-  }
-
   #show() {
-    const cells = this.#cells();
-    const entered = new Set(this.#parts);
+    const cells = this.#entered.cells();
+    const entered = new Set(this.#entered.parts);
     for (const target of this.#panel.querySelectorAll("[data-cell]")) {
       const { cell = "" } = target.dataset;
       target.classList.toggle("open", cells.has(cell));
@@ -225,31 +257,33 @@ export class MoveEntry {
   }
 
   #buttons() {
-    const next = this.#next();
-    const kind = this.#kindFor(next);
-    const others = [...next].filter((part) => !isCell(part));
-    const made = others.map((part) => {
-      const isKind = part === "D" || part === "R";
-      const one = button(WORDS[part] ?? part, () => {
-        if (!isKind) this.enter(part);
-        else {
-          this.#kind = part;
-          this.#show();
-        }
-      });
-      if (isKind) one.setAttribute("aria-pressed", String(part === kind));
-      return one;
-    });
-    if (this.#whole()) made.push(button("Confirm", () => this.confirm()));
-    if (this.#parts.length) made.push(button("Undo part", () => this.undo()), button("Drop", () => this.drop()));
+    const others = [...this.#entered.next()].filter((part) => !this.#entered.board.has(part));
+    const made = others.map((part) => this.#choice(part));
+    const whole = this.#entered.whole();
+    for (const move of whole) made.push(button(whole.length > 1 ? move.token : "Confirm", () => this.#play(move)));
+    if (this.#entered.parts.length) made.push(button("Undo part", () => this.undo()), button("Drop", () => this.drop()));
     return made;
   }
 
-  // What comes next, in words.
+  /**
+   * The button of a part that is no cell; that of a kind selects it.
+   * @param {string} part
+   */
+  #choice(part) {
+    if (!this.#entered.isKind(part)) return button(this.#label(part), () => this.enter(part));
+    const made = button(this.#label(part), () => {
+      this.#entered.kind = part;
+      this.#show();
+    });
+    made.setAttribute("aria-pressed", String(part === this.#entered.kindNow()));
+    return made;
+  }
+
+  /** What comes next, in words. */
   #wanted() {
-    const next = [...this.#next()];
-    const words = [["a disc", "D"], ["a ring", "R"], ["a direction", "+", "-"]].filter(([, ...parts]) => parts.some((part) => next.includes(part)));
-    return [...words.map(([word]) => word), ...(next.some(isCell) ? ["a cell"] : [])].join(" or ");
+    const next = [...this.#entered.next()];
+    const nouns = next.map((part) => (this.#entered.board.has(part) ? "a cell" : this.#words[part]?.[1] ?? part));
+    return [...new Set([...nouns.sort((one, other) => Number(one === "a cell") - Number(other === "a cell")), ...(this.#entered.whole().length > 1 ? ["a move"] : [])])].join(" or ");
   }
 
   /**

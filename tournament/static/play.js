@@ -4,7 +4,7 @@
 
 import { follow, parsed } from "./follow.js";
 import { animateMove, markMove, numberMoves } from "./shown.js";
-import { MoveEntry } from "./moves.js";
+import { MoveEntry, movesIn } from "./moves.js";
 import { request, send } from "./send.js";
 
 /** @type {(keyof PageElements)[]} */
@@ -162,7 +162,7 @@ document.addEventListener("submit", (event) => {
   const body = new FormData(event.target, event.submitter);
   const token = String(body.get("token") ?? "").trim();
   if (/** @type {HTMLButtonElement | null} */ (event.submitter)?.name === "action") enter(body);
-  else if ((part.dataset.moves ?? "").split(" ").includes(token)) {
+  else if (movesIn(part.dataset.moves ?? "").some((move) => move.token === token)) {
     isTyped = true;
     enter(body);
   } else if (token) say(`“${token}” is not a legal move here.`, true);

@@ -253,7 +253,7 @@ def knows_the_end(engine: CheckedEngine, game: Variant) -> None:
             if lines is None:
                 engine.clear()
                 return
-            fail_if(judge_end(lines[-1], row.result))
+            fail_if(judge_end(lines[-1], row.result, over.position))
 
 
 def is_repeatable(engine: CheckedEngine, game: Variant) -> None:

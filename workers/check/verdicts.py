@@ -41,8 +41,6 @@ LEAST_SAMPLES = 12
 MEMORY_BYTES = Limits().memory
 """The memory of an engine on a site that has not changed it."""
 
-_MOVE = re.compile(r"[a-i]\d|^pass$")
-"""What each move of a game contains, and 'none', '0000' and 'resign' do not."""
 _FURTHER = re.compile(r"\smultipv\s+0*(?:[2-9]|1\d)")
 _FRAME = re.compile(r'\s*File "(?P<file>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?')
 """A line of a Python traceback that names a place."""
@@ -182,10 +180,14 @@ def find_score(lines: Iterable[str]) -> int | None:
     return found
 
 
-def judge_end(line: str, result: str) -> str | None:
-    """Judge the ``bestmove`` line of a search where the game is over with ``result``."""
+def judge_end(line: str, result: str, position: Position) -> str | None:
+    """Judge the ``bestmove`` line of a search in a position that is over with ``result``.
+
+    A move names a cell, or another part of the game's moves; 'none', '0000' and 'resign' do not.
+    """
     message = parse_engine_line(line)
-    if not isinstance(message, BestMove) or not _MOVE.search(message.move):
+    known = {*position.board(), *position.words()}
+    if not isinstance(message, BestMove) or known.isdisjoint(position.parts(message.move)):
         return None
     return f"the game is over in this position ({result}), and it answers with the move {quote(message.move)}"
 

@@ -6,7 +6,7 @@ from typing import Self
 
 import pytest
 
-from engines.rules import GAMES, Outcome, Position, Reason, Result, Side, Variant, find_game
+from engines.rules import GAMES, Outcome, Position, Reason, Result, Side, Variant, Word, find_game
 from engines.rules.dogon import KuleiPosition
 from tests.support.conformance import check_game
 
@@ -77,6 +77,10 @@ class Altered(Position):
     def board(self) -> Mapping[str, str]:
         return self.right.board()
 
+    @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        return KuleiPosition.words()
+
 
 class ListsTwice(Altered):
     def legal_moves(self) -> Iterator[str]:
@@ -146,9 +150,16 @@ class CallsAMatchRuleUndecided(Altered):
         return Outcome(Result.UNDECIDED, reason)
 
 
+class NamesNoDirections(Altered):
+    @classmethod
+    def words(cls) -> Mapping[str, Word]:
+        return {}
+
+
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
+        (NamesNoDirections, "'a1+' and 'a1-' have the same parts on the board"),
         (ListsTwice, "a legal move is listed twice"),
         (ForgetsTheEnd, "the outcome is 1/2-1/2 seeds with 8 legal moves"),
         (PlaysAnything, "'' is not legal but can be played"),

@@ -18,7 +18,6 @@ from engines.svg import (
     PADDING,
     STRIP,
     STYLE,
-    count_captured,
     describe,
     draw,
     draw_names,
@@ -292,26 +291,6 @@ def test_a_summary_is_short_and_names_both_sides_and_who_is_to_move(code: str) -
         assert (" to move. " in text) is not position.outcome().decided
         assert "White: " in text
         assert "Black: " in text
-
-
-@pytest.mark.parametrize(
-    ("code", "fen", "token", "captured"),
-    [
-        ("dogon-kulei", "3,1,2,1,2,1/2,0,2,0,0,5 w 14 15 - - 20", "f1+", 12),
-        ("dogon-kulei", "4,4,4,4,4,4/4,4,4,4,4,4 w 0 0 - - 0", "c1+", 0),
-        ("dogon-kulei", "0,0,0,0,2,0/0,0,0,0,0,0 w 30 16 - - 0", "pass", 0),
-        (
-            "duovallis",
-            "6b,6b,0,0,4b,4b/0,7w,0,1w,7w,0/3w2b,0,4b,4b,4b,3w/7w,2w,0,6w,1w,2w b 1 0 5",
-            "b4",
-            6,
-        ),
-        ("dualma", "5/6/7/8/2,b,3,w,2/8/7/6/5 w 1", "e4:e6", 0),
-    ],
-)
-def test_what_a_move_captured_is_counted(code: str, fen: str, token: str, captured: int) -> None:
-    before = GAMES[code].position.parse(fen)
-    assert count_captured(before, before.play(token)) == captured
 
 
 def drawn_move(code: str, fen: str, token: str, *, flip: bool = False) -> Element:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.rules.base import Side
-from engines.rules.registry import find_game
+from engines.rules.registry import GAMES, find_game
 from tests.support import misruled_engine, scoring_engine
 from tests.workers.check.test_check import BY_NAME, found_by
 from workers.check import Finding, verdicts
@@ -103,7 +103,15 @@ def test_any_other_behaviour_after_the_end_passes(plan: str, mark: str) -> None:
 
 @pytest.mark.parametrize("word", ["none", "(none)", "0000", "resign", ""])
 def test_a_word_that_is_no_move_ends_a_game(word: str) -> None:
-    assert judge_end(f"bestmove {word}", "1-0") is None
+    for game in GAMES.values():
+        assert judge_end(f"bestmove {word}", "1-0", game.position.initial()) is None
+
+
+@pytest.mark.parametrize("code", GAMES)
+def test_a_move_after_the_end_is_named(code: str) -> None:
+    start = GAMES[code].position.initial()
+    for token in (start.move_at(0), GAMES[code].picture.split()[-1]):
+        assert f"answers with the move '{token}'" in (judge_end(f"bestmove {token}", "1-0", start) or "")
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The analysis board: moves entered on the board, with variations and comments, and positions for scripts.
 
 Every control is a button of one form, so the page works without scripts. A script gets the legal moves of a
-position as tokens, and only takes them apart into the cells to click.
+position with the parts that are chosen one after the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.examples import load_examples
 from engines.records import MoveTree
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
@@ -30,6 +29,7 @@ from tournament.models import Analysis
 from tournament.sentences import as_sentence
 from tournament.services.searching import SECONDS
 from tournament.views.analysis.choosing import offered_bots
+from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import (
     MOST_MOVES,
     BadLine,
@@ -137,7 +137,7 @@ def show_page(
         "title": values.get("title", saved.title if saved else shown.event),
         "is_own": saved is not None and saved.owner == request.user,
         "board": draw_line(line, flip=flip, targets=False),
-        "example": example_move(shown.game.code),
+        "entry": entry_of(shown.game),
         "bots": offered_bots(request, shown.game.code),
         "seconds": SECONDS,
         "values": _values(line, flip=flip),
@@ -190,7 +190,7 @@ def _read_line(request: HttpRequest, game: Variant) -> Line:
 
 
 def _values(line: Line, *, flip: bool) -> dict[str, Any]:
-    """What a script needs of the last position; ``moves`` are tokens with spaces between them."""
+    """What a script needs of the last position; see ``spell_moves`` for ``moves``."""
     position = line.position
     outcome = position.outcome()
     in_a_match = _judge(line)
@@ -198,7 +198,7 @@ def _values(line: Line, *, flip: bool) -> dict[str, Any]:
         "position": str(position),
         "side": position.side.name.lower(),
         "ply": position.ply,
-        "moves": " ".join(position.legal_moves()),
+        "moves": spell_moves(position),
         "result": str(outcome.result),
         "ending": ENDINGS.get(outcome.reason, ""),
         "match_result": str(in_a_match.result),
@@ -232,11 +232,6 @@ def draw_line(
         over=over,
     )
     return mark_safe(drawn)  # safe: drawn from a parsed position, and svg escapes all texts
-
-
-def example_move(code: str) -> str:
-    """A move as it is entered, for readers who have not seen one; empty if the ladder has no examples."""
-    return next((one.moves[0] for one in load_examples(code) if one.moves), "")
 
 
 def find_ladder(code: str) -> Variant:

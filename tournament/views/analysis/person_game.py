@@ -20,7 +20,8 @@ from tournament.sentences import as_sentence
 from tournament.services import playing
 from tournament.services.results.records import person_record
 from tournament.services.searching import SearchRefused, answering
-from tournament.views.analysis.board import draw_line, example_move
+from tournament.views.analysis.board import draw_line
+from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.persons import plays
 from tournament.views.analysis.searches import PAUSE_S
 from tournament.views.analysis.trees import Line, analysis_query
@@ -96,8 +97,8 @@ def _context(game: PersonGame, replay: Replay, *, is_own: bool) -> dict[str, obj
         "plies": replay.plies,
         "rows": replay.rows(),
         "targets": _draw(game, replay, replay.plies, targets=True) if is_turn else "",
-        "moves": " ".join(position.legal_moves()) if is_turn else "",
-        "example": example_move(replay.rules.code),
+        "moves": spell_moves(position) if is_turn else "",
+        "entry": entry_of(replay.rules),
         "takes_back": is_own and not game.ended_at and playing.last_own(game) is not None,
         "state": _state(game, is_own=is_own, is_turn=is_turn),
         "query": analysis_query("", tokens, replay.positions, replay.plies, played=played),

@@ -16,12 +16,12 @@ from django.shortcuts import render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from engines import svg
 from engines.rules.base import Position, Side
 from engines.rules.registry import ENDINGS, Variant
 from engines.tasks import Kind, Task, read_tasks
 from engines.tasks.solver import Solver
-from tournament.views.analysis.board import MOST_LISTED, draw_line, example_move, find_ladder
+from tournament.views.analysis.board import MOST_LISTED, draw_line, find_ladder
+from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import Line
 
 TITLES: Final = {
@@ -67,7 +67,7 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
     answer = judge(game, shown, tokens)
     start: Position = game.position.parse(shown.position)
     line, flip = Line.of(game, start, answer.played), start.side is Side.BLACK  # the reader's side is below
-    moves = () if answer.solved else tuple(line.position.legal_moves())
+    count = 0 if answer.solved else line.position.count_moves()
     context = {
         "game": game,
         "tasks": list_tasks(code),
@@ -77,10 +77,10 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "question": _fill(QUESTIONS[shown.kind].replace("{unit}", game.score_unit or "stone"), start),
         "answer": answer,
         "board": draw_line(line, flip=flip, targets=False),
-        "example": example_move(code),
+        "entry": entry_of(game),
         "targets": draw_line(line, flip=flip, targets=True),
-        "moves": moves,
-        "links": moves if len(moves) <= MOST_LISTED else (),
+        "moves": spell_moves(line.position) if count else "",
+        "links": list(line.position.legal_moves()) if 0 < count <= MOST_LISTED else (),
         "kept": " ".join(answer.played[::2]),
         "solution": _solution(game, shown),
         "refuted_query": urlencode({"position": shown.position, "moves": " ".join(answer.refuted)}),
@@ -134,8 +134,8 @@ Refutation = tuple[str, tuple[str, ...]]
 
 
 def _captures_less(position: Position, token: str) -> Refutation:
-    best = max(svg.count_captured(position, position.play(one)) for one in position.legal_moves())
-    count = svg.count_captured(position, position.play(token))
+    best = max(position.count_captured(position.play(one)) for one in position.legal_moves())
+    count = position.count_captured(position.play(token))
     return f"{token} captures {count or 'nothing'}, and another move captures {best}.", ()
 
 
@@ -184,7 +184,7 @@ def _praise(kind: Kind, position: Position, token: str) -> str:
     """Why a move solves a task of any kind but a win in two."""
     after = position.play(token)
     if kind is Kind.CAPTURE:
-        return f"{token} captures {svg.count_captured(position, after)}, more than any other move."
+        return f"{token} captures {position.count_captured(after)}, more than any other move."
     if kind is Kind.FORCE_PASS:
         return _fill(f"After {token} {{opponent}} must pass.", position)
     if kind is Kind.DEFEND:

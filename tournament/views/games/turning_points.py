@@ -23,7 +23,6 @@ from typing import Final
 
 from engines.records import format_score, turned_at
 from engines.rules.base import Side
-from engines.svg import count_captured
 from tournament.views.games.chart import hundredths
 from tournament.views.games.replay import Replay, ShownMove
 
@@ -118,7 +117,7 @@ def _swings(replay: Replay) -> Iterator[_Found]:
 def _captures(replay: Replay) -> Iterator[_Found]:
     unit = replay.rules.score_unit or "stone"
     for move, before, after in zip(replay.moves, replay.positions, replay.positions[1:], strict=False):
-        captured = count_captured(before, after)
+        captured = before.count_captured(after)
         if captured >= MANY:
             text = f"{_name(move.side)} plays {move.token} and captures {captured} {unit}s."
             yield _Found(move.ply, text, min(1.0, captured / (4 * MANY)))
