@@ -133,6 +133,11 @@ def may_ask(user: Visitor | None, bot: Bot) -> bool:
     return bot.is_sample or bot.answers or (user is not None and _is_owner(user, bot.owner_id))
 
 
+def everybody_may_ask(path: str = "") -> Q:
+    """A filter for bots, or for rows with one at ``path``: those that ``may_ask`` grants everybody."""
+    return Q(**{f"{path}answers": True}) | Q(**{f"{path}owner": None})
+
+
 def may_see_log(user: Visitor, game: Game, side: str) -> bool:
     """``side`` is that of ``GameLog``: each log is for the owner of the bot that wrote it."""
     version = game.white if side == GameLog.Side.WHITE else game.black

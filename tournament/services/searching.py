@@ -64,16 +64,11 @@ def games_from(network: str) -> QuerySet[PersonGame]:
     return PersonGame.objects.filter(network=network).exclude(network="")  # the exclusion is for the index
 
 
-def everybody_may_ask(path: str = "") -> Q:
-    """A filter for bots, or for rows with one at ``path``."""
-    return Q(**{f"{path}answers": True}) | Q(**{f"{path}owner": None})
-
-
 def answering(ladder: str, user: access.Visitor) -> list[BotVersion]:
     """The versions on a ladder that the visitor may ask, the strongest first and the visitor's own last."""
     own = Q(bot__owner__isnull=False, bot__owner=user.pk)
     rating = LadderRating.objects.filter(ladder=ladder, version=OuterRef("pk")).values("conservative")
-    versions = BotVersion.objects.entering([ladder]).filter(everybody_may_ask("bot__") | own)
+    versions = BotVersion.objects.entering([ladder]).filter(access.everybody_may_ask("bot__") | own)
     is_own, strength = ExpressionWrapper(own, BooleanField()), Coalesce(Subquery(rating), 0.0)
     return list(versions.order_by(is_own, strength.desc(), "bot__name_key", "-number"))
 

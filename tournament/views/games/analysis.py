@@ -14,11 +14,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from engines.rules.base import Side
-from tournament.access import Visitor
+from tournament.access import Visitor, everybody_may_ask
 from tournament.arithmetic.mistakes import MARKS
 from tournament.models import BotSearch, Game, LadderRating
 from tournament.models.searches import ANALYSES
-from tournament.services.searching import everybody_may_ask
 from tournament.services.work.analyses import GameAnalysis, read_analysis
 from tournament.views.analysis.choosing import offered_bots
 from tournament.views.games.replay import Replay
