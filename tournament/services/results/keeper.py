@@ -57,8 +57,8 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenBack:
-    """No result: the game waits to be played again, or was halted."""
+class Void:
+    """No result: the game waits to be played again, or was halted. ``evidence`` is a sentence."""
 
     evidence: str
 
@@ -68,15 +68,6 @@ class IgnoredReport:
     """Without effect: ``foreign`` (no such attempt of this worker), ``repeat`` or ``late``."""
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class VoidedGame:
-    """A report without a result; ``evidence`` holds the reason, in one sentence."""
-
-    attempt: Attempt
-    report: GameReport
-    evidence: str
 
 
 def record_inbox(seconds: float) -> bool:
@@ -118,43 +109,43 @@ def _give_up(row: InboxReport, why: str) -> None:
     halt_after_failures(attempt.game, why)
 
 
-def record(report: GameReport) -> Recorded | GivenBack | IgnoredReport:
+def record(report: GameReport) -> Recorded | Void | IgnoredReport:
     """Store a game's report; may be repeated. The report is not trusted before it is verified."""
     return record_all([report])[0]
 
 
-def record_all(reports: Sequence[GameReport]) -> list[Recorded | GivenBack | IgnoredReport]:
+def record_all(reports: Sequence[GameReport]) -> list[Recorded | Void | IgnoredReport]:
     """Store reports in their order; returns the outcome of each.
 
     Results are stored together; if the database refuses one of them, each is stored alone.
     """
     now = timezone.now()
     attempts = _find_attempts(reports)
-    answers: dict[int, Recorded | GivenBack | IgnoredReport] = {}
+    answers: dict[int, Recorded | Void | IgnoredReport] = {}
     arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
-    voids: list[tuple[int, VoidedGame]] = []
+    voids: list[tuple[int, Attempt, str]] = []
     for number, (attempt, report) in enumerate(zip(attempts, reports, strict=True)):
         if isinstance(attempt, IgnoredReport):
             answers[number] = attempt
         elif attempt.pk in arrivals:
             continue  # a repeat: handled once the first is stored
         elif attempt.ended_at is not None:
-            voids.append((number, VoidedGame(attempt, report, attempt.evidence)))
+            voids.append((number, attempt, attempt.evidence))
         elif isinstance(looked_at := _look_at(attempt, report), Arrival):
             arrivals[attempt.pk] = number, looked_at
         else:
-            voids.append((number, looked_at))
+            voids.append((number, attempt, looked_at))
     stored, refused = _store([arrival for _, arrival in arrivals.values()], now)
     for number, arrival in arrivals.values():
         if arrival.attempt.pk in refused:
-            voids.append((number, VoidedGame(arrival.attempt, arrival.report, NOT_STORED)))
+            voids.append((number, arrival.attempt, NOT_STORED))
             continue
         sequence = stored.get(arrival.game.pk)
         answers[number] = _ignore("late") if sequence is None else Recorded(arrival.game.pk, sequence)
     _log_ends(attempts, answers)
-    for number, void in voids:  # after the results, which count in favour of a worker that has both
-        with log_ids(job=str(void.attempt.job_id), game=void.attempt.game.key):
-            answers[number] = _give_back(void, now)
+    for number, attempt, evidence in voids:  # after the results: they speak for a worker that has both
+        with log_ids(job=str(attempt.job_id), game=attempt.game.key):
+            answers[number] = _void(attempt, reports[number], evidence, now)
     _announce([attempt.game for attempt in attempts if isinstance(attempt, Attempt)])
     return [answers[number] if number in answers else record(report) for number, report in enumerate(reports)]
 
@@ -173,7 +164,7 @@ def _announce(games: Sequence[Game]) -> None:
 
 
 def _log_ends(
-    attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | GivenBack | IgnoredReport]
+    attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | Void | IgnoredReport]
 ) -> None:
     """Write a line for each job with recorded games."""
     recorded: dict[Job, list[Attempt]] = {}
@@ -251,26 +242,27 @@ def _ignore(reason: str) -> IgnoredReport:
 # Handling a report's content
 
 
-def _look_at(attempt: Attempt, report: GameReport) -> Arrival | VoidedGame:
-    """Verify a report: a result that may be stored, or the reason why there is none."""
+def _look_at(attempt: Attempt, report: GameReport) -> Arrival | str:
+    """Verify a report: a result that may be stored, or the reason why there is none, in one sentence."""
     if report.termination == Termination.VOID:
-        return VoidedGame(attempt, report, clean_text(report.evidence or "void without evidence"))
+        return clean_text(report.evidence or "void without evidence")
     try:
         effects = attempt.game.tournament.format.effects(attempt.game)
         record, text = read_record(attempt.game, report, rated=GameEffect.RATINGS in effects)
     except WrongReport as error:
         log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
-        return VoidedGame(attempt, report, clean_text(f"the worker's report was wrong: {error.faults[0]}"))
+        return clean_text(f"the worker's report was wrong: {error.faults[0]}")
     return Arrival(attempt, report, record, text, effects)
 
 
-def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredReport:
-    """Give a game back without a result; if it halts, store the logs, which show the authors the reason.
+def _void(
+    attempt: Attempt, report: GameReport, evidence: str, now: datetime.datetime
+) -> Void | IgnoredReport:
+    """End an attempt without a result; if its game halts, store the logs, which show authors the reason.
 
     Reports of a quarantined worker count against no game. Each step is a transaction of its own, because a
     quarantine concerns games of other tournaments (``services.locks``).
     """
-    attempt, report, evidence = void.attempt, void.report, void.evidence
     worker = find_worker(report.worker)
     counts = worker is None or not worker.is_quarantined
     hopeless = counts and attempt.game.tournament.format.is_hopeless(evidence)
@@ -283,7 +275,7 @@ def _give_back(void: VoidedGame, now: datetime.datetime) -> GivenBack | IgnoredR
     with transaction.atomic():
         if halt_after_failures(attempt.game, evidence, hopeless=hopeless):
             store_logs([(attempt.game, report)], now)
-    return GivenBack(evidence)
+    return Void(evidence)
 
 
 def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> tuple[dict[int, int], set[uuid.UUID]]:
