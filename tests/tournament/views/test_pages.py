@@ -65,7 +65,7 @@ def test_the_ladder_shows_the_conservative_rating_and_what_is_taken_off(site: Si
     rate(1)
     page = page_of(client, "/ladders/dualma/")
     assert '<td class="num rating">24.00</td>' in page
-    assert '<td class="num quiet less">6.00</td>' in page
+    assert '<td class="num less quiet">6.00</td>' in page
 
 
 def test_the_ladder_shows_elo_with_its_error_where_games_are_known(site: Site, client: Client) -> None:

@@ -31,8 +31,8 @@ from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file
 from tournament.views.ladders.drawings import draw_picture
-from tournament.views.ladders.ratings import RECENT, drawn_rows
-from tournament.views.links import FilterChoice, address_of
+from tournament.views.ladders.ratings import COLUMNS, EXPORTED, READ, SORTED, drawn_rows
+from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part
 from tournament.views.requests import fresh_buttons
@@ -42,25 +42,6 @@ PAGE_SIZE = 100
 PAUSE_S = 2.0
 """The shortest time between two new tables of a page."""
 TOP = 5
-SORTED = {
-    "bot": "version__bot__name_key",
-    "rating": "-conservative",
-    "sigma": "sigma",
-    "mu": "-mu",
-    "games": "-games",
-    "owner": "version__bot__owner__username",
-}
-"""The columns by which the table can be sorted."""
-EXPORTED = (
-    "place", "bot", "version", "owner", "rating", "mu", "sigma", "games", "wins", "draws", "losses",
-    "elo", "elo_error", "page",
-)  # fmt: skip
-"""Columns of the CSV, and the keys of a row in the JSON."""
-READ = (
-    "version", "version__bot__slug", "version__bot__name", "version__number", "version__bot__owner__username",
-    "conservative", "mu", "sigma", "games", "wins", "draws", "losses",
-)  # fmt: skip
-"""What the files read of each rating, as values: thousands of objects would take three times as long."""
 
 
 def ladder_tops() -> list[tuple[Rules, list[LadderRating]]]:
@@ -107,7 +88,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "latest": access.visible_games(access.PUBLIC, Game.objects.by_completion(code).with_players()).last(),
         "ranked": ranked,
         "sorting": sorting,
-        "recent": RECENT,
+        "columns": COLUMNS,
         "provisional_width": 6 * SETTLED_SIGMA,
         "settled_games": SETTLED_GAMES,
     }
@@ -175,7 +156,7 @@ def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
     """The whole rating table as ``csv`` or ``json``."""
     _find(code)
     rows = _exported(request, code)
-    return served_table(kind, "ratings", EXPORTED, rows, file=f"{code}-ratings", ladder=code)
+    return served_table(kind, "ratings", tuple(EXPORTED), rows, file=f"{code}-ratings", ladder=code)
 
 
 def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
@@ -186,13 +167,11 @@ def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
     estimate = ladder_estimate(code)
     strengths = estimate.strengths if estimate else {}
     origin = origin_of(request)
-    found = {pk: row for pk, *row in LadderRating.objects.filter(ladder=code).values_list("pk", *READ)}
+    found = {row["pk"]: row for row in LadderRating.objects.filter(ladder=code).values("pk", *READ)}
     for pk, place in LadderRating.objects.places(code):
-        if pk in found:
-            version, slug, bot, number, owner, *numbers = found[pk]
-            strength = strengths.get(version)
-            elo = (strength.elo, strength.error) if strength else (None, None)
-            yield place, bot, number, owner, *numbers, *elo, origin + address_of("version", slug, number)
+        if values := found.get(pk):
+            values |= {"place": place, "strength": strengths.get(values["version"]), "origin": origin}
+            yield tuple(values[of] if isinstance(of, str) else of(values) for of in EXPORTED.values())
 
 
 def _sizes() -> dict[str, tuple[int, int]]:

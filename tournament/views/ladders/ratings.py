@@ -1,18 +1,19 @@
-"""Rows of the ladders' tables."""
+"""The columns of the ladders' tables and of their files, and the rows that pages draw."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import connection
 from django.utils.safestring import SafeString, mark_safe
 
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
-from tournament.views.games.scores import rated_games, uncertainty
+from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
-from tournament.views.links import link_owner, link_version
+from tournament.views.links import address_of, link_owner, link_version
 
 MOST_PARTS = 200
 """Of one statement; SQLite allows 500."""
@@ -29,6 +30,7 @@ class DrawnRow:
     rating: LadderRating
     agreement: Agreement | None
     """Beside the estimate that does not depend on the order of the games; None if there is none."""
+    results: ScoreRow
     interval: SafeString
     recent: SafeString
     shares: SafeString
@@ -36,31 +38,154 @@ class DrawnRow:
     @property
     def cells(self) -> SafeString:
         """The cells as HTML; not a template, which takes four times as long for a page."""
-        rating, version, results = self.rating, self.rating.version, rated_games(self.rating)
-        place = _NO_PLACE if rating.place is None else rating.place
-        return mark_safe(  # safe: numbers, and pieces that are safe
-            f'<td class="num rank tight">{place}</td>\n<td class="player-cell">{link_version(version)}</td>\n'
-            f'<td class="num rating">{rating.conservative:.2f}</td>\n'
-            f'<td class="num quiet less">{uncertainty(rating):.2f}</td>\n'
-            f'<td class="drawn">{self.interval}</td>\n<td class="drawn less">{self.recent}</td>\n'
-            f"{self._estimate}\n"
-            f'<td class="num">{results.total}</td>\n'
-            f'<td class="drawn less tabular"><span class="shares">{results.shares}</span>\n{self.shares}</td>'
-            f'<td class="num extra">{rating.mu:.2f}</td>\n<td class="num extra">{rating.sigma:.2f}</td>\n'
-            f'<td class="tight quiet less">{link_owner(version.bot.owner)}</td>'
-        )
+        cells = (f'<td class="{one.css} {one.cell_css}">{one.cell(self)}</td>\n' for one in COLUMNS)
+        return mark_safe("".join(cells))  # safe: numbers, and pieces that are safe
 
     @property
-    def _estimate(self) -> str:
-        """The cells of the live rating as Elo and of the estimate."""
+    def estimate(self) -> str:
         if self.agreement is None:
-            return '<td class="num extra"></td><td class="num extra"></td>'
-        live, strength = self.agreement.live, self.agreement.strength
-        return (
-            f'<td class="num extra">{live:+.0f}</td>\n'
-            f'<td class="num extra">{_DISAGREES if self.agreement.disagrees else ""} {strength.elo:+.0f} '
-            f"<small>± {strength.error:.0f}</small></td>"
-        )
+            return ""
+        sign, strength = _DISAGREES if self.agreement.disagrees else "", self.agreement.strength
+        return f"{sign} {strength.elo:+.0f} <small>± {strength.error:.0f}</small>"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a ladder's table; ``cell`` returns HTML.
+
+    ``css`` are classes of the heading and the cells: ``less`` is hidden on narrow screens, ``extra`` at
+    first; ``cell_css`` are more of the cells. ``title`` explains the label. ``sort`` is the word for
+    ``?sort=``, with the ``path`` that ``Sorting`` takes; "" if the table cannot be sorted by it. ``files``
+    are its columns of the CSV and keys in the JSON, each with a path of the rating that is read, or with a
+    function of what is read, the ``place``, the estimated ``strength`` or None, and the ``origin``.
+    """
+
+    label: str
+    cell: Callable[[DrawnRow], object]
+    css: str = ""
+    cell_css: str = ""
+    title: str = ""
+    sort: str = ""
+    path: str = ""
+    files: Mapping[str, str | Callable[[Mapping[str, Any]], object]] = field(default_factory=dict)
+
+
+COLUMNS = (
+    Column(
+        "#",
+        lambda row: _NO_PLACE if row.rating.place is None else row.rating.place,
+        css="num",
+        cell_css="rank tight",
+        title="the bot's place, beside its best version; a provisional rating has none",
+        files={"place": lambda row: row["place"]},
+    ),
+    Column(
+        "Bot",
+        lambda row: link_version(row.rating.version),
+        cell_css="player-cell",
+        sort="bot",
+        path="version__bot__name_key",
+        files={"bot": "version__bot__name", "version": "version__number"},
+    ),
+    Column(
+        "Rating",
+        lambda row: f"{row.rating.conservative:.2f}",
+        css="num",
+        cell_css="rating",
+        sort="rating",
+        path="-conservative",
+        files={"rating": "conservative"},
+    ),
+    Column(
+        "±",
+        lambda row: f"{uncertainty(row.rating):.2f}",
+        css="num less",
+        cell_css="quiet",
+        title="three sigma: the uncertainty of the mean",
+        sort="sigma",
+        path="sigma",
+    ),
+    Column(
+        "Interval",
+        lambda row: row.interval,
+        cell_css="drawn",
+        title="from mu − 3 sigma, the rating, to mu + 3 sigma, with a dot at the mean;"
+        " the same scale in all rows",
+    ),
+    Column(
+        "Recent",
+        lambda row: row.recent,
+        css="less",
+        cell_css="drawn",
+        title=f"the rating after each of the latest {RECENT} rated games, each bot on a scale of its own",
+    ),
+    Column(
+        "Live Elo",
+        lambda row: f"{row.agreement.live:+.0f}" if row.agreement else "",
+        css="num extra",
+        title="mu as Elo above the mean of the estimated versions",
+    ),
+    Column(
+        "Estimated Elo",
+        lambda row: row.estimate,
+        css="num extra",
+        title="Elo estimated from all games in any order, with the 95 % interval; the mean is 0",
+        files={
+            "elo": lambda row: row["strength"] and row["strength"].elo,
+            "elo_error": lambda row: row["strength"] and row["strength"].error,
+        },
+    ),
+    Column(
+        "Games",
+        lambda row: row.results.total,
+        css="num",
+        sort="games",
+        path="-games",
+        files={"games": "games"},
+    ),
+    Column(
+        "Won, drawn, lost",
+        lambda row: f'<span class="shares">{row.results.shares}</span>\n{row.shares}',
+        css="less",
+        cell_css="drawn tabular",
+        files={"wins": "wins", "draws": "draws", "losses": "losses"},
+    ),
+    Column(
+        "mu",
+        lambda row: f"{row.rating.mu:.2f}",
+        css="num extra",
+        sort="mu",
+        path="-mu",
+        files={"mu": "mu"},
+    ),
+    Column(
+        "sigma",
+        lambda row: f"{row.rating.sigma:.2f}",
+        css="num extra",
+        sort="sigma",
+        path="sigma",
+        files={"sigma": "sigma"},
+    ),
+    Column(
+        "Owner",
+        lambda row: link_owner(row.rating.version.bot.owner),
+        css="less",
+        cell_css="tight quiet",
+        sort="owner",
+        path="version__bot__owner__username",
+        files={
+            "owner": "version__bot__owner__username",
+            "page": lambda row: (
+                row["origin"] + address_of("version", row["version__bot__slug"], row["version__number"])
+            ),
+        },
+    ),
+)
+"""In the order of the table; the files have their columns in the same order."""
+SORTED = {column.sort: column.path for column in COLUMNS if column.sort}
+EXPORTED = {name: value for column in COLUMNS for name, value in column.files.items()}
+READ = ("version", "version__bot__slug", *(path for path in EXPORTED.values() if isinstance(path, str)))
+"""What the files read of each rating, as values: thousands of objects would take three times as long."""
 
 
 def drawn_rows(
@@ -73,6 +198,7 @@ def drawn_rows(
         DrawnRow(
             rating,
             agreements.get(rating.version_id),
+            rated_games(rating),
             draw_interval(rating, scale),
             draw_line(recent.get(rating.version_id, [])),
             draw_results({"won": rating.wins, "drawn": rating.draws, "lost": rating.losses}),

@@ -21,7 +21,7 @@ from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
 from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
 from tournament.views.games import search
-from tournament.views.ladders import ladders, overall
+from tournament.views.ladders import ladders, overall, ratings
 from tournament.views.ladders.drawings import (
     BAR_WIDTH,
     EDGE,
@@ -30,8 +30,8 @@ from tournament.views.ladders.drawings import (
     draw_line,
     draw_results,
 )
-from tournament.views.ladders.ladders import EXPORTED, ladder_tops
-from tournament.views.ladders.ratings import recent_ratings
+from tournament.views.ladders.ladders import ladder_tops
+from tournament.views.ladders.ratings import COLUMNS, EXPORTED, Column, recent_ratings
 
 OTHER = "dualma"
 """A ladder without ratings."""
@@ -170,7 +170,7 @@ def test_the_ratings_can_be_downloaded_as_csv_and_json(site: Site, client: Clien
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"] == f'attachment; filename="{OTHER}-ratings.csv"'
     first, second = csv.DictReader(io.StringIO(answer.content.decode("utf-8")))
-    assert tuple(first) == EXPORTED
+    assert list(first) == list(EXPORTED)
     assert (first["place"], first["bot"], first["rating"], first["wins"]) == (
         "1",
         "'=cmd|' /C calc'!A0",
@@ -183,6 +183,27 @@ def test_the_ratings_can_be_downloaded_as_csv_and_json(site: Site, client: Clien
     assert [row["bot"] for row in values["ratings"]] == ["=cmd|' /C calc'!A0", "Zażółć"]
     assert values["ratings"][0]["page"] == f"http://testserver{formula.get_absolute_url()}"
     assert values["ratings"][1]["owner"] is None
+
+
+def test_a_new_column_is_in_the_heading_the_rows_and_the_width(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def form(page: str) -> tuple[int, int, str]:
+        table = page.partition("<thead>")[2].partition("</table>")[0]
+        head, _, body = table.partition("</thead>")
+        row = body.partition("<tr data-key")[2].partition("</tr>")[0]
+        return head.count("<th"), row.count("<td"), table.partition('colspan="')[2].partition('"')[0]
+
+    rate(site.white, 20, games=10)
+    LadderRating.objects.filter(version=site.white, ladder=OTHER).update(sigma=2)
+    number = len(COLUMNS)
+    assert form(client.get(f"/ladders/{OTHER}/").content.decode()) == (number, number, str(number))
+    column = Column("Twice", lambda row: 2 * row.results.total, title="the games, two times", css="num")
+    for module in (ladders, ratings):
+        monkeypatch.setattr(module, "COLUMNS", (*COLUMNS, column))
+    page = client.get(f"/ladders/{OTHER}/").content.decode()
+    assert form(page) == (number + 1, number + 1, str(number + 1))
+    assert '<th scope="col" class="num"><abbr title="the games, two times">Twice</abbr></th>' in page
 
 
 @pytest.mark.parametrize("address", ["dualma/ratings.xml", "chess/ratings.csv", "dualma/ratings.pgn"])
