@@ -53,6 +53,7 @@ BOTH_FORMS = (
 
 MOST_REPEATED = 3
 """How many failed tests of a run are repeated alone."""
+PASSED_ALONE = "Each test named here failed beside others and passed alone; mend it, for it hides failures."
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end a run after it has cleaned up."""
@@ -254,7 +255,9 @@ class Run:
             alone = ("--last-failed", "--last-failed-no-failures=none")
             repeated = f"{name}: the failed ones again, one at a time"
             if self._step(repeated, *command, *alone, *words, environment=variables, is_test=True):
-                self._steps[-2] = replace(self._steps[-2], passed=True)
+                first = self._steps[-2]
+                closing = f"{first.closing}\n{PASSED_ALONE}"
+                self._steps[-2] = replace(first, passed=True, closing=closing)
 
     def _environment(self, own: Path) -> dict[str, str]:
         """Keeps files but compiled Python in the run's folder; git may read another user's checkout."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run import closing_lines, failed_tests, parse
+from tests.run import PASSED_ALONE, closing_lines, failed_tests, parse
 from tests.support.jobs import processes_with, wait_until
 from tests.support.needs import link_programs
 from tournament.embedded.plan import ROOT
@@ -210,7 +210,9 @@ def test_a_failed_test_is_repeated_alone_and_named(body: str, code: int, tmp_pat
     summary = printed.partition("== summary\n")[2]
     assert [line.split()[0] for line in summary.splitlines()[:2]] == ["FAILED" if code else "ok"] * 2
     assert "tests: the failed ones again, one at a time" in summary
+    assert "FAILED " in summary
     assert "test_it.py::test_" in summary
+    assert (PASSED_ALONE in summary) == (code == 0)
     if not code:
         assert Path(f"{seen}-passing").read_text() == "x"  # what passed is not repeated
 
