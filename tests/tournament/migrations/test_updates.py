@@ -51,7 +51,7 @@ from tournament.services.schedule.pairings import plan_cycles
 from tournament.services.schedule.tournaments import extend
 from tournament.services.uploads.validation import begin
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def test_the_steps_of_the_previous_release_are_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
