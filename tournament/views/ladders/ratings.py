@@ -50,7 +50,7 @@ class DrawnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LadderColumn:
     """A column of a ladder's table; ``cell`` returns HTML.
 
     ``css`` are classes of the heading and the cells: ``less`` is hidden on narrow screens, ``extra`` at
@@ -71,7 +71,7 @@ class Column:
 
 
 COLUMNS = (
-    Column(
+    LadderColumn(
         "#",
         lambda row: _NO_PLACE if row.rating.place is None else row.rating.place,
         css="num",
@@ -79,7 +79,7 @@ COLUMNS = (
         title="the bot's place, beside its best version; a provisional rating has none",
         files={"place": lambda row: row["place"]},
     ),
-    Column(
+    LadderColumn(
         "Bot",
         lambda row: link_version(row.rating.version),
         cell_css="player-cell",
@@ -87,7 +87,7 @@ COLUMNS = (
         path="version__bot__name_key",
         files={"bot": "version__bot__name", "version": "version__number"},
     ),
-    Column(
+    LadderColumn(
         "Rating",
         lambda row: f"{row.rating.conservative:.2f}",
         css="num",
@@ -96,7 +96,7 @@ COLUMNS = (
         path="-conservative",
         files={"rating": "conservative"},
     ),
-    Column(
+    LadderColumn(
         "±",
         lambda row: f"{uncertainty(row.rating):.2f}",
         css="num less",
@@ -105,27 +105,27 @@ COLUMNS = (
         sort="sigma",
         path="sigma",
     ),
-    Column(
+    LadderColumn(
         "Interval",
         lambda row: row.interval,
         cell_css="drawn",
         title="from mu − 3 sigma, the rating, to mu + 3 sigma, with a dot at the mean;"
         " the same scale in all rows",
     ),
-    Column(
+    LadderColumn(
         "Recent",
         lambda row: row.recent,
         css="less",
         cell_css="drawn",
         title=f"the rating after each of the latest {RECENT} rated games, each bot on a scale of its own",
     ),
-    Column(
+    LadderColumn(
         "Live Elo",
         lambda row: f"{row.agreement.live:+.0f}" if row.agreement else "",
         css="num extra",
         title="mu as Elo above the mean of the estimated versions",
     ),
-    Column(
+    LadderColumn(
         "Estimated Elo",
         lambda row: row.estimate,
         css="num extra",
@@ -135,7 +135,7 @@ COLUMNS = (
             "elo_error": lambda row: row["strength"] and row["strength"].error,
         },
     ),
-    Column(
+    LadderColumn(
         "Games",
         lambda row: row.results.total,
         css="num",
@@ -143,14 +143,14 @@ COLUMNS = (
         path="-games",
         files={"games": "games"},
     ),
-    Column(
+    LadderColumn(
         "Won, drawn, lost",
         lambda row: f'<span class="shares">{row.results.shares}</span>\n{row.shares}',
         css="less",
         cell_css="drawn tabular",
         files={"wins": "wins", "draws": "draws", "losses": "losses"},
     ),
-    Column(
+    LadderColumn(
         "mu",
         lambda row: f"{row.rating.mu:.2f}",
         css="num extra",
@@ -158,7 +158,7 @@ COLUMNS = (
         path="-mu",
         files={"mu": "mu"},
     ),
-    Column(
+    LadderColumn(
         "sigma",
         lambda row: f"{row.rating.sigma:.2f}",
         css="num extra",
@@ -166,7 +166,7 @@ COLUMNS = (
         path="sigma",
         files={"sigma": "sigma"},
     ),
-    Column(
+    LadderColumn(
         "Owner",
         lambda row: link_owner(row.rating.version.bot.owner),
         css="less",

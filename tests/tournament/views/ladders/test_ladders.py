@@ -31,7 +31,7 @@ from tournament.views.ladders.drawings import (
     draw_results,
 )
 from tournament.views.ladders.ladders import ladder_tops
-from tournament.views.ladders.ratings import COLUMNS, EXPORTED, Column, recent_ratings
+from tournament.views.ladders.ratings import COLUMNS, EXPORTED, LadderColumn, recent_ratings
 
 OTHER = "dualma"
 """A ladder without ratings."""
@@ -198,7 +198,7 @@ def test_a_new_column_is_in_the_heading_the_rows_and_the_width(
     LadderRating.objects.filter(version=site.white, ladder=OTHER).update(sigma=2)
     number = len(COLUMNS)
     assert form(client.get(f"/ladders/{OTHER}/").content.decode()) == (number, number, str(number))
-    column = Column("Twice", lambda row: 2 * row.results.total, title="the games, two times", css="num")
+    column = LadderColumn("Twice", lambda row: 2 * row.results.total, title="the games, two times", css="num")
     for module in (ladders, ratings):
         monkeypatch.setattr(module, "COLUMNS", (*COLUMNS, column))
     page = client.get(f"/ladders/{OTHER}/").content.decode()
