@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum
 
 from engines.rules.base import Result
 
 
-class Criterion(StrEnum):
-    """Criteria for the order of players; a higher value is better in each."""
+class Criterion(Enum):
+    """Criteria for the order of players; a higher value is better in each.
 
-    POINTS = "points"
+    Each has a function of a row and the rows that are equal so far, and if tables show it a heading and a
+    meaning. Its column in files has the member's name.
+    """
+
+    POINTS = (lambda row, _: row.points,)
     """One for a win, half for a draw; byes and halted games included."""
-    SHARE = "share"
+    SHARE = (lambda row, _: row.score.share,)
     """Points for each game, for players with different numbers of games."""
-    BUCHHOLZ = "Buchholz"
+    BUCHHOLZ = (lambda row, _: row.buchholz, "Buch.", "Buchholz: the points of the opponents met")
     """The points of the opponents, once for each meeting; a bye counts as a meeting with oneself."""
-    SONNEBORN_BERGER = "Sonneborn-Berger"
+    SONNEBORN_BERGER = (
+        lambda row, _: row.sonneborn_berger,
+        "SB",
+        "Sonneborn-Berger: the points of the opponents beaten, half of those drawn with",
+    )
     """The points of beaten opponents and half of those of drawn ones, game by game; a bye as above."""
-    DIRECT_ENCOUNTER = "direct encounter"
+    DIRECT_ENCOUNTER = (lambda row, group: _among(row, group),)
     """Points from the games among players who are still equal, if each has met every other."""
-    MATCHES = "matches"
-    """Matches won in a knock-out."""
+    MATCHES_WON = (lambda row, _: row.matches, "Won", "matches won, byes included")
+    """Of a knock-out."""
+
+    def __init__(
+        self,
+        value_of: Callable[[StandingsRow, Sequence[StandingsRow]], float],
+        heading: str = "",
+        meaning: str = "",
+    ) -> None:
+        self.value_of, self.heading, self.meaning = value_of, heading, meaning
 
 
 Order = tuple[Criterion, ...]
@@ -201,25 +217,8 @@ def _parted(group: list[StandingsRow], criterion: Criterion) -> list[list[Standi
     """Groups of equal rows, the best first, each in its former order."""
     parts: dict[float, list[StandingsRow]] = {}
     for row in group:
-        parts.setdefault(value_of(row, criterion, group), []).append(row)
+        parts.setdefault(criterion.value_of(row, group), []).append(row)
     return [parts[value] for value in sorted(parts, reverse=True)]
-
-
-def value_of(row: StandingsRow, criterion: Criterion, group: Sequence[StandingsRow] = ()) -> float:
-    """A row's value of a criterion; the direct encounter is that among the rows of ``group``."""
-    match criterion:
-        case Criterion.POINTS:
-            return row.points
-        case Criterion.SHARE:
-            return row.score.share
-        case Criterion.BUCHHOLZ:
-            return row.buchholz
-        case Criterion.SONNEBORN_BERGER:
-            return row.sonneborn_berger
-        case Criterion.DIRECT_ENCOUNTER:
-            return _among(row, group)
-        case Criterion.MATCHES:
-            return row.matches
 
 
 def _among(row: StandingsRow, group: Sequence[StandingsRow]) -> float:

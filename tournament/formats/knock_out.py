@@ -48,7 +48,7 @@ class KnockOut(TournamentFormat):
         ),
     )
     has_bracket = True
-    order = (Criterion.MATCHES,)
+    order = (Criterion.MATCHES_WON,)
     template = "formats/knock_out.html"
 
     def meetings(self, players: int, rounds: int = 0) -> int:

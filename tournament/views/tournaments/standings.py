@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.safestring import SafeString, mark_safe
 
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points, value_of
+from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated
@@ -22,17 +22,6 @@ from tournament.views.tournaments.meetings import (
     swiss_rounds,
     tone_of,
 )
-
-HEADINGS = {
-    Criterion.BUCHHOLZ: ("Buch.", "Buchholz: the points of the opponents met"),
-    Criterion.SONNEBORN_BERGER: (
-        "SB",
-        "Sonneborn-Berger: the points of the opponents beaten, half of those drawn with",
-    ),
-    Criterion.MATCHES: ("Won", "matches won, byes included"),
-}
-"""Criteria with a column of their own: its heading and meaning."""
-
 
 CROSS_SORTED = {"bot": "name", "points": "-standing", "performance": "-performance", "rating": "-rating"}
 """The columns by which a crosstable can be sorted."""
@@ -156,7 +145,7 @@ def _cross(
     round_number: int,
 ) -> Cross:
     with_meetings = with_meetings and not tournament.format.is_staged
-    columns = [criterion for criterion in tournament.format.order if criterion in HEADINGS]
+    columns = [criterion for criterion in tournament.format.order if criterion.heading]
     lines = _Lines(table, columns, MeetingAddresses(tournament.slug, table.ladder))
     shown = tournament.format.lines(table)
     challenger = next((row for rank, row in shown if rank is None), None)
@@ -168,7 +157,7 @@ def _cross(
         sorting,
         table.ladder,
         GAMES[table.ladder].name,
-        [HEADINGS[criterion] for criterion in columns],
+        [(criterion.heading, criterion.meaning) for criterion in columns],
         sorting.of_rows(rows),
         [row.name for row in rows],
         with_meetings,
@@ -260,7 +249,7 @@ def _draw_totals(row: CrossRow, points: str) -> SafeString:
 
 
 def _criterion(row: StandingsRow, criterion: Criterion) -> str:
-    return f"{value_of(row, criterion):.2f}".rstrip("0").rstrip(".")
+    return f"{criterion.value_of(row, ()):.2f}".rstrip("0").rstrip(".")
 
 
 def _cell(score: GameScore | None, address: str) -> CrosstableCell:

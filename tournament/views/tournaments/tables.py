@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from tournament import access
-from tournament.arithmetic.standings import GameScore, StandingsRow
+from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.own_ratings import rated_tables
@@ -30,9 +30,10 @@ from tournament.views.tournaments.tournaments import find_tournament, players_of
 Line = tuple[object, ...]
 
 SCORE = ("games", "won", "drawn", "lost", "not_played")
+SHOWN = [criterion for criterion in Criterion if criterion.heading]
 STANDINGS = (
-    "ladder", "rank", "bot", "version", "points", *SCORE, "byes", "buchholz", "sonneborn_berger",
-    "matches_won", "performance", "rating", "withdrawn",
+    "ladder", "rank", "bot", "version", "points", *SCORE, "byes",
+    *(criterion.name.lower() for criterion in SHOWN), "performance", "rating", "withdrawn",
 )  # fmt: skip
 """``rank`` is empty for a gauntlet's challenger. ``not_played`` counts games at half a point for both, and
 those that a withdrawn bot lost without playing them; ``won`` and ``lost`` are without these.
@@ -123,9 +124,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
         row.points,
         *_score(row.score),
         row.byes,
-        row.buchholz,
-        row.sonneborn_berger,
-        row.matches,
+        *(criterion.value_of(row, ()) for criterion in SHOWN),
         row.performance,
         table.ratings.get(row.player),
         table.versions[row.player].state == BotVersion.State.WITHDRAWN,

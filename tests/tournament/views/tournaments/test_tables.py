@@ -352,17 +352,29 @@ def test_a_cell_of_a_crosstable_leads_to_exactly_its_games(bots: list[BotVersion
     assert len(rows) == 2
 
 
-def test_every_criterion_can_have_a_column_of_its_own_values() -> None:
+def test_every_criterion_has_its_own_value() -> None:
     row = StandingsRow(1, score=GameScore(3, 1), matches=2, buchholz=4.5, sonneborn_berger=6.25)
-    shown = {criterion: standings._criterion(row, criterion) for criterion in Criterion}
-    assert shown == {
+    assert {criterion: standings._criterion(row, criterion) for criterion in Criterion} == {
         Criterion.POINTS: "3.5",
         Criterion.SHARE: "0.88",
         Criterion.BUCHHOLZ: "4.5",
         Criterion.SONNEBORN_BERGER: "6.25",
         Criterion.DIRECT_ENCOUNTER: "0",
-        Criterion.MATCHES: "2",
+        Criterion.MATCHES_WON: "2",
     }
+
+
+def test_each_criterion_with_a_heading_is_a_column_of_page_and_files(
+    bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup = decide_games(event("round-robin", bots))
+    monkeypatch.setattr(type(cup.format), "order", tuple(Criterion))
+    (cross,) = client.get(cup.get_absolute_url()).context["crosses"]
+    shown = [criterion for criterion in Criterion if criterion.heading]
+    assert cross.headings == [(criterion.heading, criterion.meaning) for criterion in shown]
+    rows = client.get(f"/tournaments/{cup.slug}/standings.json").json()["standings"]
+    values = [[row[criterion.name.lower()] for criterion in shown] for row in rows]
+    assert [[f"{value:g}" for value in row] for row in values] == [row.criteria for row in cross.rows]
 
 
 @pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "swiss", "knock-out"])
