@@ -43,14 +43,14 @@ def _player(position: Position, side: Side) -> str:
 def _holes(board: Mapping[str, str], touched: set[str], flip: bool) -> list[str]:
     """A grid; the line between ranks 2 and 3 of Duovallis is double."""
     files = sorted({name[0] for name in board}, reverse=flip)
-    ranks = sorted({name[1] for name in board}, reverse=not flip)
+    ranks = sorted({name[1:] for name in board}, key=int, reverse=not flip)
     width = max(map(len, board.values())) + 2
     lines = [_rule("┌┬┐", "─", width, len(files))]
     for index, rank in enumerate(ranks):
         cells = (_bracketed(board[file + rank], file + rank in touched, width) for file in files)
-        lines.append(f"  {rank} │" + "│".join(cells) + "│")
+        lines.append(f"{rank:>3} │" + "│".join(cells) + "│")
         if rank != ranks[-1]:
-            between_valleys = index == 1
+            between_valleys = index == 1 and len(ranks) == 4
             lines.append(_rule(*(("╞╪╡", "═") if between_valleys else ("├┼┤", "─")), width, len(files)))
     letters = " ".join(file.center(width) for file in files)
     return [*lines, _rule("└┴┘", "─", width, len(files)), f"     {letters}"]

@@ -42,11 +42,14 @@ REPOSITORY_FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).
 MADE = {
     "engines/build/",
     "workers/game/build/",
+    "engines/data/tasks/trio.txt",
+    "engines/rules/trio.py",
+    "engines/svg/trio.py",
     "tournament/formats/scheveningen.py",
     "tournament/templates/formats/scheveningen.html",
     "tests/tournament/formats/test_scheveningen.py",
 }
-"""Folders that ``setup.py`` creates, and the files of the tutorial on formats."""
+"""Folders that ``setup.py`` creates, and the files of the recipes for games and formats."""
 OTHERS_FILES = {
     "bot.zip", "duarena-kit.zip",
     "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",

@@ -77,6 +77,30 @@ _SMALL: Final[dict[str, Callable[[Position, str], tuple[int, str]]]] = {
     "duploline": small.draw_duploline,
 }
 
+Places = Callable[[Position, bool], tuple[Callable[[str], Spot], float]]
+"""Where each cell is drawn, flipped or not, and the radius of its button."""
+
+
+def _in_dogon(position: Position, flip: bool) -> tuple[Callable[[str], Spot], float]:
+    return place_in_dogon(len(position.board()) // 2, flip), RADIUS
+
+
+def _in_hexagon(side: int) -> Places:
+    def places(position: Position, flip: bool) -> tuple[Callable[[str], Spot], float]:
+        place, pitch = place_on(side, flip)
+        return lambda name: place(*coordinates(name)), pitch / 2
+
+    return places
+
+
+_PLACES: Final[dict[str, Places]] = {
+    "duovallis": lambda position, flip: (place_in_duovallis(flip), RADIUS),
+    "dualma": _in_hexagon(5),
+    "dogon-kulei": _in_dogon,
+    "dogon-gagara": _in_dogon,
+    "duploline": _in_hexagon(4),
+}
+
 _WIDE: Final = frozenset({"dogon-kulei", "dogon-gagara"})
 """Games whose board is more than twice as wide as high."""
 
@@ -134,23 +158,12 @@ def draw(
 def _targets(position: Position, flip: bool) -> Iterator[str]:
     """The buttons of the cells, which say what is on them."""
     board = position.board()
-    place, radius = _places(position, flip)
+    place, radius = _PLACES[game_code(position)](position, flip)
     for name, content in board.items():
         x, y = place(name)
         spoken = f"{name}, {spoken_content(content) if content else 'empty'}"
         attributes = {"data-cell": name, "aria-label": spoken}
         yield element("circle", kind="target", cx=x, cy=y, r=radius, role="button", tabindex=-1, **attributes)
-
-
-def _places(position: Position, flip: bool) -> tuple[Callable[[str], Spot], float]:
-    """Where each cell is drawn, and the radius of its button."""
-    code = game_code(position)
-    if code == "duovallis":
-        return place_in_duovallis(flip), RADIUS
-    if code in _WIDE:
-        return place_in_dogon(len(position.board()) // 2, flip), RADIUS
-    place, pitch = place_on(5 if code == "dualma" else 4, flip)
-    return lambda name: place(*coordinates(name)), pitch / 2
 
 
 def draw_small(position: Position, *, last_move: str = "", alone: bool = False) -> str:
