@@ -62,7 +62,7 @@ Deal = Callable[[], list[GameJob]]
 """The fixture ``deal``."""
 OnCommit = Callable[[], AbstractContextManager[object]]
 """The fixture ``on_commit``."""
-Ended = keeper.Recorded | keeper.Void | keeper.IgnoredReport
+Ended = keeper.Recorded | keeper.Voided | keeper.IgnoredReport
 ResultOf = Callable[[GameJob, JobGame], Result]
 LADDER = "duploline"
 """The ladder with the shortest games."""

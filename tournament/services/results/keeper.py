@@ -57,7 +57,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Void:
+class Voided:
     """No result: the game waits to be played again, or was halted. ``evidence`` is a sentence."""
 
     evidence: str
@@ -109,19 +109,19 @@ def _give_up(row: InboxReport, why: str) -> None:
     halt_after_failures(attempt.game, why)
 
 
-def record(report: GameReport) -> Recorded | Void | IgnoredReport:
+def record(report: GameReport) -> Recorded | Voided | IgnoredReport:
     """Store a game's report; may be repeated. The report is not trusted before it is verified."""
     return record_all([report])[0]
 
 
-def record_all(reports: Sequence[GameReport]) -> list[Recorded | Void | IgnoredReport]:
+def record_all(reports: Sequence[GameReport]) -> list[Recorded | Voided | IgnoredReport]:
     """Store reports in their order; returns the outcome of each.
 
     Results are stored together; if the database refuses one of them, each is stored alone.
     """
     now = timezone.now()
     attempts = _find_attempts(reports)
-    answers: dict[int, Recorded | Void | IgnoredReport] = {}
+    answers: dict[int, Recorded | Voided | IgnoredReport] = {}
     arrivals: dict[uuid.UUID, tuple[int, Arrival]] = {}
     voids: list[tuple[int, Attempt, str]] = []
     for number, (attempt, report) in enumerate(zip(attempts, reports, strict=True)):
@@ -164,7 +164,7 @@ def _announce(games: Sequence[Game]) -> None:
 
 
 def _log_ends(
-    attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | Void | IgnoredReport]
+    attempts: Sequence[Attempt | IgnoredReport], answers: Mapping[int, Recorded | Voided | IgnoredReport]
 ) -> None:
     """Write a line for each job with recorded games."""
     recorded: dict[Job, list[Attempt]] = {}
@@ -257,7 +257,7 @@ def _look_at(attempt: Attempt, report: GameReport) -> Arrival | str:
 
 def _void(
     attempt: Attempt, report: GameReport, evidence: str, now: datetime.datetime
-) -> Void | IgnoredReport:
+) -> Voided | IgnoredReport:
     """End an attempt without a result; if its game halts, store the logs, which show authors the reason.
 
     Reports of a quarantined worker count against no game. Each step is a transaction of its own, because a
@@ -275,7 +275,7 @@ def _void(
     with transaction.atomic():
         if halt_after_failures(attempt.game, evidence, hopeless=hopeless):
             store_logs([(attempt.game, report)], now)
-    return Void(evidence)
+    return Voided(evidence)
 
 
 def _store(arrivals: Sequence[Arrival], now: datetime.datetime) -> tuple[dict[int, int], set[uuid.UUID]]:

@@ -192,8 +192,8 @@ def test_of_reports_the_wrong_the_void_the_late_and_the_repeated_cost_the_others
     message = [reports[0], wrong, void(reports[2]), reports[3], foreign(reports[4]), reports[5], reports[0]]
     told = record_all(message)
     assert told[0] == keeper.Recorded(game_of(reports[0]).pk, 1)
-    assert isinstance(told[1], keeper.Void)
-    assert told[2] == keeper.Void("the disk is full")
+    assert isinstance(told[1], keeper.Voided)
+    assert told[2] == keeper.Voided("the disk is full")
     assert told[3:5] == [keeper.IgnoredReport("late"), keeper.IgnoredReport("foreign")]
     assert told[5] == keeper.Recorded(game_of(reports[5]).pk, 2)
     assert told[6] == keeper.IgnoredReport("repeat")
@@ -215,7 +215,7 @@ def test_a_result_that_the_database_refuses_costs_the_others_nothing(
     monkeypatch.setattr(keeper, "store_all", store)
     told = record_all(reports)
     assert [n for n, answer in enumerate(told) if not isinstance(answer, keeper.Recorded)] == [2]
-    assert told[2] == keeper.Void(keeper.NOT_STORED)
+    assert told[2] == keeper.Voided(keeper.NOT_STORED)
     assert (game_of(reports[2]).state, game_of(reports[2]).voids) == (Game.State.WAITING, 1)
 
 
@@ -265,7 +265,7 @@ def test_a_wrong_report_is_a_void_with_evidence(deal: Deal, change: str) -> None
     (job,) = deal()
     report = WRONG[change](play(job, job.games[0]))
     told = record(report)
-    assert isinstance(told, keeper.Void)
+    assert isinstance(told, keeper.Voided)
     assert told.evidence.startswith("the worker's report was wrong: ")
     game = game_of(report)
     assert (game.state, game.voids, game.result) == (Game.State.WAITING, 1, None)
@@ -278,7 +278,7 @@ def test_a_void_is_played_again_and_halts_after_the_third(deal: Deal) -> None:
     for count in (1, 2, 3):
         (job,) = deal()
         report = void(play(job, job.games[0]))
-        assert record(report) == keeper.Void("the disk is full")
+        assert record(report) == keeper.Voided("the disk is full")
         if count == 1:
             record(play(job, job.games[1]))
         assert game_of(report).voids == count
@@ -318,7 +318,7 @@ def test_a_forfeit_counts_and_keeps_its_evidence(deal: Deal) -> None:
     make_tournament(opening_plies=1)
     (job,) = deal()
     report = forfeit(play(job, job.games[1]), "no answer\nin 1.05 s")
-    assert isinstance(record(report), keeper.Void)  # it was Black's turn
+    assert isinstance(record(report), keeper.Voided)  # it was Black's turn
     (job,) = deal()
     report = replace(forfeit(play(job, job.games[0])), fault="black", result=Result.WHITE_WINS)
     record(replace(report, evidence="no answer\nin 1.05 s"))
