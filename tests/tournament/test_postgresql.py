@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-AT_ONCE = "services/test_at_once.py services/work/test_at_once.py"
-"""What SQLite, with one writer at a time, cannot show: concurrent double delivery, the order of locks, limits
-passed by one of several requests, pairs of version tests counted once.
-"""
-OTHERS = """
+FILES = """
+services/test_at_once.py services/work/test_at_once.py
 services/results/test_keeper.py services/results/test_rebuilding.py services/uploads/test_submission.py
 services/test_fair_share.py services/work/test_leases.py
 services/work/test_next_batch.py services/schedule/test_rounds.py services/schedule/test_slugs.py
@@ -22,16 +19,17 @@ services/schedule/test_large_schedules.py services/version_tests/test_progress.p
 views/version_tests/test_version_tests.py services/test_annulments.py services/test_pruning.py
 test_hostile_workers.py views/test_hostile_requests.py
 """
-"""Every kind of report, the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large
-schedules in parts, rebuilds beside new games, annulments, pruning, odd values of messages and requests.
+"""First what SQLite, with one writer at a time, cannot show: concurrent double delivery, the order of locks,
+limits passed by one of several requests, pairs of version tests counted once. Then every kind of report,
+the effects of a void, bulk claims, rounds made once, slugs taken meanwhile, large schedules in parts,
+rebuilds beside new games, annulments, pruning, odd values of messages and requests.
 """
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("files", [AT_ONCE, OTHERS], ids=["at once", "others"])
-def test_results_are_stored_once_on_postgresql_too(postgres: str, files: str) -> None:
+def test_results_are_stored_once_on_postgresql_too(postgres: str) -> None:
     """In a new process, since Django cannot change its database."""
-    tests = [f"tests/tournament/{name}" for name in files.split()]
+    tests = [f"tests/tournament/{name}" for name in FILES.split()]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *tests],
         cwd=ROOT,
