@@ -6,7 +6,8 @@ import datetime
 import functools
 import re
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -29,7 +30,7 @@ from tournament.models import (
     Tournament,
     User,
 )
-from tournament.models.games import FILTERED, Scanned
+from tournament.models.games import Scanned
 from tournament.models.names import name_key
 from tournament.sentences import as_sentence
 from tournament.services.explorer.moves import visits_of
@@ -66,8 +67,9 @@ def _yes_or_no() -> forms.TypedChoiceField:
 
 FIRST = ("bot", "opponent", "ladder", "result", "sort")
 """The filters of the first line."""
-DISPLAY = {"sort", "boards"}
-"""Fields that select no games."""
+RESULTS = {"white": Result.WHITE_WINS, "black": Result.BLACK_WINS, "draw": Result.DRAW}
+SIDES = (Fault.WHITE, Fault.BLACK)
+FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black": [Fault.BLACK]}
 
 
 def _suggesting() -> forms.TextInput:
@@ -92,124 +94,223 @@ class BotField(forms.CharField):
         return found or text
 
 
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter: its field of the form, what it selects, and the words that describe it.
+
+    ``condition`` compares columns of the game with the value, and with ``on_seats`` columns that seats have
+    too; other filters are applied where the form finds players, pairings and visits. ``words`` are the
+    title's for the entered text. ``needs`` are another filter without which it is refused, and the sentence.
+    A field that does not have ``selects`` only orders or shows games.
+    """
+
+    field: forms.Field
+    condition: Callable[[Any], Q] | None = None
+    on_seats: bool = False
+    of_players: bool = False
+    selects: bool = True
+    words: Callable[[str], str] | None = None
+    needs: tuple[str, str] | None = None
+
+
+FILTERS = {
+    "bot": Filter(
+        BotField(required=False, max_length=60, widget=_suggesting()),
+        of_players=True,
+        words="of {}".format,
+    ),
+    "owner": Filter(
+        forms.CharField(
+            required=False, max_length=150, widget=_suggesting(), help_text="Of one of the bots."
+        ),
+        of_players=True,
+        words="of bots of {}".format,
+    ),
+    "version": Filter(
+        forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES),
+        of_players=True,
+        needs=("bot", "A version needs a bot: name the bot too."),
+    ),
+    "opponent": Filter(
+        BotField(required=False, max_length=60, widget=_suggesting()),
+        of_players=True,
+        words="against {}".format,
+        needs=("bot", "An opponent needs a bot: name the bot too."),
+    ),
+    "opponent_version": Filter(
+        forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES),
+        of_players=True,
+        needs=("opponent", "A version needs an opponent: name the opponent too."),
+    ),
+    "ladder": Filter(
+        forms.ChoiceField(
+            required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
+        ),
+        lambda code: Q(ladder=code),
+        on_seats=True,
+        words=lambda code: f"on {GAMES[code].name}" if code in GAMES else "",
+    ),
+    "colour": Filter(
+        forms.ChoiceField(
+            required=False, label="Bot plays", choices=_choices([("white", "White"), ("black", "Black")])
+        ),
+        of_players=True,
+        needs=("bot", "A colour needs a bot: name the bot too."),
+    ),
+    "result": Filter(
+        forms.ChoiceField(
+            required=False,
+            choices=_choices(
+                [
+                    ("white", "White won"),
+                    ("black", "Black won"),
+                    ("draw", "drawn"),
+                    ("won", "won by the bot"),
+                    ("lost", "lost by the bot"),
+                ],
+            ),
+        ),
+        lambda word: Q(result=RESULTS[word]) if word in RESULTS else Q(),
+        on_seats=True,
+    ),
+    "termination": Filter(
+        forms.ChoiceField(
+            required=False,
+            label="Ending",
+            choices=[
+                *_choices(OTHER_WORDS.items()),
+                ("by the rules", [(Termination.RULES, "any of these"), *RULES_WORDS.items()]),
+                ("forfeits", list(FORFEIT_WORDS.items())),
+            ],
+        ),
+        lambda code: (
+            Q(termination=Termination.RULES, reason=code) if code in RULES_WORDS else Q(termination=code)
+        ),
+    ),
+    "fault": Filter(
+        forms.ChoiceField(
+            required=False,
+            label="Forfeit",
+            choices=_choices(
+                [
+                    ("none", "no"),
+                    ("either", "yes"),
+                    ("white", "by White"),
+                    ("black", "by Black"),
+                    ("bot", "by the bot"),
+                ],
+            ),
+        ),
+        lambda word: Q(fault__in=FAULTS[word]) if word in FAULTS else Q(),
+    ),
+    "min_plies": Filter(
+        forms.IntegerField(required=False, label="Plies from", min_value=0, max_value=MAX_PLIES),
+        lambda plies: Q(plies__gte=plies),
+        on_seats=True,
+    ),
+    "max_plies": Filter(
+        forms.IntegerField(required=False, label="Plies to", min_value=0, max_value=MAX_PLIES),
+        lambda plies: Q(plies__lte=plies),
+        on_seats=True,
+    ),
+    "opening": Filter(
+        forms.CharField(
+            required=False,
+            max_length=MAX_OPENING,
+            help_text=f"All given moves with spaces between them, or “{NO_OPENING}”.",
+        ),
+    ),
+    "tournament": Filter(
+        forms.SlugField(required=False, max_length=200, widget=_suggesting()),
+        lambda pk: Q(tournament=pk),
+        on_seats=True,
+    ),
+    "round": Filter(
+        forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES),
+        needs=("tournament", "A round needs a tournament: name it too."),
+    ),
+    "pair": Filter(
+        forms.ChoiceField(
+            required=False,
+            label="Pair",
+            choices=_choices(
+                [
+                    (COUNTED, "counted"),
+                    *(
+                        (str(number), f"{points} for the candidate")
+                        for number, points in enumerate(PAIR_POINTS)
+                    ),
+                ]
+            ),
+            help_text="Of a version test, named as the tournament.",
+        ),
+        needs=("tournament", "A pair needs a version test: name it as the tournament too."),
+    ),
+    "rated": Filter(
+        _yes_or_no(),
+        lambda is_rated: Q(rated=is_rated),
+    ),
+    "annulled": Filter(
+        _yes_or_no(),
+        lambda is_annulled: Q(annulled=is_annulled),
+    ),
+    "min_sequence": Filter(
+        forms.IntegerField(
+            required=False,
+            label="From number",
+            min_value=1,
+            max_value=LAST_NUMBER,
+            help_text="The games of a ladder are numbered in the order in which they ended.",
+        ),
+        lambda number: Q(sequence__gte=number),
+        needs=("ladder", "A number needs a ladder: choose the ladder too."),
+    ),
+    "since": Filter(
+        forms.DateField(required=False, label="Played from", widget=forms.DateInput(attrs={"type": "date"})),
+        lambda day: Q(finished_at__gte=_midnight(day)),
+        on_seats=True,
+    ),
+    "until": Filter(
+        forms.DateField(required=False, label="Played to", widget=forms.DateInput(attrs={"type": "date"})),
+        lambda day: Q(finished_at__lt=_midnight(day + datetime.timedelta(days=1))),
+        on_seats=True,
+    ),
+    "sort": Filter(
+        forms.ChoiceField(required=False, choices=[(key, label) for key, (label, *_) in SORTS.items()]),
+        selects=False,
+    ),
+    "position": Filter(
+        forms.CharField(
+            required=False,
+            max_length=MAX_OPENING,
+            help_text=f"A position string of the ladder that the game reached within {PLIES} plies.",
+        ),
+    ),
+    "move": Filter(
+        forms.CharField(required=False, max_length=MAX_TOKEN, help_text="Played in this position."),
+    ),
+    "boards": Filter(
+        forms.BooleanField(required=False),
+        selects=False,
+    ),
+}
+"""By their names in the address, in the order of the title's words and of the form."""
+
+
 class GameSearchForm(forms.Form):
     """The filters. All are optional, and a game must match all that are given."""
-
-    ladder = forms.ChoiceField(
-        required=False, choices=lambda: _choices(((code, game.name) for code, game in GAMES.items()))
-    )
-    bot = BotField(required=False, max_length=60, widget=_suggesting())
-    version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
-    opponent = BotField(required=False, max_length=60, widget=_suggesting())
-    opponent_version = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
-    colour = forms.ChoiceField(
-        required=False, label="Bot plays", choices=_choices([("white", "White"), ("black", "Black")])
-    )
-    owner = forms.CharField(
-        required=False, max_length=150, widget=_suggesting(), help_text="Of one of the bots."
-    )
-    result = forms.ChoiceField(
-        required=False,
-        choices=_choices(
-            [
-                ("white", "White won"),
-                ("black", "Black won"),
-                ("draw", "drawn"),
-                ("won", "won by the bot"),
-                ("lost", "lost by the bot"),
-            ],
-        ),
-    )
-    termination = forms.ChoiceField(
-        required=False,
-        label="Ending",
-        choices=[
-            *_choices(OTHER_WORDS.items()),
-            ("by the rules", [(Termination.RULES, "any of these"), *RULES_WORDS.items()]),
-            ("forfeits", list(FORFEIT_WORDS.items())),
-        ],
-    )
-    fault = forms.ChoiceField(
-        required=False,
-        label="Forfeit",
-        choices=_choices(
-            [
-                ("none", "no"),
-                ("either", "yes"),
-                ("white", "by White"),
-                ("black", "by Black"),
-                ("bot", "by the bot"),
-            ],
-        ),
-    )
-    min_plies = forms.IntegerField(required=False, label="Plies from", min_value=0, max_value=MAX_PLIES)
-    max_plies = forms.IntegerField(required=False, label="Plies to", min_value=0, max_value=MAX_PLIES)
-    opening = forms.CharField(
-        required=False,
-        max_length=MAX_OPENING,
-        help_text=f"All given moves with spaces between them, or “{NO_OPENING}”.",
-    )
-    tournament = forms.SlugField(required=False, max_length=200, widget=_suggesting())
-    round = forms.IntegerField(required=False, min_value=1, max_value=MAX_PLIES)
-    pair = forms.ChoiceField(
-        required=False,
-        label="Pair",
-        choices=_choices(
-            [
-                (COUNTED, "counted"),
-                *((str(number), f"{points} for the candidate") for number, points in enumerate(PAIR_POINTS)),
-            ]
-        ),
-        help_text="Of a version test, named as the tournament.",
-    )
-    rated = _yes_or_no()
-    annulled = _yes_or_no()
-    min_sequence = forms.IntegerField(
-        required=False,
-        label="From number",
-        min_value=1,
-        max_value=LAST_NUMBER,
-        help_text="The games of a ladder are numbered in the order in which they ended.",
-    )
-    since = forms.DateField(
-        required=False, label="Played from", widget=forms.DateInput(attrs={"type": "date"})
-    )
-    until = forms.DateField(required=False, label="Played to", widget=forms.DateInput(attrs={"type": "date"}))
-    sort = forms.ChoiceField(required=False, choices=[(key, label) for key, (label, *_) in SORTS.items()])
-    position = forms.CharField(
-        required=False,
-        max_length=MAX_OPENING,
-        help_text=f"A position string of the ladder that the game reached within {PLIES} plies.",
-    )
-    move = forms.CharField(required=False, max_length=MAX_TOKEN, help_text="Played in this position.")
-    boards = forms.BooleanField(required=False)
 
     visits: QuerySet[ExplorerVisit] | None = None
     """Of the position and the move; None without a position."""
 
-    NEED_A_BOT: ClassVar = {
-        "version": "A version needs a bot: name the bot too.",
-        "opponent": "An opponent needs a bot: name the bot too.",
-        "colour": "A colour needs a bot: name the bot too.",
-    }
-
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
-        if not values.get("bot"):
-            for name, sentence in self.NEED_A_BOT.items():
-                if values.get(name):
-                    self.add_error(name, sentence)
-            for name, own in (("result", {"won", "lost"}), ("fault", {"bot"})):
-                if values.get(name) in own:
-                    self.add_error(name, "This needs a bot: name the bot too.")
-        if values.get("opponent_version") and not values.get("opponent"):
-            self.add_error("opponent_version", "A version needs an opponent: name the opponent too.")
-        if values.get("pair") and not values.get("tournament"):
-            self.add_error("pair", "A pair needs a version test: name it as the tournament too.")
-        if values.get("round") and not values.get("tournament"):
-            self.add_error("round", "A round needs a tournament: name it too.")
-        if values.get("min_sequence") and not values.get("ladder"):
-            self.add_error("min_sequence", "A number needs a ladder: choose the ladder too.")
+        for name, one in FILTERS.items():
+            if one.needs and values.get(name) and not values.get(one.needs[0]):
+                self.add_error(name, one.needs[1])
+        for name, own in (("result", {"won", "lost"}), ("fault", {"bot"})):
+            if values.get(name) in own and not values.get("bot"):
+                self.add_error(name, "This needs a bot: name the bot too.")
         self._clean_position(values)
         return values
 
@@ -237,13 +338,9 @@ class GameSearchForm(forms.Form):
     @property
     def words(self) -> str:
         """What is listed, for the title: the filters of bots and ladder, or that there are others."""
-        named = {"bot": "of", "owner": "of bots of", "opponent": "against"}
-        given = {name: self.data.get(name, "") for name in (*named, "ladder")}
-        words = [f"{word} {given[name]}" for name, word in named.items() if given[name]]
-        if given["ladder"] in GAMES:
-            words.append(f"on {GAMES[given['ladder']].name}")
-        others = not words and any(self.data.get(field.name) for field in self if field.name not in DISPLAY)
-        return " ".join(["Games", *words, *(["that match filters"] if others else [])])
+        given = {name: text for name in FILTERS if (text := self.data.get(name)) and FILTERS[name].selects}
+        words = [of(text) for name, text in given.items() if (of := FILTERS[name].words) and of(text)]
+        return " ".join(["Games", *(words or ["that match filters"] * bool(given))])
 
     def first(self) -> list[forms.BoundField]:
         return [self[name] for name in FIRST]
@@ -257,8 +354,10 @@ class GameSearchForm(forms.Form):
 
     def find(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those of ``games`` that match; the form must be valid. SQLite uses no index for the filters."""
-        games = games.alias(**{f"scanned_{name}": Scanned(name) for name in COLUMNS})
-        games = self._find_related(games.filter(*map(_scanned, self.conditions(self.given))))
+        conditions = self.conditions(self.given)
+        names = {name for condition in conditions for name in _columns(condition)}
+        games = games.alias(**{f"scanned_{name}": Scanned(name) for name in names})
+        games = self._find_related(games.filter(*map(_scanned, conditions)))
         if self.has_players:
             both = Seat.objects.filter(game=OuterRef("pk"), is_white__in=[True, False])  # the primary key
             games = games.filter(Exists(self._find_players(both)))
@@ -266,9 +365,10 @@ class GameSearchForm(forms.Form):
 
     def find_seats(self, seats: QuerySet[Seat]) -> QuerySet[Seat]:
         """Those of ``seats`` of the bot, or else of the owner's bots, whose games match: of some both."""
-        others = self.given - ON_SEATS
-        seats = self._find_players(seats).filter(*self.conditions(self.given & ON_SEATS))
-        if others - PLAYERS or {"bot", "owner"} <= others:
+        own = {name for name in self.given if FILTERS[name].on_seats}
+        others = self.given - own
+        seats = self._find_players(seats).filter(*self.conditions(own))
+        if any(not FILTERS[name].of_players for name in others) or {"bot", "owner"} <= others:
             games = Game.objects.filter(*self.conditions(others), pk=OuterRef("game"))
             seats = seats.filter(Exists(self._find_related(games)))
         return seats
@@ -276,7 +376,7 @@ class GameSearchForm(forms.Form):
     def conditions(self, names: Collection[str]) -> list[Q]:
         """Those of the filters with these names whose condition is one of the game's columns."""
         values = {**self.cleaned_data, "tournament": self.tournament_id}
-        return [condition(values[name]) for name, condition in CONDITIONS.items() if name in names]
+        return [of(values[name]) for name in FILTERS if name in names and (of := FILTERS[name].condition)]
 
     def _find_related(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Those that match the filters of other tables; of players only that of the owner beside a bot."""
@@ -303,7 +403,8 @@ class GameSearchForm(forms.Form):
     @functools.cached_property
     def given(self) -> set[str]:
         """The filters that say something."""
-        return {name for name, value in self.cleaned_data.items() if value not in {"", None}} - DISPLAY
+        values = self.cleaned_data.items()
+        return {name for name, value in values if value not in {"", None} and FILTERS[name].selects}
 
     @property
     def has_players(self) -> bool:
@@ -377,6 +478,9 @@ class GameSearchForm(forms.Form):
         return seats
 
 
+GameSearchForm.base_fields = {name: one.field for name, one in FILTERS.items()}
+
+
 def _id_of(model: type[Model], **filters: object) -> int:
     """The id of the row; zero if there is none."""
     return model._default_manager.filter(**filters).values_list("pk", flat=True).first() or 0
@@ -389,35 +493,16 @@ def _scanned(condition: Q) -> Q:
     return Q(*parts, _connector=condition.connector, _negated=condition.negated)
 
 
+def _columns(condition: Q) -> set[str]:
+    """The names of the columns that the condition compares."""
+    parts: list[Any] = condition.children
+    return set().union(
+        *(_columns(part) if isinstance(part, Q) else {part[0].split("__")[0]} for part in parts)
+    )
+
+
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
-
-
-RESULTS = {"white": Result.WHITE_WINS, "black": Result.BLACK_WINS, "draw": Result.DRAW}
-SIDES = (Fault.WHITE, Fault.BLACK)
-FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black": [Fault.BLACK]}
-CONDITIONS: dict[str, Callable[[Any], Q]] = {
-    "tournament": lambda pk: Q(tournament=pk),
-    "ladder": lambda code: Q(ladder=code),
-    "min_plies": lambda plies: Q(plies__gte=plies),
-    "max_plies": lambda plies: Q(plies__lte=plies),
-    "min_sequence": lambda number: Q(sequence__gte=number),
-    "until": lambda day: Q(finished_at__lt=_midnight(day + datetime.timedelta(days=1))),
-    "since": lambda day: Q(finished_at__gte=_midnight(day)),
-    "result": lambda word: Q(result=RESULTS[word]) if word in RESULTS else Q(),
-    "termination": lambda code: (
-        Q(termination=Termination.RULES, reason=code) if code in RULES_WORDS else Q(termination=code)
-    ),
-    "fault": lambda word: Q(fault__in=FAULTS[word]) if word in FAULTS else Q(),
-    "rated": lambda is_rated: Q(rated=is_rated),
-    "annulled": lambda is_annulled: Q(annulled=is_annulled),
-}
-"""Filters whose condition depends on nothing but their value; that of a tournament is its id."""
-COLUMNS = ("ladder", "plies", "sequence", "finished_at", *FILTERED)
-"""Of the conditions."""
-PLAYERS = {"bot", "version", "opponent", "opponent_version", "colour", "owner"}
-ON_SEATS = {"ladder", "tournament", "result", "min_plies", "max_plies", "since", "until"}
-"""Filters whose columns seats have too."""
 
 
 def comparison_address(bot: str, other: str, **filters: object) -> str:

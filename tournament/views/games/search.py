@@ -24,7 +24,6 @@ from tournament.models import Game, GameRecord, Seat
 from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import (
-    DISPLAY,
     MAX_PLIES,
     SORTS,
     GameSearchForm,
@@ -75,7 +74,7 @@ def games(request: HttpRequest) -> HttpResponse:
     filters = _filters(request)
     context = {
         "form": form,
-        "nothing": "No games match." if form.data.keys() - DISPLAY else "",
+        "nothing": "No games match." if form.data.keys() - {"sort", "boards"} else "",
         "comparison": _comparison(form) if page.rows else "",
         "page": page,
         "filters": urlencode(filters),

@@ -14,21 +14,25 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
+from django import forms
 from django.db import connection
+from django.db.models import Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engines.records import Fault, Termination, read_records
 from engines.rules.base import Reason, Result
-from tests.support.filled_site import Site, add_version, finish, round_robin
+from engines.rules.registry import GAMES
+from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
 from tests.support.remembered import remembered
 from tests.support.seats import seat
 from tournament.models import Game, GameRecord, Pairing, User
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import reading, search, time_limit
-from tournament.views.games.filters import SORTS
+from tournament.views.games.filters import FILTERS as KNOWN_FILTERS
+from tournament.views.games.filters import SORTS, Filter, GameSearchForm
 
 pytestmark = pytest.mark.slow
 
@@ -570,3 +574,24 @@ def test_a_row_shows_the_winner_and_the_final_board_if_wanted(site: Site, client
     assert page.count('class="player-cell won"') == 1
     assert f'src="/games/{site.played.pk}/{site.played.plies}.svg?small=1"' in page
     assert ".svg" not in client.get("/games/?bot=stone-age").content.decode().partition("<tbody>")[2]
+
+
+def test_a_new_filter_is_a_field_a_condition_words_and_a_sentence(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = Filter(
+        forms.CharField(required=False),
+        lambda text: Q(evidence=text),
+        words="with the evidence {}".format,
+        needs=("ladder", "Evidence needs a ladder."),
+    )
+    monkeypatch.setitem(KNOWN_FILTERS, "evidence", added)
+    monkeypatch.setitem(GameSearchForm.base_fields, "evidence", added.field)
+    Game.objects.filter(pk=site.played.pk).update(evidence="none")
+    found = client.get(f"/games/?ladder={LADDER}&evidence=none&sort=longest")
+    assert [game.pk for game in found.context["page"].rows] == [site.played.pk]
+    page = found.content.decode()
+    assert f"<title>Games on {GAMES[LADDER].name} with the evidence none ·" in page
+    assert 'name="evidence" value="none"' in page
+    assert client.get(f"/games/?ladder={LADDER}&evidence=other").context["page"].rows == []
+    assert "Evidence needs a ladder." in client.get("/games/?evidence=none").content.decode()
