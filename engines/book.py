@@ -23,7 +23,7 @@ from engines.rules.registry import Variant, find_game
 PLIES: Final = 4
 LEAST_GAMES: Final = 10
 BALANCE: Final = 10
-"""Per cent that White's score may be off from one half."""
+"""The most per cent by which White's score may differ from one half."""
 MOST: Final = 100
 """Openings of a book."""
 _POINTS: Final = {Result.WHITE_WINS: 1.0, Result.DRAW: 0.5, Result.BLACK_WINS: 0.0}

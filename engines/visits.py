@@ -24,7 +24,7 @@ class Visit(NamedTuple):
     side: Side
     """The side to move."""
     move: str
-    """As ``canonical_move`` spells it."""
+    """The move as ``canonical_move`` spells it."""
 
 
 def visits(start: Position, moves: Iterable[str], most: int = PLIES) -> Iterator[Visit]:

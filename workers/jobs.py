@@ -45,7 +45,7 @@ class RestartMode(enum.StrEnum):
     """When an engine's process is restarted, except after a fault, which always restarts it."""
 
     ON = "on"
-    """Before every game."""
+    """The process is restarted before every game."""
     AUTO = "auto"
     """When a job without it begins: at most two engines run at a time."""
     OFF = "off"

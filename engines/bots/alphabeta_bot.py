@@ -71,9 +71,9 @@ class AlphabetaSearch:
         self.proving = False
         """Whether losses are searched that rest on candidates alone."""
         self.killers = [""] * (MAX_DEPTH + 1)
-        """By distance from the root: the last move that refuted the move before it."""
+        """The last move that refuted the move before it, by distance from the root."""
         self.cutoffs: tuple[Cutoffs, Cutoffs] = (defaultdict(int), defaultdict(int))
-        """By side: how often, weighted by depth, a move has refuted another anywhere."""
+        """How often, weighted by depth, a move has refuted another anywhere; one for each side."""
         self.endings = Endings(turn.history)
         self.limit_is_near = turn.position.ply + MAX_DEPTH >= self.endings.ply_limit
         self.best = next(turn.position.legal_moves())

@@ -93,7 +93,7 @@ def winning_movement(position: Position) -> str | None:
 # DuploLine
 
 LETTERS: Final = "DR"
-"""By kind, as in tokens."""
+"""The letter of each kind, as in tokens."""
 WIDTH: Final = 16
 """Candidate turns."""
 ACTIONS: Final = 8
@@ -101,9 +101,9 @@ ACTIONS: Final = 8
 COMBINED: Final = [(i, j) for i in range(ACTIONS) for j in range(ACTIONS) if (i + 1) * (j + 1) <= WIDTH]
 """Ranks by value of a disc and a ring action that together can be one of the best turns."""
 BUILDING: Final = (1, 4, 20, 10_000)
-"""By the own pieces of the kind in a row without the opponent's: the value of adding another."""
+"""The value of adding another piece, by the own pieces of the kind in a row without the opponent's."""
 BLOCKING: Final = (0, 3, 15, 1_000)
-"""By the opponent's pieces in a row without own ones: the value of blocking it."""
+"""The value of blocking a row, by the opponent's pieces in it without own ones."""
 ROWS: Final = tuple((row, tuple(cells_of(row))) for row in LINE.lines(4))
 
 ADDS: Final = [[letter + name for name in LINE.names] for letter in LETTERS]
@@ -197,7 +197,7 @@ GUIDES: Final = {
     "dualma": Guide(candidates_dualma, winning_movement),
     "duploline": Guide(candidates_duploline, winning_turn),
 }
-"""By the code of a ladder with many moves."""
+"""The guide of each ladder with many moves, by its code."""
 
 
 def guide_of(code: str) -> Guide:

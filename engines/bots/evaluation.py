@@ -98,7 +98,7 @@ def count_openings(own: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 ROW: Final = 3
 ADJACENT: Final = 10
-"""In the placement phase: the value of two adjacent discs of a colour."""
+"""The value of two adjacent discs of a colour in the placement phase."""
 TWO_APART: Final = 4
 """The same for two discs with one cell between them."""
 FREE: Final = 20
@@ -126,7 +126,7 @@ def _thirds() -> tuple[tuple[int, ...], ...]:
 THIRDS: Final = _thirds()
 BESIDE: Final = ALMA.around
 BEYOND: Final = tuple(sum(1 << cell for cell in ALMA.at_distance(centre, 2)) for centre in ALMA.cells)
-"""By cell: the cells two steps away in a straight line: the top of a stack can come from there."""
+"""The cells two steps away from each cell in a straight line: the top of a stack can come from there."""
 
 
 def evaluate_dualma(position: Position) -> int:
@@ -186,7 +186,7 @@ one he needs an action, for two his whole turn, and three cannot be blocked."""
 STARTS: Final = tuple(
     sum(line & -line for line in LINE.lines(4) if line & line >> axis & line >> 2 * axis) for axis in AXES
 )
-"""By axis: the first cells of all rows of four."""
+"""The first cells of all rows of four, by axis."""
 
 
 def evaluate_duploline(position: Position) -> int:
@@ -249,7 +249,7 @@ EVALUATIONS: Final[dict[str, Callable[[Position], int]]] = {
     "dogon-gagara": evaluate_dogon,
     "duploline": evaluate_duploline,
 }
-"""By the ladder's code; ``evaluation_of`` also knows games without one."""
+"""The evaluation of each ladder, by its code; ``evaluation_of`` also knows games without one."""
 
 
 def evaluation_of(code: str) -> Callable[[Position], int]:

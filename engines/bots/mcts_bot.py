@@ -37,12 +37,10 @@ SCALES: Final = {
     "dogon-gagara": 800.0,
     "duploline": 900.0,
 }
-"""By the ladder's code: the evaluation that means a chance of 73 %.
-
-Estimated from games of the bot against itself; in Duovallis a higher value plays better.
-"""
+"""The evaluation that means a chance of 73 %, by the ladder's code. Estimated from games of the bot against
+itself; in Duovallis a higher value plays better."""
 DEFAULT_SCALE: Final = 100.0
-"""For games that ``SCALES`` does not list."""
+"""The scale of games that ``SCALES`` does not list."""
 MAX_SCORE: Final = 12.0
 """The limit of an evaluation in these units, so that only proven results are certain."""
 BATCH: Final = 16

@@ -20,7 +20,7 @@ STALL_KEPT: Final = 0.9
 MOST_RESERVED: Final = 0.5
 """The largest part of a move's time that is kept in reserve."""
 WORTH_BEGINNING: Final = 0.5
-"""With a clock: the part of a move's time after which no deeper search is begun."""
+"""The part of a move's time after which no deeper search is begun, with a clock."""
 
 
 class SearchPace:

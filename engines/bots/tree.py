@@ -73,7 +73,7 @@ class Node:
         self.assured = LOST
         """The best proven result of a child for the side to move."""
         self.rest = NO_MORE
-        """After the first expansion: the moves that are not among the children, most promising first."""
+        """The moves that are not among the children after the first expansion, most promising first."""
         self.complete = False
         """Whether the children are all legal moves."""
 

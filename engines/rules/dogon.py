@@ -216,9 +216,9 @@ class Board:
                 for first, row in ((0, left_to_right), (len(files), left_to_right[::-1]))
             ]
         )
-        """For each side, in the order of ``legal_moves``."""
+        """The sowings of each side, in the order of ``legal_moves``."""
         self.named = tuple([{sowing.token: sowing for sowing in row} for row in self.sowings])
-        """For each side: its sowings by token."""
+        """The sowings of each side by token."""
         mirrored = dict(zip(files, reversed(files), strict=True))
         holes = {f"{file}{rank}": f"{other}{rank}" for file, other in mirrored.items() for rank in "12"}
         self.symmetries = (IDENTITY, Symmetry({**holes, "+": "-", "-": "+"}))

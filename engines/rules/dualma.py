@@ -186,7 +186,7 @@ _CELLS: Final = tuple(_Cell(cell) for cell in BOARD.cells)
 _LOWEST: Final = by_remainder(_CELLS, _CELLS[0])
 """The lowest cell of a set, by ``remainder``."""
 _PLACES: Final = {here.name: here.only for here in _CELLS}
-"""By name: the set of only this cell."""
+"""The set of only one cell, by the cell's name."""
 
 _MOVES: Final = {
     move.token: move

@@ -189,14 +189,14 @@ OWN: Final = tuple(
     {name: path.index(name) for name in (*back, *front)}
     for path, back, front in zip(PATHS, BACK_ROWS, FRONT_ROWS, strict=True)
 )
-"""For each side: the places of its own holes by name, in the order of ``legal_moves``."""
+"""The places of each side's own holes by name, in the order of ``legal_moves``."""
 OWN_PLACES: Final = tuple(tuple(own.values()) for own in OWN)
 BACK_PLACES: Final = tuple(places[:BACK_HOLES] for places in OWN_PLACES)
 FRONT_PLACES: Final = tuple(places[BACK_HOLES:] for places in OWN_PLACES)
 OPPOSITE: Final = tuple(
     PATHS[Side.BLACK].index(FACING[name]) if name in FACING else -1 for name in PATHS[Side.WHITE]
 )
-"""For each place: the place of the opponent's path that is captured from it, or -1."""
+"""The place of the opponent's path that is captured from each place, or -1."""
 
 Stones = tuple[i64, i64, i64, i64]
 """The stones of one colour in four words: the first eight places of the mover's path, the other six,
@@ -211,7 +211,7 @@ def _lay_out(side: Side) -> tuple[str, ...]:
 
 LAYOUTS: Final = (_lay_out(Side.WHITE), _lay_out(Side.BLACK))
 IN_NAMES_ORDER: Final = tuple(itemgetter(*[layout.index(name) for name in NAMES]) for layout in LAYOUTS)
-"""For each side to move: reorders holes from the order of ``Stones`` to that of ``NAMES``."""
+"""A function for each side to move that reorders holes from the order of ``Stones`` to that of ``NAMES``."""
 IN_STONES_ORDER: Final = tuple(itemgetter(*[NAMES.index(name) for name in layout]) for layout in LAYOUTS)
 """The reverse."""
 

@@ -133,7 +133,7 @@ _FIELDS: Final = ("rows", "side", "ply")
 _CONTENTS: Final = frozenset(["D", "d", "R", "r", "DR", "Dr", "dR", "dr"])
 WORDS: Final = {"D": Word("Disc", "a disc"), "R": Word("Ring", "a ring")}
 _LETTERS: Final = ("DR", "dr")
-"""By side and kind, as in position strings."""
+"""The letters by side and kind, as in position strings."""
 
 _SPELLINGS: Final = tuple(
     "".join(letter for place, letter in enumerate("DdRr") if pieces >> place & 1) for pieces in range(16)
@@ -147,7 +147,7 @@ _WINS: Final = tuple(
     tuple(Outcome(Result.win_for(side), reason) for reason in (Reason.FOUR_DISCS, Reason.FOUR_RINGS))
     for side in Side
 )
-"""By side and kind of the line."""
+"""The outcome of a winning line, by side and kind of the line."""
 
 _BOARD_FULL: Final = Outcome(Result.DRAW, Reason.BOARD_FULL)
 _NO_ACTION: Final = Outcome(Result.DRAW, Reason.NO_ACTION)
@@ -178,7 +178,7 @@ _ADDS: Final = tuple(
     tuple(_Action(letter + name, kind, 0, 1 << cell) for cell, name in enumerate(BOARD.names))
     for kind, letter in enumerate(_LETTERS[Side.WHITE])
 )
-"""By kind and cell number; entries for numbers without a cell are not used."""
+"""Additions by kind and cell number; entries for numbers without a cell are not used."""
 
 _MOVES: Final = tuple(
     tuple(
@@ -190,7 +190,7 @@ _MOVES: Final = tuple(
     )
     for kind, adds in enumerate(_ADDS)
 )
-"""By kind and the number of the cell left."""
+"""Movements by kind and the number of the cell left."""
 
 _ACTIONS: Final = {
     action.token: action

@@ -211,7 +211,7 @@ ENDINGS: Final[dict[Reason, str]] = {
     Reason.REPETITION: "the position occurred for the third time",
     Reason.PLY_LIMIT: "the ply limit was reached",
 }
-"""For each reason: the clause that tells a reader why the game ended."""
+"""The clause for each reason that tells a reader why the game ended."""
 
 
 def list_families() -> str:

@@ -20,7 +20,7 @@ EDGE: Final = 11.0
 """Half the stroke that rounds the board's corners."""
 
 ROW: Final = math.sqrt(0.75)
-"""From one row to the next, in cells."""
+"""The distance from one row to the next, in cells."""
 
 RADIUS: Final = WIDTH / 2 - EDGE
 HEIGHT: Final = 2 * RADIUS * ROW + 2 * EDGE

@@ -16,7 +16,7 @@ Stones = tuple[int, int]
 """White and black stones; Dogon's seeds, which have one colour, stand first."""
 
 CAPTURED_BY: Final = (FACING, {theirs: own for own, theirs in FACING.items()})
-"""For each side: its holes that capture, and the hole captured from each."""
+"""The holes of each side that capture, and the hole captured from each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ PLANS: Final[dict[str, dict[Kind, int]]] = {
     "Dogon": {Kind.CAPTURE: 2, Kind.FORCE_PASS: 2, Kind.WIN_IN_ONE: 1, Kind.WIN_IN_TWO: 1},
     "DuploLine": {Kind.WIN_IN_ONE: 2, Kind.DEFEND: 2, Kind.WIN_IN_TWO: 2},
 }
-"""For each game the kinds of its tasks, easiest first, and how many there are of each."""
+"""The kinds of each game's tasks, easiest first, and how many there are of each."""
 BEFORE_END: Final = 3
 """How many plies before the end of a game a win in two is; the search is too long for all positions."""
 LEAST_CHOICES: Final = 4

@@ -45,14 +45,14 @@ class SiteAway(OSError):
         super().__init__(errno.EHOSTUNREACH, why)
         self.why = why
         self.retry_s = retry_s
-        """After so many seconds the site wants the next try; 0 if it does not say."""
+        """The seconds after which the site wants the next try; 0 if it does not say."""
 
 
 class TokenRefused(SiteAway):
     """The site refuses this worker; a person must correct its token or address."""
 
     exit_status = 2
-    """Of a worker that the site refuses when it starts."""
+    """The exit status of a worker that the site refuses when it starts."""
 
 
 class TokenRevoked(TokenRefused):

@@ -66,7 +66,7 @@ class FaultKind(enum.StrEnum):
     """Memory, threads, processes or files that grow; ``MEMORY`` if that loses a game."""
     MEMORY = "memory"
     HARMLESS = "harmless"
-    """Against the protocol, but a server does not mind."""
+    """A breach of the protocol that a server does not mind."""
 
 
 class CheckFailed(Exception):

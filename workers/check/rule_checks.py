@@ -27,7 +27,8 @@ FOLLOWED_PLIES = 6
 """How many moves are played from a hard position."""
 GAME_PLIES = 60
 TRIED_MOVES = 12
-"""From so many random moves the one is chosen that changes the board most, such as a long capture."""
+"""The number of random moves of which the one is chosen that changes the board most, such as a long
+capture."""
 _SEED = 2027
 
 

@@ -14,7 +14,7 @@ from engines.rules.history import History
 from engines.rules.registry import Variant
 
 LONG_GAMES = Path(engines.__file__).parent / "data" / "long_games"
-"""For each ladder a file with the moves of a game that is far longer than usual."""
+"""The folder with a file for each ladder: the moves of a game that is far longer than usual."""
 _ATTEMPTS = 6
 """How many random moves are tried to find one that does not end the game."""
 

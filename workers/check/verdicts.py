@@ -31,7 +31,7 @@ MARGIN_MS = 50
 """The default margin of a tournament on every move."""
 
 LEAST_SCORES = 3
-"""For each side: with fewer scores the sign may be chance."""
+"""The fewest scores of each side that are judged: with fewer the sign may be chance."""
 MATE = 1_000_000
 GROWTH_BYTES = 2 << 20
 """Memory for one more move that is mentioned."""

@@ -20,7 +20,7 @@ from workers.sandbox.sandbox import Sandbox
 from workers.sandbox.withheld import WithheldCounter
 
 MARK_NS: Final = 1_000_000
-"""After this time of a move the counters are read for the first time."""
+"""The time of a move after which the counters are read for the first time."""
 SAMPLE_NS: Final = 10_000_000
 """The mean interval of samples. It varies by half, so that no engine keeps in step with them."""
 CONTENDED_NS: Final = 1_000_000

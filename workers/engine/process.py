@@ -54,7 +54,7 @@ class EngineProcess:
         self.on_wait = on_wait
         self.output = EngineOutput()
         self.stderr = StandardError()
-        """Of this game, as far as it was read."""
+        """The standard error of this game, as far as it was read."""
         self._closed, self._closed_ns = "", NEVER_NS
         """The pipe that the engine closed first, and when that was seen."""
         self._next_check_ns = 0

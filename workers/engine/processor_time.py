@@ -46,9 +46,9 @@ class ProcessorTime:
         self._is_suspended = False
         self._clock_ns = 0
         self._cpu_ns = 0
-        """At the last change of turns."""
+        """The processor time at the last change of turns."""
         self._ended_ns = 0
-        """At the end of its last turn."""
+        """The processor time at the end of the engine's last turn."""
         self._taken = TakenTime()
 
     def begin_game(self) -> None:

@@ -22,7 +22,8 @@ class Adjudicator:
         self._even = [0, 0]
         self._won = [0, 0]
         self._lost = [0, 0]
-        """For each list: White's and Black's number of consecutive moves with such a score."""
+        """White's and Black's number of consecutive moves with such a score; one list for each kind of
+        score."""
 
     def judge(self, side: Side, note: MoveNote | None, number: int) -> Result | None:
         """The result after a move of ``side`` in full move ``number``; None while the game continues.

@@ -87,7 +87,7 @@ class Director:
     clock: str
     _starts: EngineStarts = field(default_factory=EngineStarts, init=False)
     _jobs: dict[tuple[str, str, str], GameJob] = field(default_factory=dict, init=False)
-    """By ladder and both engines; without games and a start."""
+    """The jobs by ladder and both engines; without games and a start."""
     _signals: int = field(default=0, init=False)
     """Each signal to end the match raises the urgency."""
     _failure: MatchEnding | None = field(default=None, init=False)

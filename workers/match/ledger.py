@@ -30,7 +30,7 @@ class Ledger:
         """The keys of games that were given up, with the reason."""
         self.withdrawn: list[str] = []
         self.failed_starts: Counter[str] = Counter()
-        """For each engine, the games in a row that it forfeited before any move was chosen."""
+        """The games in a row that each engine forfeited before any move was chosen."""
         self._in_a_row: Counter[str] = Counter()
         self._withdraw_after = withdraw_after
         order = (pair.key for pair in plan_pairs(terms))
@@ -42,7 +42,8 @@ class Ledger:
         self.running = 0
         """Games that slots are playing or will play next."""
         self._waiting = count_games(terms) if self._event is None else Counter[frozenset[str]]()
-        """For each two engines, the games not running, not over and not given up; of an event those due."""
+        """The games of each two engines that are not running, not over and not given up; of an event
+        those due."""
         self._planned = self._waiting.total()
         self._returned: deque[PlannedPair] = deque()
         """Played before the rest of the plan."""

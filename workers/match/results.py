@@ -82,9 +82,9 @@ class Scores:
         """The number of games of each ladder that are copies of an earlier game of the same engines."""
         self._lines: set[tuple[str, frozenset[str], str]] = set()
         self._games: Counter[tuple[str, str, Side, int]] = Counter()
-        """By ladder, engine, its colour and its half points."""
+        """The number of games by ladder, engine, its colour and its half points."""
         self._pairs: Counter[tuple[str, str, int]] = Counter()
-        """By ladder, engine and its half points."""
+        """The number of pairs by ladder, engine and its half points."""
         self._halves: dict[str, GameResult] = {}
 
     def add(self, game: GameResult) -> int | None:
@@ -203,7 +203,7 @@ def format_table(rows: Sequence[TableRow]) -> Iterator[str]:
 
 
 FORFEIT_SHARE = 0.05
-"""From this share of the games on, forfeits are mentioned."""
+"""The least share of the games at which forfeits are mentioned."""
 
 
 def remarks(scores: Scores, ladders: Sequence[str], rows: Sequence[TableRow]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 Absences = Mapping[int, Collection[int]]
-"""By round, the players without whom it was drawn, because they had been withdrawn."""
+"""The players without whom each round was drawn, because they had been withdrawn."""
 NO_ABSENCES: Absences = {}
 
 

@@ -18,7 +18,8 @@ from workers.pairing.berger import Pair
 from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult, find_byes
 
 MAX_PLAYERS = 400
-"""In the worst case the time grows with the cube of the players; this many take some seconds."""
+"""The most players of a Swiss. The worst time grows with the cube of the players; this many take some
+seconds."""
 CANDIDATES = 24
 """The number of cheapest opponents that are considered first for each player of a large field."""
 BYE = 0
@@ -38,9 +39,9 @@ class SwissPlayer:
     met: Counter[int]
     """The number of meetings with each opponent; ``BYE`` counts the byes."""
     place: int
-    """From 0, by points and then by seed."""
+    """The place by points and then by seed, from 0."""
     place_in_group: int
-    """From 0, among the players with the same points."""
+    """The place among the players with the same points, from 0."""
     group: int
     """The number of players with the same points."""
 

@@ -17,7 +17,7 @@ from workers.logs import log_ids
 from workers.play.runner import Callbacks, GameRunner, PooledEngine, Stopped, WorkerContext, report_of
 
 LONGEST_SECONDS = 20.0
-"""After this time no further job of a batch begins, so that slow engines do not delay other games."""
+"""The time after which no further job of a batch begins, so that slow engines do not delay other games."""
 
 
 class EnginePool:

@@ -17,7 +17,7 @@ from workers.sandbox.sandbox import NoSandbox, Sandbox, find_tools
 TRUST = "DUARENA_TRUST_UPLOADS"
 """``1``: uploaded bots run without a sandbox."""
 VERDICT_FILE = "sandbox.json"
-"""In the cache folder: the result of the last probe on this machine."""
+"""The file in the cache folder with the result of the last probe on this machine."""
 
 
 class Refused(Exception):

@@ -25,7 +25,8 @@ SAMPLED_NS = 1_000_000
 """Threads are looked at between ``mark`` and the end only if the core has spent this much on others."""
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 BUSY_FIELDS = (1, 2, 3, 6, 7)
-"""Of a ``cpu`` line of ``/proc/stat``: user, nice, system, irq and softirq; see ``proc_stat(5)``."""
+"""The fields user, nice, system, irq and softirq of a ``cpu`` line of ``/proc/stat``; see
+``proc_stat(5)``."""
 STEAL_FIELDS = (8,)
 PER_CORE = "cpuacct.usage_percpu"
 

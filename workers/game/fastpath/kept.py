@@ -24,10 +24,8 @@ class KeptMoves:
         self.tokens: list[str] = []
         self._comments: list[str] = []
         self._answers: list[tuple[bytes, int, int]] = []
-        """Of the moves without a comment yet: the output, the time and the processor time in nanoseconds.
-
-        The output is empty if the engine sent its move alone.
-        """
+        """Answers to moves that have no comment yet: output, time and processor time in nanoseconds. The
+        output is empty if the engine sent its move alone."""
         self._output_bytes = 0
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ class Questions:
         self._searches = [
             (f"\n{go_pattern(control, increments_ms)}\n".split("%d"), control.base_ms) for control in controls
         ]
-        """Of each side the parts of the ``go`` line between the clocks, and the base time."""
+        """The parts of each side's ``go`` line between the clocks, and its base time."""
 
     def add(self, token: str) -> None:
         """Append a move that was played."""

@@ -47,7 +47,7 @@ HELD_SECONDS = 0.05
 """The longest time that a finished game is held back, to be written together with the next ones."""
 PAUSE_STEP_SECONDS = 0.1
 LONG_SECONDS = 1.0
-"""After this time the rest of a batch is returned: its games take longer than expected."""
+"""The time after which the rest of a batch is returned: its games take longer than expected."""
 
 
 class RecordWriter:

@@ -44,7 +44,7 @@ KILL_PROCESS = 0x80000000
 FAIL = 0x00050000
 """Plus the error number."""
 PRETEND = FAIL
-"""With error number 0: the call is not executed and returns 0."""
+"""The action that does not execute the call and returns 0: error number 0."""
 
 NAMESPACE_FLAGS = 0x7E020000
 """``CLONE_NEWNS``, ``NEWCGROUP``, ``NEWUTS``, ``NEWIPC``, ``NEWUSER``, ``NEWPID`` and ``NEWNET``."""
@@ -67,18 +67,19 @@ FILE_COMMANDS = {
     "F_GETDELEG": 1039,
     "F_SETDELEG": 1040,
 }
-"""Of ``fcntl``. Locks, leases, watches and hints can carry messages between bots; large pipes use up a limit
-that all processes share."""
+"""Commands of ``fcntl``. Locks, leases, watches and hints can carry messages between bots; large pipes
+use up a limit that all processes share."""
 
 TERMINAL_COMMANDS = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
-"""Of ``ioctl``. They put input into a terminal."""
+"""Commands of ``ioctl`` that put input into a terminal."""
 
 PROCESS_COMMANDS = {"PR_SET_SECCOMP": 22, "PR_SCHED_CORE": 62, "PR_SET_MEMORY_MERGE": 67}
-"""Of ``prctl``. For filters see ``SOCKET_FILTERS``, for memory merging see ``ADVICE``; core scheduling makes
-other programs on the same core wait."""
+"""Commands of ``prctl``. For filters see ``SOCKET_FILTERS``, for memory merging see ``ADVICE``; core
+scheduling makes other programs on the same core wait."""
 
 ADVICE = {"MADV_MERGEABLE": 12, "MADV_PAGEOUT": 21}
-"""Of ``madvise``. Merged pages show whether another engine has an equal page; for the other see ``DROP``."""
+"""Advice to ``madvise``. Merged pages show whether another engine has an equal page; for the other see
+``DROP``."""
 
 CORE_LIMIT = 4
 """``RLIMIT_CORE``, which the worker sets: see ``SandboxedProcess.started``."""
@@ -105,7 +106,7 @@ DROP = 4
 """``POSIX_FADV_DONTNEED`` of ``fadvise64``: removes from memory what other programs have read."""
 
 DEFAULT_PROTOCOL = 0
-"""For other protocols the kernel would load modules."""
+"""The only protocol allowed: the kernel would load modules for others."""
 
 SOCKET_FAMILIES = {"AF_UNIX": 1}
 """The families that an engine may use in its network namespace. Others, such as vsock, have no namespaces.

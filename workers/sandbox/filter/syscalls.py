@@ -169,4 +169,4 @@ MACHINES = {
     X86_64: _machine(X86_64, 0xC000003E, 0, first_foreign=0x40000000),
     AARCH64: _machine(AARCH64, 0xC00000B7, 1),
 }
-"""By the name in ``os.uname().machine``."""
+"""The machines by the name in ``os.uname().machine``."""

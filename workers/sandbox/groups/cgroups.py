@@ -36,7 +36,7 @@ from workers.sandbox.withheld import (
 PREFIX = "engine-"
 PERIOD_US = 100_000
 START_FIELD = 19
-"""Of ``/proc/PID/stat``, counted after the name: ``starttime``, see ``proc_pid_stat(5)``."""
+"""The index of ``starttime`` in ``/proc/PID/stat``, counted after the name; see ``proc_pid_stat(5)``."""
 
 _numbers = itertools.count(1)
 
