@@ -21,13 +21,9 @@ The first release had version 1. A change of a message or of a game's rules rais
 
 MAX_OPENING_PLIES = 40
 """The longest opening; with more random plies the bots would decide little of a game."""
-MAX_VOIDS = 3
-"""A game that was void this many times is given up: it halts."""
-MAX_LOST = 10
-"""A game whose worker or slot was lost this many times is given up as well."""
 
 BOTH_UNABLE = "both engines unable to start"
-"""So begins the evidence of such a void; a replay likely fails too."""
+"""So begins the evidence of a void whose replay likely fails too."""
 NOT_RUN = "uploaded bots are not run by this worker"
 """So begins the evidence of a game that is void because its worker has no sandbox for it."""
 UNTIMED_SECONDS = 120

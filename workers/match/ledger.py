@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from engines.visible import visible
-from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS, JobGame
+from workers.failures import MAX_LOST, MAX_VOIDS
+from workers.jobs import BOTH_UNABLE, JobGame
 from workers.match.options.options import ROUND_BY_ROUND, MatchOptionError, MatchTerms
 from workers.match.plan import Event, PlannedPair, count_games, pair_key, plan_pairs
 from workers.match.results import GameResult, Scores, TableRow, rank_rows

@@ -29,7 +29,7 @@ from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.tables import tables_of
 from tournament.services.schedule.tournaments import TournamentError, cancel
 from tournament.services.work.attempts import halt_after_failures
-from workers.jobs import MAX_LOST, MAX_VOIDS
+from workers.failures import MAX_LOST, MAX_VOIDS
 
 pytestmark = pytest.mark.django_db
 State = Tournament.State

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.matches import game_of, terms_of
-from workers.jobs import BOTH_UNABLE, MAX_LOST, MAX_VOIDS
+from workers.failures import MAX_LOST, MAX_VOIDS
+from workers.jobs import BOTH_UNABLE
 from workers.match.ledger import Ledger
 from workers.match.options.options import Format, MatchOptionError
 from workers.match.plan import PlannedPair, plan_pairs

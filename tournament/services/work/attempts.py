@@ -12,7 +12,7 @@ from tournament.services.locks import lock_tournaments
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
 from tournament.services.stopping import end_attempts
-from workers.jobs import MAX_LOST, MAX_VOIDS
+from workers.failures import MAX_LOST, MAX_VOIDS
 
 log = logging.getLogger("tournament.attempts")
 

@@ -50,7 +50,8 @@ from tournament.services.results import keeper, storing
 from tournament.services.results.effects import Arrival
 from tournament.services.results.rebuilding import rebuild
 from tournament.services.work.attempts import end_attempt
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, GameReport
+from workers.failures import MAX_VOIDS
+from workers.jobs import BOTH_UNABLE, GameReport
 from workers.messages import decode
 
 pytestmark = pytest.mark.django_db

@@ -27,7 +27,7 @@ from tournament.models import BotVersion, FeedEntry, Notice, User
 from tournament.models.feeds import feed_of
 from tournament.services.calendar import tend
 from tournament.services.schedule.tournaments import announce, extend, set_times
-from workers.jobs import MAX_VOIDS
+from workers.failures import MAX_VOIDS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BOTH = ["dogon-kulei", "duploline"]

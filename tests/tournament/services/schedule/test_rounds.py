@@ -28,7 +28,8 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule import rounds
 from tournament.services.schedule.meetings import played_meetings
-from workers.jobs import MAX_VOIDS, GameJob, JobGame
+from workers.failures import MAX_VOIDS
+from workers.jobs import GameJob, JobGame
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 State = Tournament.State

@@ -52,7 +52,8 @@ from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.tournaments import TournamentError, cancel, pause, set_priority
 from tournament.services.version_tests import progress
 from tournament.services.version_tests.progress import advance, stop_test, tend_tests
-from workers.jobs import MAX_VOIDS, GameJob, GameReport, JobGame
+from workers.failures import MAX_VOIDS
+from workers.jobs import GameJob, GameReport, JobGame
 from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

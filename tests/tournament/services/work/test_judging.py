@@ -32,7 +32,8 @@ from tournament.services.work import leases
 from tournament.services.work.judging import FAILURES_IN_A_ROW, judge, lift_quarantine
 from tournament.services.work.leases import LEASE, START_SECONDS
 from tournament.services.work.searches import LATELY
-from workers.jobs import MAX_LOST, MAX_VOIDS, ComplianceEnding, Evaluation, SearchNews, Work
+from workers.failures import MAX_LOST, MAX_VOIDS
+from workers.jobs import ComplianceEnding, Evaluation, SearchNews, Work
 
 pytestmark = pytest.mark.django_db
 STEP = datetime.timedelta(seconds=5)

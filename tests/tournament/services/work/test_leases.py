@@ -27,7 +27,8 @@ from tournament.services.uploads.validation import begin
 from tournament.services.work import leases
 from tournament.services.work.attempts import end_attempt
 from tournament.services.work.leases import LEASE, door_is_open, leases_may_end, renew, start_door_clock
-from workers.jobs import MAX_LOST, Batch, JobGame
+from workers.failures import MAX_LOST
+from workers.jobs import Batch, JobGame
 
 pytestmark = pytest.mark.django_db
 STEP = datetime.timedelta(seconds=5)

@@ -36,7 +36,8 @@ from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work import judging, workers
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS, MOST_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
+from workers.failures import MAX_VOIDS
+from workers.jobs import BOTH_UNABLE, MOST_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
 

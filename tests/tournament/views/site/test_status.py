@@ -34,7 +34,8 @@ from tournament.services.accounts.acts import BACKUP
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.schedule.pairings import entered_versions
-from workers.jobs import BOTH_UNABLE, MAX_VOIDS
+from workers.failures import MAX_VOIDS
+from workers.jobs import BOTH_UNABLE
 
 pytestmark = pytest.mark.django_db
 QUERIES = 9
