@@ -34,7 +34,7 @@ from workers.jobs import MAX_OPENING_PLIES
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
 MOST_DIGITS = 18
-"""Of an id."""
+"""The most digits of an id."""
 TOO_LARGE = "too_large"
 """The code of the error of a bundle over the limit."""
 

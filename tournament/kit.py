@@ -27,7 +27,7 @@ LANGUAGES = {
     ".rs": "Rust",
     ".sh": "POSIX shell",
 }
-"""By the suffix of a source in ``engines/bots/languages``."""
+"""The languages by the suffix of a source in ``engines/bots/languages``."""
 _README = """\
 # The Duarena kit
 

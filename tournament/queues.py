@@ -198,4 +198,4 @@ class _Patience:
 
 
 _REDIS, _PAGES = _Patience(), _Patience()
-"""Of what plays games, and of what pages show: trouble with one does not hold up the other."""
+"""The patience of what plays games, and of what pages show: trouble with one does not hold up the other."""

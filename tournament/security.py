@@ -28,7 +28,7 @@ POLICY = "; ".join(
 """No inline script or style: text written by a bot's author can never run as code of a page."""
 
 FRAMABLE_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
-"""For pages that other sites may show in a frame."""
+"""The policy of pages that other sites may show in a frame."""
 
 
 _BOUNDARY = re.compile(r';\s*boundary=(?:"[^"]*"|[^;\s]*)', re.IGNORECASE)

@@ -169,7 +169,7 @@ MAX_BUNDLE_BYTES = (
 MAX_WORK_BYTES = 8 * 1024 * 1024
 """The largest request of a worker."""
 MAX_STORED_BYTES = 16 * MAX_BUNDLE_BYTES
-"""Of the bundles that are kept for one account that is not staff."""
+"""The bytes of bundles that are kept for one account that is not staff."""
 MAX_PENDING = 10
 """Versions of one user that may wait or be validated at a time."""
 MAX_FORFEITS = 5
@@ -204,7 +204,7 @@ VALIDATION_HOURS = 1.0
 
 LOG_DAYS = whole("DUARENA_LOG_DAYS", 30, "days for which the engines' logs of games are kept")
 FAULT_LOG_DAYS = 180
-"""For those of forfeits, halted games and validations."""
+"""The days for which logs of forfeits, halted games and validations are kept."""
 SENTRY_DSN = text(
     "DUARENA_SENTRY_DSN",
     "",

@@ -21,7 +21,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 from engines import svg
 
 BOARDS_DIGEST = hashlib.sha256(svg.STYLE.encode()).hexdigest()[:12]
-"""Of the boards' style sheet, which is no file."""
+"""The digest of the boards' style sheet, which is no file."""
 
 register = template.Library()
 

@@ -29,9 +29,9 @@ from workers.jobs import PROTOCOL, Heartbeat, JobError
 from workers.messages import Message, decode
 
 WRITE_LOCK_SECONDS = 2
-"""On SQLite a request waits for other writers no longer: a worker tries again, a thread must not be held."""
+"""The time a request waits for other writers on SQLite: a worker tries again, a thread must not be held."""
 MOST_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
-"""Of one token, in one process of the site."""
+"""The requests at once, and requests a second, for each worker token and process of the site."""
 
 
 class TokenBuckets:

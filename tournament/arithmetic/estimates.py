@@ -81,18 +81,18 @@ class Estimate:
     """All estimates from one pool of games."""
 
     strengths: dict[int, Strength]
-    """By player; includes players without games."""
+    """Each player's strength; includes players without games."""
     advantage: Strength
     """White's advantage, in Elo; its error is that of openings, see ``widening``."""
     margin: float
-    """In Elo; equals draw with probability tanh(margin / 2) on the logistic scale."""
+    """The margin in Elo; equals draw with probability tanh(margin / 2) on the logistic scale."""
     opening_spread: float
     """Standard deviation of the openings' bias, in Elo; 0 if there are no pairs."""
     games: int
     widening: Widening
-    """Of the error of the advantage, by openings that repeat."""
+    """The widening of the advantage's error by openings that repeat."""
     covariance: Vector = field(compare=False, repr=False)
-    """Of the strengths in the order of ``strengths``, on the logistic scale."""
+    """The covariance of the strengths, in the order of ``strengths``, on the logistic scale."""
     _places: dict[int, int]
 
     def difference(self, one: int, other: int) -> Strength:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 _STEP: Final = 1.0 / 32.0
-"""Between two points of a grid; a multiple of it is a point of every grid."""
+"""The distance between two points of a grid; a multiple of it is a point of every grid."""
 _NEAREST: Final = np.arange(-2, 4)
 """The points of a polynomial, counted from the one below the place."""
 _POLYNOMIALS: Final[Vector] = np.linalg.inv(np.vander(_NEAREST, increasing=True).astype(np.float64))

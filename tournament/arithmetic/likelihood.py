@@ -107,12 +107,12 @@ class Posterior:
         self._one = np.concatenate([_NONE, *(cells.one for cells in groups)])
         self._other = np.concatenate([_NONE, *(cells.other for cells in groups)])
         self.is_paired = any(cells.second is not None for cells in groups)
-        """Without pairs the spread of the openings cannot be found: it is 0."""
+        """Whether there are pairs. If not, the spread of the openings cannot be found: it is 0."""
         self.precision = np.zeros(self.size)
         self.precision[:count] = precision
         self.precision[count + ADVANTAGE] = 1.0 / _ADVANTAGE_PRIOR**2
         self.tolerance = _ENOUGH * max(1.0, sum(float(cells.count.sum()) for cells in groups))
-        """Of the log posterior: interpolation may change it by 1e-10 for each game."""
+        """The tolerance of the log posterior: interpolation may change it by 1e-10 for each game."""
         self.nodes, self.weights = _quadrature(_NODES if self.is_paired else 1)
 
     def maximize(self) -> Maximum:

@@ -18,7 +18,7 @@ from engines.rules.base import Side
 MARKS: Final = {"??": 0.3, "?": 0.2, "?!": 0.1}
 """The marks, and how many expected points a move loses at least that has one."""
 _MOST: Final = 30.0
-"""Of the exponent; what is more is certain."""
+"""The largest exponent; what is more is certain."""
 
 
 def expected_points(score: Score, scale: float) -> float:

@@ -36,10 +36,11 @@ NEW_VERSION_SIGMA = 3.0
 SETTLED_SIGMA = 1.5
 """Reached after about 30 games between equals from an unknown strength, about 20 for a bot's new version."""
 SETTLED_GAMES = 60
-"""Against much weaker or stronger opponents sigma stays large after any number of games."""
+"""A rating counts as settled after so many games even if sigma stays large, as against much weaker
+players."""
 
 DEFAULT_DRAW_PROBABILITY = 0.10
-"""On a ladder whose game is no longer registered."""
+"""The draw probability of a ladder whose game is no longer registered."""
 
 Player = tuple[str, int]
 """A bot's name and the number of its version: the identity of a player in records."""

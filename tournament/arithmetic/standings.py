@@ -33,7 +33,7 @@ class Criterion(Enum):
     DIRECT_ENCOUNTER = (lambda row, group: _among(row, group),)
     """Points from the games among players who are still equal, if each has met every other."""
     MATCHES_WON = (lambda row, _: row.matches, "Won", "matches won, byes included")
-    """Of a knock-out."""
+    """The wins of matches in a knock-out."""
 
     def __init__(
         self,
@@ -116,10 +116,10 @@ class StandingsRow:
 
     player: int
     rank: int = 0
-    """From 1; the same for players who are equal in all criteria."""
+    """The rank from 1; the same for players who are equal in all criteria."""
     score: GameScore = field(default_factory=GameScore)
     versus: dict[int, GameScore] = field(default_factory=dict)
-    """By opponent; opponents who were not met are missing."""
+    """The score against each opponent; opponents who were not met are missing."""
     byes: int = 0
     bye_points: int = 0
     matches: int = 0

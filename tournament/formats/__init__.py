@@ -23,7 +23,7 @@ for _module in iter_modules(__path__, f"{__name__}."):
 FORMATS: dict[str, TournamentFormat] = {
     one.code: one for one in sorted(REGISTERED, key=lambda one: one.place)
 }
-"""By ``Tournament.kind``; those that users choose come first, in the order of the form."""
+"""The formats by ``Tournament.kind``; those that users choose come first, in the order of the form."""
 
 
 PARAMETERS = [own.name for one in FORMATS.values() for own in one.parameters]

@@ -40,7 +40,7 @@ class RoundTerms:
     rounds: int
     """The rounds of a Swiss."""
     length: Length
-    """Of a match of a knock-out, or of a meeting of a Swiss."""
+    """The length of a match of a knock-out, or of a meeting of a Swiss."""
     games_a_meeting: int
     absent: Absences = field(default_factory=dict)
     """The withdrawn players by round, also those of the round to draw."""
@@ -51,7 +51,7 @@ class Parameter:
     """A whole number that only some formats have, with its field in the form for a new tournament."""
 
     name: str
-    """Of the field and of the column of ``Tournament``."""
+    """The name of the field and of the column of ``Tournament``."""
     label: str
     least: int
     most: int
@@ -93,7 +93,7 @@ class StandingsTable:
     met: list[MeetingResult] = field(default_factory=list)
     """The meetings so far, players being seeds; empty unless the rounds are paired one by one."""
     absent: Absences = field(default_factory=dict)
-    """By round, the seeds without whom it was drawn."""
+    """The seeds without whom each round was drawn."""
     bracket: list[list[KnockoutMatch]] = field(default_factory=list)
     """Only for a knock-out that has begun."""
     ratings: dict[int, float] = field(default_factory=dict)

@@ -11,9 +11,10 @@ from django.http import HttpResponse
 
 PROCESSES = 2
 CONNECTIONS = 1000
-"""With so many connections a process answers each request with 503."""
+"""The connections at which a process answers each request with 503."""
 OPEN_FILES = 16 * 1024
-"""Of one process. Connections that send no request count only here: each takes about 12 KB of memory."""
+"""The open files of one process. Connections that send no request count only here: each takes about 12 KB
+of memory."""
 UPLOADS, UPLOADS_PER_ADDRESS = 8, 2
 """Bodies over ``LARGE_BYTES`` that one process receives or handles at a time."""
 LARGE_BYTES = 1024 * 1024

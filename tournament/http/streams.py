@@ -64,7 +64,7 @@ class Part:
     is_personal: bool
     """Whether it was made for a logged-in user; a session that has ended, or never was, is nobody's."""
     query: bytes
-    """Of the next request."""
+    """The query of the next request."""
     since: int
     made: float
 

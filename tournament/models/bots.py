@@ -22,7 +22,7 @@ class Bundle(models.Model):
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.BigIntegerField()
-    """In bytes."""
+    """The size in bytes."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -17,7 +17,8 @@ from engines.terminations import Fault
 from tournament.models.tournaments import Tournament
 
 LEVEL = 6
-"""Of zlib; level 9 makes the logs of sample bots 0.7 % smaller. A test of zstd is in CHANGELOG.md."""
+"""The level of zlib; level 9 makes the logs of sample bots 0.7 % smaller. A test of zstd is in
+CHANGELOG.md."""
 FORM = b"\x01"
 """The first byte of every compressed text: another dictionary would be another form."""
 DICTIONARY = (

@@ -33,7 +33,7 @@ class Exam(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="exams")
     sent_at = models.DateTimeField()
-    """Since when it waits, or when it was taken."""
+    """The time since when it waits, or when it was taken."""
     heard_at = models.DateTimeField(null=True, blank=True)
     """When the worker's last message came; null before the first."""
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -34,7 +34,7 @@ class ExplorerVisit(models.Model):
     pk = models.CompositePrimaryKey("position", "move", "sequence")
     position = models.BigIntegerField()
     move = models.CharField(max_length=40)
-    """As ``engines.visits.canonical_move`` spells it."""
+    """The move as ``engines.visits.canonical_move`` spells it."""
     sequence = models.BigIntegerField()
     """The game's completion sequence in its ladder."""
 
@@ -51,7 +51,8 @@ class ExplorerMove(models.Model):
     position = models.BigIntegerField()
     move = models.CharField(max_length=40)
     band = models.SmallIntegerField()
-    """Of the mean of both players' ratings before the game; ``UNRATED`` for games that are not rated."""
+    """The band of the mean of both players' ratings before the game; ``UNRATED`` for games that are not
+    rated."""
     wins = models.PositiveIntegerField(default=0)
     """White's."""
     draws = models.PositiveIntegerField(default=0)

@@ -260,7 +260,7 @@ class Seat(models.Model):
     version = _copied("BotVersion")
     bot = _copied("Bot")
     owner = _copied(settings.AUTH_USER_MODEL, null=True)
-    """Of the bot; null for a sample."""
+    """The owner of the bot; null for a sample."""
     opponent = _copied("BotVersion")
     ladder = _copied("Ladder")
     tournament = _copied("Tournament")
@@ -268,7 +268,7 @@ class Seat(models.Model):
     """The game's."""
     plies = models.PositiveIntegerField()
     finished_at = models.DateTimeField()
-    """In 1970 if the end of the game is not known."""
+    """The time when the game ended; in 1970 if it is not known."""
 
     class Meta:
         indexes: ClassVar = [
@@ -310,7 +310,7 @@ class Correction(models.Model):
 
     class Effect(models.TextChoices):
         ANNULLED = "annulled", "annulled"
-        """By staff: the game counts in no rating and no table."""
+        """Staff annulled the game: it counts in no rating and no table."""
         RATED = "rated", "rated"
         """Its record has ``Rated "no"`` because it repeats a game which is annulled now."""
         UNRATED = "unrated", "not rated"
@@ -371,7 +371,7 @@ class Attempt(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="attempts")
-    """With which it was taken; null if that was before an update of the site."""
+    """The job with which it was taken; null if that was before an update of the site."""
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="attempts")
     worker = models.CharField(max_length=120, blank=True)
     """The worker with the process of its slot; empty until the first message."""

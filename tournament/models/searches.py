@@ -12,7 +12,7 @@ from django.urls import reverse
 from engines.rules.base import Side
 
 BATCH_MS = 5_000
-"""Of searching that a slot gets at once; at least one position."""
+"""The milliseconds of searching that a slot gets at once; at least one position."""
 MARGIN_MS = 1_000
 """What a position may take longer than its search."""
 
@@ -49,11 +49,11 @@ class BotSearch(models.Model):
     start = models.TextField(blank=True)
     """A position string; empty for the game's initial position."""
     moves = models.TextField(blank=True)
-    """From there, with spaces between them."""
+    """The moves from ``start``, with spaces between them."""
     plies: models.JSONField[Any, Any] = models.JSONField()
-    """After how many moves the positions are, in the order in which they are evaluated."""
+    """The numbers of moves after which the positions stand, in the order in which they are evaluated."""
     ms = models.PositiveIntegerField()
-    """For each position."""
+    """The milliseconds for each position."""
     found: models.JSONField[Any, Any] = models.JSONField(default=dict)
     """The move, empty while it is searched, and the comment as in a record, by ply."""
     asked_at = models.DateTimeField()
@@ -127,7 +127,7 @@ class PersonGame(models.Model):
         RULES = "rules", "by the rules"
         """Also by repetition and the ply limit."""
         RESIGNED = "resigned", "resigned"
-        """By the one who lost."""
+        """The loser resigned."""
         FAILED = "failed", "failed"
         """The bot could not go on; ``why`` says how."""
         VOID = "void", "void"
@@ -149,7 +149,7 @@ class PersonGame(models.Model):
     ms = models.PositiveIntegerField()
     """The bot's time for a move."""
     moves = models.TextField(blank=True)
-    """From the initial position, with spaces between them."""
+    """The moves from the initial position, with spaces between them."""
     taken_back = models.PositiveIntegerField(default=0)
     """How often the person has taken a move back."""
     result = models.CharField(max_length=7, default="*")

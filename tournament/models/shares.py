@@ -17,9 +17,9 @@ class SlotUse(models.Model):
     """Null: the site."""
     day = models.DateField()
     seconds = models.FloatField(default=0.0)
-    """Of tournaments."""
+    """Seconds that tournaments used."""
     validation_seconds = models.FloatField(default=0.0)
-    """Of compliance checks and validation games."""
+    """Seconds that compliance checks and validation games used."""
 
     class Meta:
         constraints: ClassVar = [

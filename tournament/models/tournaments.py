@@ -48,7 +48,7 @@ class Tournament(models.Model):
         FINISHED = "finished", "finished"
         CANCELLED = "cancelled", "cancelled"
         HALTED = "halted", "halted"
-        """Over, but some games could not be played; each of them holds the reason."""
+        """The tournament is over, but some games could not be played; each of them holds the reason."""
 
     slug = models.SlugField(max_length=60, unique=True)
     draft_slug = models.SlugField(max_length=60, blank=True, default="")
@@ -90,9 +90,9 @@ class Tournament(models.Model):
     seeds = models.JSONField(default=dict, blank=True)
     """Version ids by ladder, the best seed first; set at the start of a tournament paired round by round."""
     absent = models.JSONField(default=dict, blank=True)
-    """By ladder and round, the ids of versions without whom it was drawn, because they were withdrawn. Of a
-    round robin or gauntlet by cycle, from 0: only an extension can have any.
-    """
+    """The ids of versions without whom each ladder's rounds were drawn, because they were withdrawn; by
+    ladder and round. A round robin or gauntlet has cycles, from 0, instead: only an extension can have
+    any."""
     created_at = models.DateTimeField(auto_now_add=True)
     entry_until = models.DateTimeField(null=True, blank=True)
     """Owners enter their bots until then; null: only the organizer chooses bots."""
@@ -191,7 +191,8 @@ class MeetingScore(models.Model):
     )
     ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="+", db_index=False)
     round = models.PositiveIntegerField()
-    """Of their meeting, if rounds are drawn one after another: from its draw on it has a row. Otherwise 0."""
+    """The round of their meeting, if rounds are drawn one after another: from its draw on it has a row.
+    Otherwise 0."""
     one = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
     """The version with the lower id."""
     other = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="+")
@@ -233,7 +234,7 @@ class OwnRatings(models.Model):
     revision = models.PositiveIntegerField()
     """Its ``revision`` then; another number means that games were annulled, or count again, since."""
     ratings = models.JSONField()
-    """By ladder, pairs of a version's id and its mu - 3 sigma."""
+    """Pairs of a version's id and its mu - 3 sigma, by ladder."""
     winners = models.JSONField()
     """The ids of the versions that are first on some ladder."""
     due_at = models.DateTimeField()
@@ -272,7 +273,7 @@ class Pairing(models.Model):
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
     ladder = models.ForeignKey("Ladder", on_delete=models.PROTECT, related_name="+")
     round = models.PositiveIntegerField()
-    """From 1; a version plays at most once in each round of a ladder."""
+    """The round, from 1; a version plays at most once in each round of a ladder."""
     number = models.PositiveIntegerField()
     """The number in the round, from 1, counted across ladders."""
     first = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="+")

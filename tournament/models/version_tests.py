@@ -48,7 +48,7 @@ class VersionTest(models.Model):
         LIMIT = "limit", "undecided"
         """The largest number of games was reached."""
         STOPPED = "stopped", "stopped"
-        """By its owner, or by the site, which gives its reason in the tournament's ``state_reason``."""
+        """Its owner stopped it, or the site, which gives its reason in the tournament's ``state_reason``."""
 
     tournament = models.OneToOneField(
         "Tournament", on_delete=models.CASCADE, primary_key=True, related_name="version_test"
@@ -72,7 +72,7 @@ class VersionTest(models.Model):
     wins = models.PositiveIntegerField(default=0)
     draws = models.PositiveIntegerField(default=0)
     losses = models.PositiveIntegerField(default=0)
-    """Of single games in the counted pairs."""
+    """The lost single games in the counted pairs; ``wins`` and ``draws`` count the same way."""
     games_seen = models.PositiveIntegerField(null=True, blank=True)
     """The tournament's ``games_done`` when the pairs were last counted; null before the first time."""
 
@@ -154,7 +154,7 @@ class CountedPair(models.Model):
     number = models.PositiveIntegerField()
     """The round of its pairing in the tournament, from 1."""
     half_points = models.PositiveSmallIntegerField()
-    """Of the candidate in both games, 0 to 4."""
+    """The candidate's half points in both games, 0 to 4."""
     ratio = models.FloatField()
 
     class Meta:

@@ -24,7 +24,7 @@ from workers.jobs import Work
 SILENT = datetime.timedelta(minutes=1)
 """The record keeper looks at what is due every five seconds, however many reports wait."""
 LEAST_FREE_BYTES = 2_000_000_000
-"""As in the alert of docs/prometheus/alerts.yml."""
+"""The least free space, as in the alert of docs/prometheus/alerts.yml."""
 LONGEST_WAIT = datetime.timedelta(minutes=5)
 """An idle slot asks for work every few seconds."""
 OLDEST_BACKUP = datetime.timedelta(days=7)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 LEAST_BYTES = 32 * 1024 * 1024
-"""With less free space the disk counts as full: SQLite's log and Redis need about as much."""
+"""The free space below which the disk counts as full: SQLite's log and Redis need about as much."""
 
 
 def full_disk() -> str:

@@ -29,7 +29,7 @@ class PublishedEvent:
     tournament: Tournament | None = None
     ladder: Ladder | None = None
     path: str = ""
-    """As that of ``FeedEntry``."""
+    """The same path as that of ``FeedEntry``."""
     is_repeatable: bool = True
     """Whether a repeated event updates its entry; otherwise the first entry stays as it is."""
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 NUMBER = 0x64756172656E61
-"""Of the advisory lock in PostgreSQL: "duarena"."""
+"""The number of the advisory lock in PostgreSQL: "duarena"."""
 PAUSE_S = 1.0
 _SILENCE = (
     "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;"

@@ -32,7 +32,7 @@ from tournament.services.searching import (
 from tournament.services.work.searches import end_searches
 
 TIMES_MS = (500, 2_000, 5_000)
-"""To choose from, for each move of the bot."""
+"""The choices for each move of the bot."""
 MOST_OPEN = 10
 """Games of a person that are not over."""
 GUEST_GAMES = 24

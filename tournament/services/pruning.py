@@ -38,17 +38,17 @@ CHUNK = 500
 BUDGET_S = 0.5
 """The time after which a call begins no further chunk."""
 ATTEMPTS = datetime.timedelta(days=7)
-"""After the attempt was taken. A report that comes later counts as foreign."""
+"""The time an attempt is kept after it was taken. A report that comes later counts as foreign."""
 SEARCHES = datetime.timedelta(days=90)
-"""After the end of a search that a person asked for."""
+"""The time a search that a person asked for is kept after its end."""
 CHECKS = datetime.timedelta(days=90)
-"""After the end of a compliance check."""
+"""The time a compliance check is kept after its end."""
 PERSON_GAMES = datetime.timedelta(days=365)
-"""After the start of a game of a person against a bot."""
+"""The time a game of a person against a bot is kept after its start."""
 FEED_ENTRIES = datetime.timedelta(days=365)
-"""After the last change of an entry of a feed."""
+"""The time an entry of a feed is kept after its last change."""
 SLOT_USE = datetime.timedelta(days=30)
-"""After the day whose slot-hours were counted."""
+"""The time the slot-hours of a day are kept after it."""
 REVOKED_TOKENS = datetime.timedelta(days=90)
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 

@@ -24,20 +24,21 @@ from workers.jobs import Work
 
 DAY = datetime.timedelta(days=1)
 SECONDS = (1, 3, 10)
-"""To choose from, for a position."""
+"""The choices for a position."""
 MOST_MS = 10_000
-"""For one position."""
+"""The most milliseconds for one position."""
 MOST_SECONDS = 600
-"""Of one search."""
+"""The most seconds of one search."""
 COST = 10.0
-"""Of a user's allowance, for a search or a game: 24 at once, and one every five seconds from then on."""
+"""The part of a user's allowance that a search or a game costs: 24 at once, and one every five seconds
+from then on."""
 GUEST_MS, GUEST_SECONDS = 3_000, 60
-"""For a visitor without an account: for one position, and on one day."""
+"""The limits of a visitor without an account: for one position, and on one day."""
 MOST_GUESTS = 20
 """Open searches of visitors without accounts."""
 HOUR = datetime.timedelta(hours=1)
 GUESTS_SECONDS = 600
-"""For all visitors without accounts together, within an hour."""
+"""The limit for all visitors without accounts together, within an hour."""
 
 
 class SearchRefused(Exception):
@@ -49,7 +50,7 @@ class Guest:
     """A visitor without an account who plays against bots."""
 
     key: str
-    """By which the session knows the games; empty before the first one."""
+    """The key by which the session knows the games; empty before the first one."""
     network: str
     """See ``network_of``."""
 

@@ -36,8 +36,8 @@ class LivePart:
     again_s: float = 5.0
     """It is asked for again after so long also without news: not every change is announced."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """Of the next request, beside ``seen``: those that decide about the part, and no others, because all who
-    send the same share a stream's work."""
+    """The parameters of the next request, beside ``seen``: those that decide about the part, and no
+    others, because all who send the same share a stream's work."""
 
     is_personal: bool = False
     """Whether it is made for one visitor without an account; one for a user always is."""

@@ -23,7 +23,7 @@ class AuthenticatedRequest(HttpRequest):
 
 
 GUEST = "guest"
-"""Of the session: the key of a visitor without an account who plays against bots."""
+"""The session's key of a visitor without an account who plays against bots."""
 
 
 def guest_key(request: HttpRequest) -> str:

@@ -10,7 +10,7 @@ from tournament.models import Bot, Follow, Ladder, Tournament, User
 from tournament.models.feeds import feed_of, ids_of
 
 MOST_FOLLOWED = 200
-"""Of one user."""
+"""The most that one user follows."""
 
 
 class FollowError(ValueError):

@@ -32,7 +32,7 @@ class Fate(enum.Enum):
     SENT = "sent"
     WAITS = "waits"
     REFUSED = "refused"
-    """For good, so it is not tried again."""
+    """The mail was refused for good, so it is not tried again."""
     SERVER_AWAY = "server away"
     """It waits, and so would any other mail."""
 

@@ -7,7 +7,7 @@ import datetime
 from tournament.models import User
 
 VISIT_ENDS = datetime.timedelta(minutes=30)
-"""After the last page; a later page begins a new visit."""
+"""The time after the last page that ends a visit; a later page begins a new one."""
 NOTED_EVERY = datetime.timedelta(minutes=5)
 LONGEST = datetime.timedelta(days=30)
 """What happened earlier is not shown as new."""

@@ -29,7 +29,7 @@ from tournament.services.backups import BackupError, Show, rows, show_nothing
 FORMAT = 2
 ABOUT, SECRET_KEY, TABLES, BUNDLES = "about.json", "secret_key", "tables/", "bundles/"
 LEVEL = 1
-"""Of zlib: higher levels take longer than the rest together."""
+"""The level of zlib: higher levels take longer than the rest together."""
 DRAFT = ".backup.part"
 """What a killed backup leaves in its folder; the next one in that folder replaces it."""
 
@@ -39,7 +39,7 @@ class About:
     """What a backup says of itself."""
 
     release: str
-    """Of the program that wrote it, with its commit: ``engines.release``."""
+    """The release of the program that wrote it, with its commit: ``engines.release``."""
     created: str
     """ISO 8601, UTC."""
     migrations: dict[str, str]

@@ -37,7 +37,7 @@ from tournament.services.explorer.positions import position_number, ranges
 BATCH: Final = 100
 """Games that are added in one transaction."""
 RANGE_ROWS: Final = 20_000
-"""About so many visits are counted again in one transaction."""
+"""The visits that are counted again in one transaction, about."""
 AT_ONCE: Final = 1_000
 """Values in the condition of one query."""
 BAND: Final = 10
@@ -60,7 +60,7 @@ class Fact(NamedTuple):
     """What is counted of a game."""
 
     place: int
-    """Of its result: White's win, a draw, a loss."""
+    """The place of its result: White's win, a draw, a loss."""
     band: int
     white: int
     """White's rating before the game, in hundredths; 0 if the game is not rated."""

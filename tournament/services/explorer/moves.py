@@ -23,7 +23,7 @@ FILTERS: Final[Mapping[str, int]] = {
 }
 """The least band of the games that are counted, by the word in addresses."""
 MOST_MOVES: Final = 50
-"""Of a position that are listed; only some first positions have more."""
+"""The most moves of a position that are listed; only some first positions have more."""
 _FEW: Final = 100
 """Visits that are read of a position without counts: it has one, or some that are not counted yet."""
 

@@ -50,7 +50,7 @@ from workers.jobs import Work
 GAMES_AHEAD_A_SLOT = 2 * GAMES_A_PAIR
 """One pair played and one waiting: no slot is idle, and a tournament that starts waits only a little."""
 PRIORITY = -MAX_PRIORITY
-"""Of a ladder's tournament until staff raises it."""
+"""The priority of a ladder's tournament until staff raises it."""
 CATCH_UP = datetime.timedelta(seconds=10)
 """Missed pairs are made up for this long only, so that a pause leads to no burst."""
 LOOK_AGAIN = datetime.timedelta(seconds=5)

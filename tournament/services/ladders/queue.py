@@ -75,7 +75,7 @@ class QueueState(NamedTuple):
     playing: list[int]
     """The games being played."""
     events: list[QueuedEvent]
-    """In the order in which they are played; without those of ladders."""
+    """The events in the order in which they are played; without those of ladders."""
     ladders: dict[str, dict[int, NextGame]]
     """The active versions of each ladder: those that play, then by ``ahead``, then those with no game."""
 

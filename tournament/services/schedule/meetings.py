@@ -33,7 +33,7 @@ SCORE = ("wins", "draws", "losses", "given_up", "walkovers", "defaults")
 COLUMNS = (*SCORE, "annulled")
 _OF_RESULT = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
 _OF_FAULT = {Fault.WHITE: "defaults", Fault.BLACK: "walkovers"}
-"""Of halted games; those without such a fault are given up."""
+"""The columns of halted games by fault; those without such a fault are given up."""
 _REVERSED = {"wins": "losses", "losses": "wins", "walkovers": "defaults", "defaults": "walkovers"}
 
 Key = tuple[int, str, int, int, int]
@@ -47,7 +47,7 @@ class PlayedMeeting(NamedTuple):
     one: int
     other: int
     score: GameScore
-    """Of ``one``."""
+    """The score of ``one``."""
     annulled: int
 
 

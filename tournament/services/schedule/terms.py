@@ -32,7 +32,7 @@ class TournamentTerms:
 
     name: str
     versions: Sequence[BotVersion]
-    """In the order of the tables; the first is a gauntlet's challenger."""
+    """The versions in the order of the tables; the first is a gauntlet's challenger."""
     ladders: Sequence[str]
     pairs: int
     time_control: str

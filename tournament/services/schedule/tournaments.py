@@ -86,11 +86,11 @@ __all__ = [
 
 VALIDATION_TIME_CONTROL = "2+0.1"
 MATCH_TIME_CONTROL, MATCH_PAIRS, MATCH_OPENING_PLIES = "1+0.05", 2, 4
-"""Of a short match: a minute or two."""
+"""The terms of a short match: a minute or two."""
 GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
 """A draft with more games gets them at its start."""
 CONTINUES = datetime.timedelta(days=1)
-"""After it was cancelled."""
+"""The time after its cancelling in which a tournament can be continued."""
 State = Tournament.State
 
 

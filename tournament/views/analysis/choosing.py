@@ -11,7 +11,7 @@ from tournament.services.searching import SearchRefused, answering
 from tournament.views.paging import LAST_ID, is_whole
 
 _REMEMBERED = "asked_bots"
-"""Of the session: the bot that the visitor asked last, by ladder."""
+"""The session's key for the bot that the visitor asked last, by ladder."""
 
 
 def offered_bots(request: HttpRequest, ladder: str) -> list[BotVersion]:

@@ -77,7 +77,7 @@ class Explored:
 
 
 MOST_BOOK_PLIES = 16
-"""Of the openings of a book."""
+"""The most plies of the openings of a book."""
 
 
 @csrf_exempt  # as on the analysis board

@@ -32,7 +32,7 @@ from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 
 ACTIONS = {"resign": playing.resign, "take back": playing.take_back}
-"""Of the form on the page of a game, beside a move."""
+"""The actions of the form on the page of a game, beside a move."""
 
 
 @fresh_buttons

@@ -27,7 +27,7 @@ from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.requests import AuthenticatedRequest
 
 MOST_ANALYSES = 100
-"""Of one account."""
+"""The most analyses of one account."""
 
 
 @takes_form

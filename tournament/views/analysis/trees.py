@@ -38,7 +38,7 @@ from tournament.sentences import as_sentence
 from tournament.views.paging import is_whole
 
 MOST_MOVES = 1000
-"""Of a line; no game has so many plies by default."""
+"""The most moves of a line; no game has so many plies by default."""
 MOST_ADDRESS = 4000
 """Characters of a query: proxies take 8,000 bytes of an address."""
 MOST_TEXT = 100_000

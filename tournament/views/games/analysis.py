@@ -23,9 +23,9 @@ from tournament.views.analysis.choosing import offered_bots
 from tournament.views.games.replay import Replay
 
 TIMES_MS = (100, 300, 1_000)
-"""To choose from, for each position of a game."""
+"""The choices for each position of a game."""
 RECENT = datetime.timedelta(days=1)
-"""For so long after a request its user is told what has become of it."""
+"""The time after a request in which its user is told what has become of it."""
 _CACHED = 32
 
 

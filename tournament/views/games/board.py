@@ -35,7 +35,7 @@ KEPT_S = 5.0
 PICTURE_S = 24 * 3600
 """How long caches may keep the picture of a recorded game."""
 PNG_WIDTH = 600
-"""In pixels; enough for previews of links. The time grows with the area."""
+"""The width in pixels; enough for previews of links. The time grows with the area."""
 _SIZE = re.compile(r' width="(\d+)" height="(\d+)"')
 
 

@@ -16,9 +16,9 @@ from tournament.arithmetic.mistakes import points_of_white
 from tournament.views.games.replay import Replay
 
 WIDTH, HEIGHT = 600, 120
-"""Of the drawing of the scores alone."""
+"""The size of the drawing of the scores alone."""
 DIGITS: Final = 2
-"""Of node counts: more could not be seen in a chart, and long games have hundreds of them."""
+"""The digits of node counts: more could not be seen in a chart, and long games have hundreds of them."""
 
 
 def chart_values(replay: Replay, since: int = 0) -> dict[str, Any]:

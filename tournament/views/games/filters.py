@@ -294,14 +294,14 @@ FILTERS = {
         selects=False,
     ),
 }
-"""By their names in the address, in the order of the title's words and of the form."""
+"""The filters by their names in the address, in the order of the title's words and of the form."""
 
 
 class GameSearchForm(forms.Form):
     """The filters. All are optional, and a game must match all that are given."""
 
     visits: QuerySet[ExplorerVisit] | None = None
-    """Of the position and the move; None without a position."""
+    """The visits of the position and the move; None without a position."""
 
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data

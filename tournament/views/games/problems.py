@@ -22,7 +22,7 @@ from tournament.views.requests import AuthenticatedRequest, in_words, takes_get_
 MAX_TEXT = 500
 """Characters."""
 COST = 60.0
-"""Of a user's allowance: four reports at once, and two a minute from then on."""
+"""The part of a user's allowance that a report costs: four at once, and two a minute from then on."""
 
 
 class ProblemForm(forms.Form):

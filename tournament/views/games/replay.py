@@ -30,7 +30,7 @@ class ShownMove:
     note: MoveNote
     book: bool
     mark: str = ""
-    """Of a mistake, by an analysis."""
+    """The mark of a mistake, by an analysis."""
 
     @property
     def assessed(self) -> str:
@@ -98,7 +98,7 @@ class Replay:
     moves: tuple[ShownMove, ...]
     positions: tuple[Position, ...]
     mistakes: Mapping[int, Mistake] = field(default_factory=dict)
-    """By ply, if the game is analysed."""
+    """The mistakes by ply, if the game is analysed."""
 
     @property
     def plies(self) -> int:

@@ -20,7 +20,7 @@ from tournament.views.links import address_of
 register = template.Library()
 
 COLUMNS = ("games", "won", "drawn", "lost", "score")
-"""Of tables as files; ``score`` is the share of points, 0 to 1, and None without games."""
+"""The columns of tables as files; ``score`` is the share of points, 0 to 1, and None without games."""
 
 
 @dataclass(frozen=True, slots=True)

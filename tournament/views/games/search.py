@@ -50,7 +50,7 @@ MOST_SUGGESTED = 10
 LONGEST_PART = 150
 """Characters of which suggestions are made; a database refuses much longer patterns."""
 RECENT_DAYS = 7
-"""Of the link to the latest forfeits."""
+"""The days of the link to the latest forfeits."""
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
 _T = TypeVar("_T")
@@ -60,7 +60,7 @@ COLUMNS = (
     "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
     "termination", "reason", "fault", "plies", "rated", "finished", "page", "annulled",
 )  # fmt: skip
-"""Of the CSV, and the keys of the JSON lines."""
+"""The columns of the CSV, and the keys of the JSON lines."""
 
 
 @require_safe

@@ -50,7 +50,7 @@ class _Found:
     ply: int
     text: str
     size: float
-    """From 0 to 1 for swings and captures; more for what is always shown."""
+    """The size from 0 to 1 for swings and captures; more for what is always shown."""
 
 
 def find_turning_points(replay: Replay, winner: Side | None) -> list[TurningPoint]:

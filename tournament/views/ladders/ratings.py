@@ -16,7 +16,7 @@ from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_l
 from tournament.views.links import address_of, link_owner, link_version
 
 MOST_PARTS = 200
-"""Of one statement; SQLite allows 500."""
+"""The most parts of one statement; SQLite allows 500."""
 RECENT = 24
 """Rated games in a line of recent ratings."""
 _NO_PLACE = '<abbr title="no place: provisional, or not the best version of its bot">–</abbr>'
@@ -181,7 +181,7 @@ COLUMNS = (
         },
     ),
 )
-"""In the order of the table; the files have their columns in the same order."""
+"""The columns in the order of the table; the files have theirs in the same order."""
 SORTED = {column.sort: column.path for column in COLUMNS if column.sort}
 EXPORTED = {name: value for column in COLUMNS for name, value in column.files.items()}
 READ = ("version", "version__bot__slug", *(path for path in EXPORTED.values() if isinstance(path, str)))

@@ -22,7 +22,7 @@ DEEDS = {
     HaltedAct.ANNUL: ("annulled {}", "You annulled {}."),
     HaltedAct.ACKNOWLEDGE: ("acknowledged {}", "You acknowledged {}."),
 }
-"""For each act its words in the log of acts, and the sentence for who did it."""
+"""The words of each act in the log of acts, and the sentence for who did it."""
 
 
 @takes_form

@@ -17,7 +17,7 @@ from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 
 MOST_MEETINGS = 150
-"""Of a ladder's Swiss, up to which its page shows all rounds."""
+"""The most meetings of a ladder's Swiss with which its page shows all rounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,8 @@ class Cross:
     """The names of the players, by the numbers of the lines."""
     with_meetings: bool
     challenger: CrossRow | None = None
-    """Of a gauntlet: ``rows`` are then its opponents, each with one cell, the result against it."""
+    """The challenger of a gauntlet: ``rows`` are then its opponents, each with one cell, the result
+    against it."""
     rounds: list[RoundOf] = field(default_factory=list)
     """The requested round of a Swiss, or all rounds of a knock-out (its bracket)."""
     made: Sequence[int] = ()

@@ -43,7 +43,7 @@ from tournament.views.tournaments.standings import CROSS_SORTED, crosses
 PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MANY_GAMES = 20_000
-"""Of a tournament; reading all of them takes about as long as a page."""
+"""The most games of a tournament that its page reads to find those of one bot."""
 MOST_CROSSED = 40
 """Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
