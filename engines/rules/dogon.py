@@ -25,7 +25,7 @@ Kulei has the files `a` to `f`, gagara `a` to `h`. Captured seeds lie in a playe
 White starts. **[reading]** The source does not say who does.
 
 The mover takes all seeds of one of his own holes and drops them, one at a time, into
-the holes that follow, counterclockwise (`+`: a1 → f1, up to f2 → a2, down to a1) or
+the holes that follow, anticlockwise (`+`: a1 → f1, up to f2 → a2, down to a1) or
 clockwise (`-`, the reverse). The hole he emptied is left out on every lap.
 
 **Capture.** When the last seed falls into an opponent's hole and makes it 2 or 3, the
@@ -139,7 +139,7 @@ _MIRRORED: Final = str.maketrans("+-", "-+")
 FIELDS: Final = ("rank2/rank1", "side", "whiteStore", "blackStore", "passed", "run", "ply")
 
 DIRECTIONS: Final = "+-"
-"""The letters of the two directions, counterclockwise first; a direction is an index into this."""
+"""The letters of the two directions, anticlockwise first; a direction is an index into this."""
 
 NO_RUN: Final = "-"
 TURNS: Final[dict[str, tuple[str, str]]] = {
@@ -153,7 +153,7 @@ TURNS: Final[dict[str, tuple[str, str]]] = {
 }
 """The run after a further sowing in each direction; ``""`` if the turning limit forbids it."""
 
-# A row is one word, so that a sowing is one addition to each row. Holes are numbered counterclockwise,
+# A row is one word, so that a sowing is one addition to each row. Holes are numbered anticlockwise,
 # from their owner's left to his right. Rotated the board is the same, so one set of tables serves both
 # sides. A set of sowings has bit 8·hole + direction for each of them.
 
@@ -326,7 +326,7 @@ class DogonPosition(SowingPosition):
 
     @property
     def holes(self) -> tuple[int, ...]:
-        """The seeds in each hole, counterclockwise from a1: White's row, then Black's from the right."""
+        """The seeds in each hole, anticlockwise from a1: White's row, then Black's from the right."""
         width = self._tables.width
         own, opponent = unpack(self._own, width), unpack(self._opponent, width)
         return tuple(opponent + own if self._side else own + opponent)

@@ -298,7 +298,7 @@ def _wedge(start: Spot, end: Spot) -> str:
 
 
 def _next_in_dogon(files: int, sign: str) -> Callable[[str], str]:
-    """What follows a hole counterclockwise (+) or clockwise (-); nothing without a sign."""
+    """What follows a hole anticlockwise (+) or clockwise (-); nothing without a sign."""
     letters = "abcdefgh"[:files]
     ring = [f"{file}1" for file in letters] + [f"{file}2" for file in reversed(letters)]
     step = {"+": 1, "-": -1}.get(sign, 0)

@@ -14,7 +14,7 @@ from tests.literal import LITERAL
 from tests.literal.match import LiteralMatch
 
 DOGON = """
-    counterclockwise clockwise black laps reach single after-a-pass turning-limit no-limit
+    anticlockwise clockwise black laps reach single after-a-pass turning-limit no-limit
     capture-two capture-three four-are-safe chain gap clockwise-chain own-row everything
     pass seeds cannot-pay repetition ply-limit
 """

@@ -59,7 +59,7 @@ class LiteralDogon(LiteralGame):
         return "w" if hole[1] == "1" else "b"
 
     def next_hole(self, hole: str, direction: str) -> str:
-        """Counterclockwise is a1, b1 ... and back along rank 2 to a2; clockwise the reverse."""
+        """Anticlockwise is a1, b1 ... and back along rank 2 to a2; clockwise the reverse."""
         circle = [file + "1" for file in self.files] + [file + "2" for file in reversed(self.files)]
         step = 1 if direction == "+" else -1
         return circle[(circle.index(hole) + step) % len(circle)]

@@ -46,7 +46,7 @@ typedef struct {
 static const Ladder ladders[] = {{"dogon-kulei", 6, 4}, {"dogon-gagara", 8, 6}};
 static const Ladder *ladder = ladders;
 
-/* Holes are numbered counterclockwise from a1: White's row left to right, Black's right to left. */
+/* Holes are numbered anticlockwise from a1: White's row left to right, Black's right to left. */
 typedef struct {
     int hole[MAX_HOLES];
     int store[2];

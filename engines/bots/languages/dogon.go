@@ -51,7 +51,7 @@ var board = ladders[0]
 
 // ---- the board
 
-// Holes count counterclockwise from a1: White's row from left to right, then Black's from right to left. The
+// Holes count anticlockwise from a1: White's row from left to right, then Black's from right to left. The
 // run is that of the player who sowed last: its direction (0: none) and how often it was changed.
 type position struct {
 	holes      [16]int

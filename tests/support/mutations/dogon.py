@@ -70,7 +70,7 @@ DOGON = breaking(
             "only a capture is free of the limit": "        if captured:\n            return True\n",
         },
         "        if self.run is None:\n            return True\n        last": {
-            "the first sowing of a run goes counterclockwise": '        if self.run is None:\n            return direction == "+"\n        last'
+            "the first sowing of a run goes anticlockwise": '        if self.run is None:\n            return direction == "+"\n        last'
         },
         "run = (direction, 0)": {"the first sowing of a run is a change": ("run = (direction, 1)", 5)},
         "changes + (direction != last_direction)": {
