@@ -44,7 +44,7 @@ class Tournament(models.Model):
         """Visible to everybody; waits for its start, and for entries if it takes them."""
         RUNNING = "running", "running"
         PAUSED = "paused", "paused"
-        """Games under way are finished; no further game is begun."""
+        """No game is played: those under way are stopped, and begin again after ``resume``."""
         FINISHED = "finished", "finished"
         CANCELLED = "cancelled", "cancelled"
         HALTED = "halted", "halted"

@@ -1,6 +1,7 @@
 """Games of people against bots: the person's moves come from a page, the bot's from searches.
 
-A bot's move is taken over when somebody looks at the game: until then it waits in its search.
+A bot's move is taken over when the game's page is requested or the person moves: until then it waits in its
+search.
 """
 
 from __future__ import annotations
