@@ -1,7 +1,8 @@
-"""What import contracts cannot state: no cycles, no public name twice, one order of locks, no game named."""
+"""What import contracts cannot state: no cycles, no name twice or dead, one order of locks, no game named."""
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -47,3 +48,47 @@ def test_neither_workers_nor_the_site_name_a_game(package: str) -> None:
     ]
     assert files
     assert found == []
+
+
+FOREIGN = {
+    "duarena_rules",
+    "acyclic",
+    "ps",
+    "killall",
+    "trueskill",
+    "breakpoint",
+    "NAME",
+    "_top",
+    "log",
+    "1",
+    "AGREED",
+}
+"""Names in docstrings that are not of the three packages; those of the sandbox are the kernel's."""
+
+
+def test_names_in_docstrings_are_names_of_the_code(modules: dict[str, Module]) -> None:
+    known = {part for name in modules for part in name.split(".")} | FOREIGN
+    named: dict[str, str] = {}
+    docstrings: set[ast.AST] = set()
+    for place, module in modules.items():
+        for node in ast.walk(module.tree):
+            match node:
+                case ast.Expr(ast.Constant(str(text))):
+                    if not place.startswith("workers.sandbox"):
+                        named |= dict.fromkeys(re.findall(r"``([A-Za-z_][\w.]*)(?:\(\))?``", text), place)
+                    docstrings.add(node.value)
+                case ast.Constant(str(text)) if node not in docstrings:
+                    known.update(re.findall(r"\w+", text))
+                case (
+                    ast.Attribute(attr=word)
+                    | ast.Name(id=word)
+                    | ast.arg(arg=word)
+                    | ast.keyword(arg=str(word))
+                ):
+                    known.add(word)
+                case ast.FunctionDef(name=word) | ast.AsyncFunctionDef(name=word) | ast.ClassDef(name=word):
+                    known.add(word)
+                case ast.alias(name=word, asname=other):
+                    known.update(word.split("."), {other or word})
+    assert named
+    assert {name: place for name, place in named.items() if not known.issuperset(name.split("."))} == {}
