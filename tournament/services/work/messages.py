@@ -17,8 +17,9 @@ from workers.service.broker import KEEPER, PLAY, QUEUES
 
 MOST_MESSAGES = 1000
 PAUSE_S = 0.3
-"""The pause of messages to the record keeper: reports that come meanwhile are stored together, at the latest a
-second later. With 64 slots and 0.1 s a game costs the keeper twice the time."""
+"""The pause between messages to the record keeper. Reports that come meanwhile are stored together, at the
+latest a second later; with 64 slots a pause of 0.1 s costs it twice the time a game.
+"""
 
 _sent_at = float("-inf")
 
