@@ -121,7 +121,7 @@ SLOTS = whole(
 LEASE_SECONDS = whole(
     "DUARENA_LEASE",
     30,
-    "seconds without a message from its worker after which a game is given to another",
+    "seconds without a message from its worker, or a third less, after which a game is given to another",
     least=1,
 )
 WORKER_TOKEN = text(

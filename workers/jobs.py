@@ -170,7 +170,7 @@ class GameJob:
 
 @dataclass(frozen=True, slots=True)
 class SideLog:
-    """The log of one engine in one game. Only the engine's author may see it.
+    """The log of one engine in one game. Only the engine's author and staff may see it.
 
     ``stderr`` is its standard error; ``lines`` holds the lines exchanged with it (``>`` to it,
     ``<`` from it), each with its time in seconds since the game's start. Both are limited in size.
@@ -386,7 +386,7 @@ class Ask:
 class Batch:
     """The answer: jobs to play in order, all with the same id ``job``, or a check or search with this id.
 
-    The site takes everything back that it hears nothing of for ``lease_s`` seconds.
+    The site takes everything back that it hears nothing of for ``lease_s`` seconds, or a third less.
     """
 
     job: str

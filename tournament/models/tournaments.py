@@ -86,7 +86,7 @@ class Tournament(models.Model):
     """Null: each ladder's default."""
     seed = models.BigIntegerField(default=0)
     priority = models.SmallIntegerField(default=0)
-    """Games of a higher priority are played first; tournaments of equal priority take turns."""
+    """Games of a higher priority are played first; of equal ones see ``work.next_batch``."""
     seeds = models.JSONField(default=dict, blank=True)
     """Version ids by ladder, the best seed first; set at the start of a tournament paired round by round."""
     absent = models.JSONField(default=dict, blank=True)

@@ -1,6 +1,7 @@
 """Everything due by time or by results: entries, starts, rounds, ladder pairs, version tests, leases.
 
-The record keeper runs it every second; a later run does what was missed, and nothing is done twice.
+The record keeper runs ``tend`` every second and ``sweep`` every five; a later run does what was missed, and
+nothing is done twice.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ the first few waiting games of each are read, the others are counted as a whole.
 from __future__ import annotations
 
 import datetime
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, product, zip_longest
 from typing import NamedTuple
 
@@ -122,16 +122,17 @@ def _find_waiting(
     _count_ahead(ahead, ((game.ladder_id, game.white_id, game.black_id) for game in taken), 0)
     begun = len(taken)
     for _, together in groupby(in_order, key=_rank):
-        rows, waiting = [], 0
+        rows: defaultdict[int | None, list[Iterable[tuple[str, int, int]]]] = defaultdict(list)
+        waiting = 0
         for tournament in together:
             left = max(0, tournament.games_total - tournament.games_done - played[tournament.pk])
             waiting += max(0, left - begin[tournament.pk])
             listed = tournament.games.filter(state=Game.State.WAITING).order_by("id")
-            rows.append(listed.values_list("ladder", "white", "black")[:LISTED])
+            rows[tournament.owner_id].append(listed.values_list("ladder", "white", "black")[:LISTED])
             if not tournament.format.is_endless:
                 events.append(QueuedEvent(tournament.pk, played[tournament.pk], left, begun))
-        # Tournaments of equal priority take turns.
-        _count_ahead(ahead, filter(None, chain.from_iterable(zip_longest(*rows))), begun)
+        # Of equal priority owners take turns, and an owner's tournaments his.
+        _count_ahead(ahead, _in_turn(_in_turn(own) for own in rows.values()), begun)
         begun += waiting
     return events, ahead
 
@@ -139,6 +140,10 @@ def _find_waiting(
 def _rank(tournament: Tournament) -> tuple[bool, int]:
     """Version tests come after all others."""
     return tournament.format.is_sequential, -tournament.priority
+
+
+def _in_turn(rows: Iterable[Iterable[tuple[str, int, int]]]) -> Iterator[tuple[str, int, int]]:
+    return filter(None, chain.from_iterable(zip_longest(*rows)))
 
 
 def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]], begun: int) -> None:

@@ -84,13 +84,14 @@ def estimate_seconds(games: Mapping[str, int], time_control: str) -> float:
 def remaining_seconds(tournament: Tournament, games: int, slots: int) -> float:
     """Seconds until a running tournament has played this many more games on a site with these slots.
 
-    Tournaments of equal priority take turns, so the slots are divided by the number of running tournaments
-    whose priority is at least as high.
+    The owners of tournaments whose priority is at least as high share the slots, and each owner's
+    tournaments share his.
     """
     events = Tournament.objects.running().filter(of_work(Work.GAMES))
     events = events.exclude(kind__in=kinds(lambda one: one.is_endless))
     rivals = events.filter(priority__gte=tournament.priority, games_done__lt=F("games_total"))
-    shares = 1 + rivals.exclude(pk=tournament.pk).count()
+    owners: list[int | None] = list(rivals.exclude(pk=tournament.pk).values_list("owner", flat=True))
+    shares = len({tournament.owner_id, *owners}) * (1 + owners.count(tournament.owner_id))
     pace = seconds_a_game(tournament)
     return max(games * pace * shares / slots, min(games, GAMES_A_PAIR) * pace)
 

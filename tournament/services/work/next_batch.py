@@ -7,7 +7,7 @@ one stays free of pairs whose time limits permit more than an owner shall wait. 
 ended for somebody else.
 
 Nothing is queued: what is decided here is decided when a slot is free, in the transaction that takes the
-games. An ask that finds nothing writes nothing.
+games. An ask that finds nothing writes nothing, unless it releases what its slot no longer has.
 """
 
 from __future__ import annotations

@@ -92,6 +92,17 @@ def test_games_of_a_lower_priority_come_after_all_others(site: Site) -> None:
     ]  # fmt: skip
 
 
+def test_owners_take_turns_in_the_queue_however_many_tournaments_each_has(site: Site) -> None:
+    rest(site)
+    for number in range(3):
+        mine = make_tournament(versions=[site.white, site.black], ladders=[LADDER], name=f"Mine {number}")
+        Tournament.objects.filter(pk=mine.pk).update(owner=site.owner)
+    newcomers = [add_version(site.owner, name, games=[LADDER]) for name in ("New", "Newer")]
+    hers = make_tournament(versions=newcomers, ladders=[LADDER], name="Hers")
+    Tournament.objects.filter(pk=hers.pk).update(owner=site.rival)
+    assert look(timezone.now()).ladders[LADDER][newcomers[0].pk].text == "after 1 more game"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -127,6 +127,9 @@ def test_a_running_tournament_shows_the_time_that_is_left(bots: list[BotVersion]
     other = round_robin(None, "Other", bots)
     start(other)
     assert progress(client, cup) == "About 17 minutes left."  # they take turns
+    for name in ("Hers", "Hers again"):  # her two take turns, and she with the owner of the others
+        start(round_robin(bots[0].bot.owner, name, bots))
+    assert progress(client, cup) == "About 33 minutes left."
     Tournament.objects.filter(pk=cup.pk).update(priority=1)
     assert progress(client, cup) == "About 8 minutes left."
 
