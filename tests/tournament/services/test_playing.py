@@ -549,7 +549,7 @@ def test_the_page_of_a_game_says_how_a_move_is_written(version: BotVersion, pers
     own.force_login(person)
     page = own.get(game.get_absolute_url()).content.decode()
     first = GAMES[code].position.initial()
-    example = re.findall(r"<code data-example>([^<]+)</code>", page)[0]
+    example = re.findall(r"[Ff]or example,? <code>([^<]+)</code>", page)[0]
     assert first.is_legal(example)
     if first.side is game.person_side:
         assert f"for example, <code>{example}</code>" in page

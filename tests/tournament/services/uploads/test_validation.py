@@ -250,9 +250,8 @@ def test_a_worker_told_to_stop_is_no_failure(submit: Submit, hear: Hear) -> None
     assert version.state == State.VALIDATING
 
 
-@pytest.mark.parametrize("exam", [str(uuid.UUID(int=7)), "no uuid"])
-def test_news_from_a_stranger_is_counted_and_ignored(exam: str, submit: Submit) -> None:
-    told = replace(news(submit()), exam=exam)
+def test_news_from_a_stranger_is_counted_and_ignored(submit: Submit) -> None:
+    told = replace(news(submit()), exam=str(uuid.UUID(int=7)))
     assert not validation.record_news(told, timezone.now())
     assert Ignored.objects.get(reason="foreign").count == 1
 
