@@ -32,6 +32,7 @@ def test_the_tools_are_pinned_and_no_part_of_a_site() -> None:
 def test_without_a_registry_one_sentence_says_so_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    need("node")
     need("npm")
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     with pytest.raises(Uninstalled, match=r"npm cannot install .*: .*127\.0\.0\.1:9") as raised:
