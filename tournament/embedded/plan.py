@@ -16,7 +16,7 @@ from pathlib import Path
 from tournament.embedded.processes.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEALTH_TIMEOUT_S = 2.0
+HEALTH_TIMEOUT_S = 5.0
 PLAYERS_NICENESS = 5
 """Workers get a lower priority than the record keeper: a keeper with half a core falls behind, reports
 queue up, and then all slots wait for it. Where the kernel gives each session its share of a core
