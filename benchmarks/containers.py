@@ -24,9 +24,9 @@ from tournament.embedded.plan import ROOT
 
 PROJECT, FIRST_PORT = "duarena-benchmark", 8460
 SERVICES: Final = frozenset({"postgres", "redis", "site", "keeper", "beat", "players", "validators"})
-HEALTHY_S: Final = 900.0
-PLAYED_S: Final = 600.0
-LOOK_S: Final = 1.0
+HEALTHY_SECONDS: Final = 900.0
+PLAYED_SECONDS: Final = 600.0
+LOOK_SECONDS: Final = 1.0
 START: Final = """
 from tournament.models import BotVersion
 from tournament.services.schedule.tournaments import create_round_robin, start
@@ -85,14 +85,14 @@ def wait_for(left: Callable[[], str], seconds: float) -> None:
     while answer := left():
         if time.monotonic() > deadline:
             raise Broken(f"after {seconds:.0f} s: {answer}")
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_SECONDS)
 
 
 def play(compose: Compose, games: int) -> None:
     """Play and check about ``games`` games. Raises ``Broken``."""
     begun = time.monotonic()
     compose.run("up", "--detach", "--no-build", "--pull=never")
-    wait_for(compose.waiting_for, HEALTHY_S)
+    wait_for(compose.waiting_for, HEALTHY_SECONDS)
     print(f"- {len(SERVICES)} services healthy after {time.monotonic() - begun:.0f} s", flush=True)
     begun, planned = time.monotonic(), compose.ask(START.format(games=games))
 
@@ -100,7 +100,7 @@ def play(compose: Compose, games: int) -> None:
         done = compose.ask(COUNT)
         return f"{done} of {planned} games are played" if done < planned else ""
 
-    wait_for(left, PLAYED_S)
+    wait_for(left, PLAYED_SECONDS)
     print(f"- {planned} games played in {time.monotonic() - begun:.0f} s", flush=True)
     found = compose.ask(CHECK)
     expected = dict.fromkeys(("games", "done", "records", "recorded attempts"), planned)

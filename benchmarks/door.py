@@ -41,11 +41,11 @@ from workers.service.site import Sender, SiteDoor, Spool
 NAME: Final = "players@simulated"
 RUN: Final = str(uuid.uuid4())
 GAMES_A_SLOT: Final = 100
-SHOWN_S: Final = 0.5
+SHOWN_SECONDS: Final = 0.5
 """A slot shows the moves of its game this often, as real ones do."""
-IDLE_S: Final = 2.0
+IDLE_SECONDS: Final = 2.0
 LINES: Final = 50
-WARM_UP_S: Final = 20.0
+WARM_UP_SECONDS: Final = 20.0
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -64,7 +64,7 @@ def main(words: Sequence[str] | None = None) -> int:
         proxy = stack.enter_context(running_proxy(folder, site.url))
         begin(site, given.slots * GAMES_A_SLOT)
         with Slots(proxy, site.token, folder, given.slots, given.seconds):
-            time.sleep(WARM_UP_S)
+            time.sleep(WARM_UP_SECONDS)
             before, began = _mark(site), time.monotonic()
             time.sleep(given.measured)
             after, ended = _mark(site), time.monotonic()
@@ -180,18 +180,18 @@ class Slots:
         while not self._is_over.is_set():
             batch = sender.ask((Work.GAMES,))
             if batch is None:
-                self._is_over.wait(IDLE_S)
+                self._is_over.wait(IDLE_SECONDS)
                 continue
             sender.begin(batch.job, batch.lease_s)
             for job in batch.jobs:
                 for game in job.games:
                     self._play_game(sender, job, game)
             sender.end()
-        sender.flush(IDLE_S)
+        sender.flush(IDLE_SECONDS)
 
     def _play_game(self, sender: Sender, job: GameJob, game: JobGame) -> None:
         line = self._line(job, game)
-        steps = max(1, round(self._seconds / SHOWN_S))
+        steps = max(1, round(self._seconds / SHOWN_SECONDS))
         for step in range(steps):
             known = line.moves[: len(line.moves) * step // steps]
             sender.show(Progress(game.key, game.attempt, 0, known, 9000, 9000))

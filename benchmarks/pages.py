@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # they need the settings, which this module chooses when it r
 
     from tournament.models import Game
 
-MOST_MS, MOST_MS_LARGE, MOST_MS_PAIR = 60.0, 100.0, 500.0
+MAX_MS, MAX_MS_LARGE, MAX_MS_PAIR = 60.0, 100.0, 500.0
 LARGE: Final = ("full", ".csv", ".jsonl", ".pgn", "crosstable", "standings", "results")
 """Words in the address of an export or of the full table, which may take longer."""
 COMMON: Final = """
@@ -100,8 +100,8 @@ class PageTimes:
     def is_slow(self) -> bool:
         query, is_search, _ = self.template.removeprefix("/games/?").partition("&sort=")
         if is_search and query not in FILTERS.split():
-            return self.late_ms > MOST_MS_PAIR
-        return self.late_ms > (MOST_MS_LARGE if any(word in self.template for word in LARGE) else MOST_MS)
+            return self.late_ms > MAX_MS_PAIR
+        return self.late_ms > (MAX_MS_LARGE if any(word in self.template for word in LARGE) else MAX_MS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

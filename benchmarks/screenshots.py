@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # they need the settings, which this module chooses when it r
 
 MISSING: Final = ("/nowhere/", "/log-out/")
 """Addresses of error pages: Chromium reports their status as an error."""
-MOST_WAIT_MS: Final = 300_000
+MAX_WAIT_MS: Final = 300_000
 """On a busy machine."""
 LOADED: Final = """() => [...document.images].every((image) => {
   image.loading = "eager";
@@ -176,7 +176,7 @@ def _context(browser: Browser, site: str, session: str, setting: Setting) -> Bro
         reduced_motion="reduce",
         timezone_id="Europe/Berlin",
     )
-    context.set_default_timeout(MOST_WAIT_MS)
+    context.set_default_timeout(MAX_WAIT_MS)
     context.add_init_script(NO_STREAMS)
     if session:
         from django.conf import settings

@@ -25,10 +25,10 @@ from benchmarks.measuring import head, parser_of, row
 from tests.support.sites import LonelySite, running_lonely_site
 
 PAGES: Final = ("/healthz", "/")
-TIMEOUT_S: Final = 10.0
+TIMEOUT_SECONDS: Final = 10.0
 SAMPLES: Final = 20
 CLIENTS, ADDRESSES = 300, 10
-SETTLE_S: Final = 3.0
+SETTLE_SECONDS: Final = 3.0
 """The clients are there this long before the measurement begins."""
 RECORDS: Final = "/ladders/dualma/records.pgn"
 DOWNLOAD: Final = "/bots/random/1/bundle.zip"
@@ -138,13 +138,13 @@ def make_download(site: LonelySite) -> None:
 
 
 def fetch_seconds(url: str) -> float:
-    """How long a page takes; ``TIMEOUT_S`` if it does not arrive by then."""
+    """How long a page takes; ``TIMEOUT_SECONDS`` if it does not arrive by then."""
     began = time.monotonic()
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             answer.read()
     except OSError:
-        return TIMEOUT_S
+        return TIMEOUT_SECONDS
     return time.monotonic() - began
 
 
@@ -171,7 +171,7 @@ def _measure(name: str, kinds: Sequence[Kind], site: LonelySite) -> float:
     times: dict[str, list[float]] = {page: [] for page in PAGES}
     try:
         slow.poll()
-        time.sleep(SETTLE_S)
+        time.sleep(SETTLE_SECONDS)
         held = slow.count_held()
         for page in SAMPLES * PAGES:
             times[page].append(fetch_seconds(site.url + page))

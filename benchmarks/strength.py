@@ -24,7 +24,7 @@ from workers.statistics import elo_of_score
 
 SHORT_OF_TARGET: Final = 0.05
 """The difference between the target share and the share of the null hypothesis."""
-MOST_PAIRS: Final = 100
+MAX_PAIRS: Final = 100
 """The most pairs of games; after them the share of the points decides."""
 OPENING_PLIES: Final = 2
 HEAD: Final = head(
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--ladder", action="append", choices=GAMES, help="instead of all; may be repeated")
     parser.add_argument("--records", type=Path, default=Path("var/strength"), help="folder for the games")
     parser.add_argument("--resume", action="store_true", help="continue with the games in that folder")
-    parser.add_argument("--pairs", type=int, default=MOST_PAIRS, help="of games at most (%(default)s)")
+    parser.add_argument("--pairs", type=int, default=MAX_PAIRS, help="of games at most (%(default)s)")
     asked = parser.parse_args(arguments)
     asked.records.mkdir(parents=True, exist_ok=True)
     print(HEAD, flush=True)

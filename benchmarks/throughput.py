@@ -45,7 +45,7 @@ MEETINGS: Final = BOTS * (BOTS - 1) // 2
 LINES: Final = 500
 LEAST_PLIES: Final = 40
 PLY_LIMIT: Final = 100
-LOOK_S: Final = 0.25
+LOOK_SECONDS: Final = 0.25
 MARGINS: Final = (0.1, 0.9)
 """The parts of the games between which the time is measured, without the start and the end."""
 LEAST_SHOWN_MS: Final = 0.005
@@ -159,7 +159,7 @@ def _watch(instance: Instance) -> tuple[Mark, Mark]:
     first, last = (share * tournament.games_total for share in MARGINS)
     while not tournament.is_over:
         instance.supervisor.tend()
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_SECONDS)
         tournament.refresh_from_db()
         if first <= tournament.games_done <= last:
             marks.append(_mark(instance, tournament.games_done))

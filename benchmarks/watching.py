@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
-from benchmarks.throughput import LADDER, LOOK_S, PLY_LIMIT, pack_bots, register
+from benchmarks.throughput import LADDER, LOOK_SECONDS, PLY_LIMIT, pack_bots, register
 from engines.rules.registry import GAMES
 from tests.support.service_processes import guards_of
 from tournament.embedded.console import Console
@@ -51,9 +51,9 @@ FAST_SLOTS, FAST_BOTS, FAST_PAIRS = 2, 4, 1000
 ROUNDS: Final = 3
 PER_ADDRESS: Final = 25
 """Clients of one address; a site refuses more than 32."""
-START_S, LATE_S = 180.0, 5.0
+START_SECONDS, LATE_SECONDS = 180.0, 5.0
 """How long games may take to begin, and a move after the measured time to arrive."""
-SETTLE_S: Final = 5.0
+SETTLE_SECONDS: Final = 5.0
 """Between the opening of the streams and the measured time."""
 FOLLOW = re.compile(r' data-follow="([^"]+)"')
 PLIES = re.compile(rb"^id: \S*\bsince=(\d+)", re.MULTILINE)
@@ -112,7 +112,7 @@ class Crowd:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19 if self.meek else 0)
         transports = [await self._open(number, address) for number, address in enumerate(self.addresses)]
         while not self._is_over.is_set():
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(LOOK_SECONDS)
         for transport in transports:
             transport.abort()
 
@@ -184,11 +184,11 @@ def measure_moves(instance: Instance, options: argparse.Namespace) -> None:
     for _ in range(ROUNDS):
         games = find_live(instance, options.games)
         with watching(instance, games, options) as crowd:
-            rest(instance, SETTLE_S)
+            rest(instance, SETTLE_SECONDS)
             used, received, begun = _used(instance), _received(crowd), time.monotonic()
             rest(instance, options.measured)
             ended, used, received = time.monotonic(), _used(instance) - used, _received(crowd) - received
-            rest(instance, LATE_S)
+            rest(instance, LATE_SECONDS)
         found = list(_delays(crowd, list(games), begun, ended))
         delays += found
         seconds = ended - begun
@@ -214,7 +214,7 @@ def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path)
         begin(f"Fast {number}", versions, FAST_PAIRS)
         games = find_live(instance, 1) if is_watched else {}
         with watching(instance, games, options):
-            rest(instance, SETTLE_S)
+            rest(instance, SETTLE_SECONDS)
             used, done, begun = _used(instance), _count_done(), time.monotonic()
             rest(instance, options.measured)
             seconds = time.monotonic() - begun
@@ -245,9 +245,9 @@ def find_live(instance: Instance, number: int) -> Mapping[int, str]:
     """So many games between the slow bots, once there are, with the addresses that their pages follow."""
     from tournament.models import LiveGame
 
-    until = time.monotonic() + START_S
+    until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
-        rest(instance, LOOK_S)
+        rest(instance, LOOK_SECONDS)
         live = LiveGame.objects.filter(game__tournament__name=SLOW)
         youngest = sorted(live, key=lambda one: len(one.moves))
         if len(youngest) >= number:
@@ -272,7 +272,7 @@ def rest(instance: Instance, seconds: float) -> None:
         instance.supervisor.tend()
         if instance.supervisor.stopping:
             raise Broken("stopped before everything was measured")
-        time.sleep(min(left, LOOK_S))
+        time.sleep(min(left, LOOK_SECONDS))
 
 
 def _delays(crowd: Crowd, games: Sequence[int], begun: float, ended: float) -> Iterator[float]:

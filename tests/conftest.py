@@ -18,8 +18,8 @@ from tests.support.postgres import running_postgres
 settings.register_profile(effort.MODE, max_examples=effort.EXAMPLES, deadline=None)
 settings.load_profile(effort.MODE)
 
-MOST_SECONDS = 300
-MOST_SECONDS_SLOW = 1500
+MAX_SECONDS = 300
+MAX_SECONDS_SLOW = 1500
 """The limit of a slow or thorough test. Both limits are far above the time on a busy machine."""
 
 
@@ -67,7 +67,7 @@ def django_db_setup(
 def _bounded(item: pytest.Item, where: str) -> Iterator[None]:
     """A limit by an alarm, which interrupts any wait of the main thread, where tests run."""
     is_slow = item.get_closest_marker("slow") or item.get_closest_marker("thorough")
-    seconds = MOST_SECONDS_SLOW if is_slow else MOST_SECONDS
+    seconds = MAX_SECONDS_SLOW if is_slow else MAX_SECONDS
 
     def give_up(*_: object) -> None:
         pytest.fail(f"{item.nodeid} hangs {where}: it is not done after {seconds} s")

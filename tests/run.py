@@ -51,7 +51,7 @@ BOTH_FORMS = (
 """Tests of the compiled packages; they also run with plain Python."""
 
 
-MOST_REPEATED = 3
+MAX_REPEATED = 3
 """How many failed tests of a run are repeated alone."""
 PASSED_ALONE = "Each test named here failed beside others and passed alone; mend it, for it hides failures."
 
@@ -292,7 +292,7 @@ class Run:
             text = printed.decode(errors="replace") if is_test else ""
             passed = process.returncode == 0 and not left
             closing = closing_lines(text)
-            may_repeat = not left and 0 < failed_tests(closing) <= MOST_REPEATED
+            may_repeat = not left and 0 < failed_tests(closing) <= MAX_REPEATED
             packages, skipped = missing_packages(text)
             seconds = time.monotonic() - began
             self._steps.append(Step(name, passed, seconds, closing, may_repeat, frozenset(packages), skipped))

@@ -103,7 +103,7 @@ HANGING = """
 import os, subprocess, threading
 import pytest
 from tests import conftest
-conftest.MOST_SECONDS = 1
+conftest.MAX_SECONDS = 1
 
 def in_the_middle(wait):
     def test():

@@ -37,7 +37,7 @@ SECRETS = {
 }
 PUBLIC = {"DUARENA_SITE": "https://duarena.example", "DUARENA_HOSTS": "duarena.example"}
 """The settings of a site behind a proxy, as docs/deployment.md gives them."""
-DEADLINE_S = 120.0
+DEADLINE_SECONDS = 120.0
 
 
 def interpolate(text: str, environment: dict[str, str]) -> str:
@@ -238,7 +238,7 @@ def healthy(plain: Plain, name: str, log: Path) -> None:
         answers.append(answer.stdout + answer.stderr)
         return answer.returncode == 0
 
-    assert wait_until(passes, DEADLINE_S), f"{name}: {answers[-1]}\n{log.read_text()[-4000:]}"
+    assert wait_until(passes, DEADLINE_SECONDS), f"{name}: {answers[-1]}\n{log.read_text()[-4000:]}"
 
 
 def shell_blocks() -> list[str]:

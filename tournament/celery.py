@@ -32,7 +32,7 @@ from workers.watchdog import note_task
 __all__ = ["app"]
 
 RECORD = "tournament.record"
-PERIODS_S = {
+PERIODS_SECONDS = {
     "record": 1.0,
     "sweep": 5.0,
     "tend": 1.0,
@@ -44,7 +44,7 @@ PERIODS_S = {
     "prune": 30.0,
 }
 """How often the beat sends each task."""
-EXPIRES_S = 60.0
+EXPIRES_SECONDS = 60.0
 """The messages that have waited for longer have no effect; those of the next period have."""
 
 for signal_ in (beat_init, worker_ready, task_prerun, task_postrun, after_task_publish):
@@ -55,8 +55,8 @@ app.conf.update(
     broker_settings(redis_url(), KEEPER), enable_utc=True, worker_concurrency=1, worker_pool="solo"
 )
 app.conf.beat_schedule = {
-    name: {"task": f"tournament.{name}", "schedule": period_s, "options": {"expires": EXPIRES_S}}
-    for name, period_s in PERIODS_S.items()
+    name: {"task": f"tournament.{name}", "schedule": period_s, "options": {"expires": EXPIRES_SECONDS}}
+    for name, period_s in PERIODS_SECONDS.items()
 }
 
 

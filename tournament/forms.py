@@ -33,7 +33,7 @@ from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
 MAX_NOTES = 2000
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """The most digits of an id."""
 TOO_LARGE = "too_large"
 """The code of the error of a bundle over the limit."""
@@ -131,7 +131,7 @@ class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] 
     def clean(self, value: Any) -> QuerySet[BotVersion]:
         """Also refuses numbers that no row can have: a database raises for them in a list."""
         for number in value or ():
-            if str(number).isdecimal() and len(str(number)) > MOST_DIGITS:
+            if str(number).isdecimal() and len(str(number)) > MAX_DIGITS:
                 raise forms.ValidationError(
                     self.error_messages["invalid_choice"],
                     code="invalid_choice",
@@ -149,7 +149,7 @@ class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] 
 
 def _numbers_in(values: Iterable[Any]) -> list[int]:
     """The ids that a row can have."""
-    return [int(one) for one in map(str, values) if one.isdecimal() and len(one) <= MOST_DIGITS]
+    return [int(one) for one in map(str, values) if one.isdecimal() and len(one) <= MAX_DIGITS]
 
 
 def _ended_among(values: Iterable[Any], offered: QuerySet[BotVersion]) -> list[BotVersion]:

@@ -2,7 +2,7 @@
 
 It holds nothing else: losing it loses no game, and only delays play and pages.
 
-No request waits for Redis for long: after an error this process sends no messages for ``REST_S``.
+No request waits for Redis for long: after an error this process sends no messages for ``REST_SECONDS``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from redis.exceptions import AuthenticationError, ResponseError
 from workers.service.broker import PATIENCE, client_url, open_redis, queue_named
 
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
-REST_S = 5.0
+REST_SECONDS = 5.0
 """The pause after an error."""
 
 CHANGES = "changes"
@@ -36,10 +36,10 @@ WATCHED = "watched"
 """The sorted set of watched topics, by the time when that was said last."""
 PLAYED = "watched-played"
 """The sorted set of those of them that are being played, by the time when their slot said so last."""
-WATCHED_S = 6.0
+WATCHED_SECONDS = 6.0
 """A topic counts as watched, and as played, for so long."""
-CLOSELY_MS, WATCHED_MS, MOST_CLOSELY = 200, 1000, 10
-"""How often a watched game is shown; the first one while at most ``MOST_CLOSELY`` are watched and played."""
+CLOSELY_MS, WATCHED_MS, MAX_CLOSELY = 200, 1000, 10
+"""How often a watched game is shown; the first one while at most ``MAX_CLOSELY`` are watched and played."""
 
 log = logging.getLogger("tournament.queues")
 
@@ -70,17 +70,17 @@ def pace_ms(topic: str) -> int:
     def look(client: redis.Redis) -> None:
         now = time.time()
         said: Any = client.zscore(WATCHED, topic)
-        if said is None or said < now - WATCHED_S:
+        if said is None or said < now - WATCHED_SECONDS:
             return
         with client.pipeline(transaction=False) as pipeline:
             pipeline.zadd(PLAYED, {topic: now})
-            pipeline.zcount(PLAYED, now - WATCHED_S, "+inf")
+            pipeline.zcount(PLAYED, now - WATCHED_SECONDS, "+inf")
             played.append(pipeline.execute()[1])
 
     _PAGES.try_to(look)
     if not played:
         return 0
-    return CLOSELY_MS if played[0] <= MOST_CLOSELY else WATCHED_MS
+    return CLOSELY_MS if played[0] <= MAX_CLOSELY else WATCHED_MS
 
 
 async def tell_watched(client: async_redis.Redis, topics: Iterable[str]) -> None:
@@ -92,7 +92,7 @@ async def tell_watched(client: async_redis.Redis, topics: Iterable[str]) -> None
         async with client.pipeline() as pipeline:
             pipeline.zadd(WATCHED, games)
             for key in (WATCHED, PLAYED):
-                pipeline.zremrangebyscore(key, 0, now - WATCHED_S)
+                pipeline.zremrangebyscore(key, 0, now - WATCHED_SECONDS)
             await pipeline.execute()
     except ResponseError:
         await client.delete(WATCHED, PLAYED)  # one is of another type
@@ -191,7 +191,7 @@ class _Patience:
         except (redis.RedisError, OperationalError, OSError) as error:
             trouble = describe_broker_error(error)
         with self._lock:
-            self._rests_until = time.monotonic() + REST_S if trouble else 0.0
+            self._rests_until = time.monotonic() + REST_SECONDS if trouble else 0.0
             is_new, self._trouble = trouble != self._trouble, trouble
         if is_new:
             log.log(logging.WARNING if trouble else logging.INFO, "Redis %s", trouble or "answers again")

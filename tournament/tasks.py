@@ -19,7 +19,7 @@ from celery.worker import state
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from tournament.celery import PERIODS_S, RECORD, app
+from tournament.celery import PERIODS_SECONDS, RECORD, app
 from tournament.models import EventCount
 from tournament.queues import send
 from tournament.services import calendar
@@ -36,11 +36,11 @@ from tournament.services.work.messages import send_plays, send_record
 from workers.service.broker import KEEPER
 from workers.watchdog import note_task
 
-INBOX_S = 1.0
+INBOX_SECONDS = 1.0
 """How long reports are handled before the other tasks."""
-PAUSES_S = (1.0, 2.0, 5.0)
+PAUSES_SECONDS = (1.0, 2.0, 5.0)
 """Pauses before reports are stored again that the database did not take; the last one repeats."""
-SLOW_S = 0.5
+SLOW_SECONDS = 0.5
 """What takes longer rests afterwards for as long as it took, so that time is left for reports."""
 
 log = logging.getLogger("tournament.keeper")
@@ -65,14 +65,16 @@ class Rested:
             self.run()
         finally:
             took_s = time.monotonic() - began
-            self.due_at = began + max(PERIODS_S[self.name] / 2, 2 * took_s if took_s > SLOW_S else 0.0)
+            self.due_at = began + max(
+                PERIODS_SECONDS[self.name] / 2, 2 * took_s if took_s > SLOW_SECONDS else 0.0
+            )
 
 
 @app.task(name=RECORD)
 def record() -> None:
     """Handle reports for a while, and have this run again if reports are left."""
     are_left: list[bool] = []
-    store_patiently(lambda: are_left.append(record_inbox(INBOX_S)))
+    store_patiently(lambda: are_left.append(record_inbox(INBOX_SECONDS)))
     if are_left[0]:
         send_record()
 
@@ -119,7 +121,7 @@ def store_patiently(store: Callable[[], object]) -> None:
 
     Meanwhile the record keeper does nothing else. A stop of the process ends it.
     """
-    for pause in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
+    for pause in itertools.chain(PAUSES_SECONDS, itertools.repeat(PAUSES_SECONDS[-1])):
         try:
             store()
             return

@@ -17,9 +17,9 @@ JEFFREYS = 0.5
 LEAD_GAMES = 5.0
 """The even games that the prior of ``los`` adds, whether games or pairs are counted."""
 _PRECISE = 1e-12
-_MOST_TERMS = 10_000
+_MAX_TERMS = 10_000
 _NEARLY_NORMAL = 2_000.0
-_MOST_FREEDOM = 1e6
+_MAX_FREEDOM = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _posterior(counts: Counts, prior: float) -> tuple[float, float]:
 
 def student_limit(freedom: float) -> float:
     """The 95 % limit of Student's distribution: what the absolute value exceeds with probability 5 %."""
-    freedom = min(freedom, _MOST_FREEDOM)
+    freedom = min(freedom, _MAX_FREEDOM)
     share = _beta_quantile(freedom / 2.0, 0.5, 2.0 * TAIL)
     return math.sqrt(freedom * (1.0 - share) / share)
 
@@ -105,7 +105,7 @@ def _beta_share(a: float, b: float, value: float) -> float:
 def _beta_fraction(a: float, b: float, value: float) -> float:
     """The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
     found, c, d = 1.0, 1.0, 0.0
-    for number in range(1, _MOST_TERMS):
+    for number in range(1, _MAX_TERMS):
         m = number // 2
         if number % 2:
             term = -(a + m) * (a + b + m) * value / ((a + 2 * m) * (a + 2 * m + 1))

@@ -28,8 +28,8 @@ NOT_RUN = "uploaded bots are not run by this worker"
 """So begins the evidence of a game that is void because its worker has no sandbox for it."""
 UNTIMED_SECONDS = 120
 """An engine loses that is silent for so long in a turn without a limit of time."""
-MOST_SLOTS = 1024
-MOST_HELD = 10_000
+MAX_SLOTS = 1024
+MAX_HELD = 10_000
 """Jobs that a slot names when it asks."""
 
 
@@ -376,8 +376,8 @@ class Ask:
         _check_uuid(self.ask, "Ask.ask")
         _check_uuid(self.run, "Ask.run")
         _check_slot(self.slot, "Ask.slot")
-        if len(self.holds) > MOST_HELD:
-            raise JobError(f"Ask.holds must name at most {MOST_HELD} jobs")
+        if len(self.holds) > MAX_HELD:
+            raise JobError(f"Ask.holds must name at most {MAX_HELD} jobs")
         for job in self.holds:
             _check_uuid(job, "Ask.holds")
 
@@ -491,5 +491,5 @@ def _check_uuid(text: str, where: str) -> None:
 
 
 def _check_slot(slot: int, where: str) -> None:
-    if not 0 <= slot < MOST_SLOTS:
-        raise JobError(f"{where} must be from 0 to {MOST_SLOTS - 1}, not {slot}")
+    if not 0 <= slot < MAX_SLOTS:
+        raise JobError(f"{where} must be from 0 to {MAX_SLOTS - 1}, not {slot}")

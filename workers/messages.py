@@ -16,7 +16,7 @@ import msgspec
 
 from workers.jobs import JobError
 
-MOST_TOLD = 200
+MAX_TOLD = 200
 """Characters of a refusal."""
 
 Message = TypeVar("Message")
@@ -35,7 +35,7 @@ def decode(kind: type[Message], data: bytes | str) -> Message:
         if isinstance(error.__cause__, JobError):
             raise error.__cause__ from None
         what, _, path = str(error).partition(" - at `$")
-        raise JobError(f"{kind.__name__}{path.rstrip('`')}: {what}"[:MOST_TOLD]) from None
+        raise JobError(f"{kind.__name__}{path.rstrip('`')}: {what}"[:MAX_TOLD]) from None
     return message
 
 

@@ -14,17 +14,17 @@ import threading
 import time
 from typing import Any
 
-HANGS_S = 40.0
+HANGS_SECONDS = 40.0
 """A process in which no thread runs for so long hangs."""
-TASK_S = 600.0
+TASK_SECONDS = 600.0
 """Longer than any task takes: a task that is ended too early would begin anew without end."""
-THREAD_S = 5.0
+THREAD_SECONDS = 5.0
 PR_SET_PDEATHSIG = 1
 
 _armed_s = 0.0
 
 
-def rearm(seconds: float = HANGS_S, **_: Any) -> None:
+def rearm(seconds: float = HANGS_SECONDS, **_: Any) -> None:
     """End this process in so many seconds, unless it is called again before."""
     global _armed_s
     _armed_s = seconds
@@ -33,18 +33,18 @@ def rearm(seconds: float = HANGS_S, **_: Any) -> None:
 
 def note_task(**_: Any) -> None:
     """Note progress of a process that runs tasks; a receiver of Celery's signals."""
-    rearm(TASK_S)
+    rearm(TASK_SECONDS)
 
 
 def watch_threads() -> None:
-    """End this process when its threads cannot run for ``HANGS_S``, from now on."""
+    """End this process when its threads cannot run for ``HANGS_SECONDS``, from now on."""
     threading.Thread(target=_rearm_again, name="watchdog", daemon=True).start()
 
 
 def _rearm_again() -> None:
     while True:
         rearm()
-        time.sleep(THREAD_S)
+        time.sleep(THREAD_SECONDS)
 
 
 def end_with_parent() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from benchmarks.soak.site import Site, Terms
 
-WORKER_EVERY_S: Final = (2.0, 5.0)
+WORKER_EVERY_SECONDS: Final = (2.0, 5.0)
 """The time between two kills of a worker's process or of a whole worker."""
 WHOLE_WORKERS: Final = 0.3
 """The part of these kills that kill the whole worker."""
@@ -19,7 +19,7 @@ OTHER_EVERY_LEASES: Final = (1.0, 1.25)
 """The time between the other faults: no lease ends before the site has run for one."""
 AWAY_LEASES: Final = 1.5
 """For so long a part of the site is away, or a worker is cut off: its games must be lost."""
-DATABASE_S: Final = 25.0
+DATABASE_SECONDS: Final = 25.0
 """For so long SQLite cannot be written: longer than a process waits for the lock."""
 SERVICES: Final = ("keeper", "beat", "site", "validators")
 STOPPED: Final = (*SERVICES, "redis", "players-1")
@@ -96,7 +96,7 @@ class Faults:
             self._end[1]()
 
     def _draw_worker(self) -> float:
-        return self._dice.uniform(*WORKER_EVERY_S)
+        return self._dice.uniform(*WORKER_EVERY_SECONDS)
 
     def _draw_other(self) -> float:
         return self._dice.uniform(*OTHER_EVERY_LEASES) * self._terms.lease_s
@@ -109,7 +109,7 @@ class Faults:
             self.counts[SLOT] += self._site.kill_child(worker)
 
     def _take_database(self) -> bool:
-        self._end = time.monotonic() + DATABASE_S, self._site.return_database
+        self._end = time.monotonic() + DATABASE_SECONDS, self._site.return_database
         return self._site.take_database()
 
     def _take(self, name: str) -> bool:

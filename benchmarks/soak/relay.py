@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
-TIMEOUT_S: Final = 60.0
-AGAIN_S: Final = 1.0
+TIMEOUT_SECONDS: Final = 60.0
+AGAIN_SECONDS: Final = 1.0
 """The time between two tries to deliver a delayed post while the site is away."""
 HOP_BY_HOP: Final = {"connection", "keep-alive", "transfer-encoding"}
 
@@ -98,7 +98,7 @@ class Relay:
         return happens
 
     def _send(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer | None:
-        connection = http.client.HTTPConnection(*self._site, timeout=TIMEOUT_S)
+        connection = http.client.HTTPConnection(*self._site, timeout=TIMEOUT_SECONDS)
         try:
             connection.request(method, path, body or None, headers)
             answer = connection.getresponse()
@@ -112,7 +112,7 @@ class Relay:
         def deliver() -> None:
             self._released.wait(self._held_s)
             while self._send(method, path, headers, body) is None:
-                time.sleep(AGAIN_S)
+                time.sleep(AGAIN_SECONDS)
 
         thread = threading.Thread(target=deliver, daemon=True)
         self._held.append(thread)

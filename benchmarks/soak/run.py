@@ -32,8 +32,8 @@ from workers.watchdog import end_with_parent
 if TYPE_CHECKING:
     from tournament.models import BotVersion
 
-POLL_S: Final = 0.25
-PRINT_S: Final = 30.0
+POLL_SECONDS: Final = 0.25
+PRINT_SECONDS: Final = 30.0
 LADDERS: Final = ("dogon-kulei", "dogon-gagara")
 C_BOT: Final = Path(bots.__file__).parent / "languages" / "dogon.c"
 C_BOTS: Final = 3
@@ -97,11 +97,11 @@ def _play(terms: Terms, site: Site, faults: Faults, watch: Watch, annuller: Annu
             faults.finish()
             yield f"games were left after {terms.most_s:.0f} s"
             return
-        if now - printed > PRINT_S:
+        if now - printed > PRINT_SECONDS:
             printed = now
             longest = ", ".join(f"{what} {value:.0f} s" for what, value in watch.longest.items())
             print(f"{now - begun:5.0f} s: {watch.done} games; {longest}", file=sys.stderr, flush=True)
-        time.sleep(POLL_S)
+        time.sleep(POLL_SECONDS)
 
 
 def _counts() -> Counter[str]:

@@ -38,13 +38,13 @@ from workers.sandbox.tree import descendants
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 CLOCK: Final = Path(__file__).with_name("clock.c")
-CLOCKS_OFF_S: Final = (0, 3600, -3600)
+CLOCKS_OFF_SECONDS: Final = (0, 3600, -3600)
 """Clock offsets of the workers, in rotation."""
 DOUBLED, UNANSWERED, HELD, HELD_LEASES = 0.1, 0.05, 0.05, 1.5
 """The parts of the requests that are sent twice, that get no answer, and that are delayed, and the delay."""
-RESTARTS_S: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+RESTARTS_SECONDS: Final = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """The supervisor's waits before restarts: its own grow to 30 s for processes that die again and again."""
-DRAIN_S: Final = 120.0
+DRAIN_SECONDS: Final = 120.0
 MANY_GAMES: Final = "36000"
 """An hour and ladder: more than can be played, so that workers are never idle."""
 
@@ -148,7 +148,7 @@ class Site:
         """
         self.relay.release()
         self.link.release()
-        deadline = time.monotonic() + DRAIN_S
+        deadline = time.monotonic() + DRAIN_SECONDS
         while left := self._left(finish):
             if time.monotonic() > deadline:
                 yield f"at the end: {left}"
@@ -183,7 +183,7 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
 
     Django is set up here, so models must not be imported before.
     """
-    supervising.BACKOFF_S = RESTARTS_S
+    supervising.BACKOFF_SECONDS = RESTARTS_SECONDS
     with ExitStack() as stack:
         if terms.database == POSTGRESQL:
             os.environ["DATABASE_URL"] = stack.enter_context(running_postgres())
@@ -231,7 +231,7 @@ def _worker(terms: Terms, site: Site, service: Service, number: int) -> Service:
     own = {"DUARENA_SITE": (site.relay if number else site.link).address}
     if number == 0:
         own["REDIS_URL"] = ""
-    off_s = 0 if terms.calm else CLOCKS_OFF_S[number % len(CLOCKS_OFF_S)]
+    off_s = 0 if terms.calm else CLOCKS_OFF_SECONDS[number % len(CLOCKS_OFF_SECONDS)]
     return replace(
         service,
         name=name,
@@ -244,4 +244,4 @@ def wrong_clock(folder: Path, off_s: int) -> dict[str, str]:
     """The environment in which a process's clock is wrong by ``off_s`` seconds; needs a C compiler."""
     library = folder / "clock.so"
     subprocess.run(("cc", "-O2", "-shared", "-fPIC", "-o", library, CLOCK, "-ldl"), check=True)
-    return {"LD_PRELOAD": str(library), "CLOCK_OFF_S": str(off_s)}
+    return {"LD_PRELOAD": str(library), "CLOCK_OFF_SECONDS": str(off_s)}

@@ -16,13 +16,13 @@ from django.utils import timezone
 if TYPE_CHECKING:
     from tournament.models import Game
 
-STUCK_S: Final = 120.0
+STUCK_SECONDS: Final = 120.0
 """The longest time that a game may be without progress, or the site without a result."""
 ANNULLED: Final = "games annulled"
 TAKEN_BACK: Final = "annulments taken back"
 EVERY: Final = 8
 """The site records so many games between two annulments."""
-LOCK_S: Final = 5
+LOCK_SECONDS: Final = 5
 """The longest wait for a lock: a stopped process keeps its locks until it is restarted."""
 REASON: Final = "The soak test annuls a few games."
 
@@ -53,8 +53,8 @@ class Watch:
 
     def find_faults(self) -> Iterator[str]:
         for what, seconds in self.longest.items():
-            if seconds > STUCK_S:
-                yield f"{what} for {seconds:.0f} s, more than {STUCK_S:.0f}"
+            if seconds > STUCK_SECONDS:
+                yield f"{what} for {seconds:.0f} s, more than {STUCK_SECONDS:.0f}"
 
     def _note(self, what: str, seconds: float) -> None:
         self.longest[what] = max(self.longest[what], seconds)
@@ -81,7 +81,9 @@ def _succeeds(change: Callable[[], object]) -> bool:
     with suppress(OperationalError):
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
-                cursor.execute(f"SET lock_timeout = '{LOCK_S}s'")  # SQLite has such a limit in the settings
+                cursor.execute(
+                    f"SET lock_timeout = '{LOCK_SECONDS}s'"
+                )  # SQLite has such a limit in the settings
         change()
         return True
     return False

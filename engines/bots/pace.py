@@ -13,11 +13,11 @@ from typing import Final
 
 from engines.sdk import BotTurn
 
-FIRST_STALL_S: Final = 0.025
+FIRST_STALL_SECONDS: Final = 0.025
 """The reserve at the first move, when nothing is known of the machine."""
 STALL_KEPT: Final = 0.9
 """The part of the longest delay that is expected again in the next move."""
-MOST_RESERVED: Final = 0.5
+MAX_RESERVED: Final = 0.5
 """The largest part of a move's time that is kept in reserve."""
 WORTH_BEGINNING: Final = 0.5
 """The part of a move's time after which no deeper search is begun, with a clock."""
@@ -27,7 +27,7 @@ class SearchPace:
     """Times the searches of a bot one after another; call ``begin`` first in each."""
 
     def __init__(self) -> None:
-        self._stall_s = FIRST_STALL_S
+        self._stall_s = FIRST_STALL_SECONDS
 
     def begin(self, turn: BotTurn) -> None:
         self._turn = turn
@@ -46,7 +46,7 @@ class SearchPace:
         now = time.monotonic()
         self._stall_s = max(self._stall_s, now - self._last_reading)
         self._last_reading = now
-        reserve = min(self._stall_s, MOST_RESERVED * self._budget_s)
+        reserve = min(self._stall_s, MAX_RESERVED * self._budget_s)
         return now + reserve >= self._deadline or self._turn.stopped
 
     def may_begin(self) -> bool:

@@ -51,7 +51,7 @@ NO_MOVE = "none"
 """The word after ``bestmove`` if there is no legal move or no position."""
 
 MAX_SEED = 2**63 - 1
-QUIT_GRACE_S = 2.0
+QUIT_GRACE_SECONDS = 2.0
 """The time that a search may continue after ``quit`` or the end of the input."""
 
 
@@ -107,7 +107,7 @@ class Session:
             self._messages.put(Quit())
             if self._search is not None:
                 self._search.stopped = True
-        if not self._finished.wait(QUIT_GRACE_S):
+        if not self._finished.wait(QUIT_GRACE_SECONDS):
             os._exit(0)
 
     def _receive(self, message: ServerMessage) -> None:

@@ -1,6 +1,6 @@
 """The boards with holes: Dogon's two rows between two stores, Duovallis' two valleys.
 
-A hole shows its contents as dots, up to ``MOST_DOTS``, and always as a number.
+A hole shows its contents as dots, up to ``MAX_DOTS``, and always as a number.
 White stones are round, black ones are diamonds, so that colours are not needed.
 """
 
@@ -30,7 +30,7 @@ VALLEY: Final = 2 * ROW + 8
 GAP: Final = 12.0
 """Duovallis: a row with its numbers, a valley of two rows, and what lies between the valleys."""
 
-MOST_DOTS: Final = 24
+MAX_DOTS: Final = 24
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 Place = Callable[[str], Spot]
@@ -192,16 +192,16 @@ def _heap(count: int) -> tuple[list[Spot], float]:
 def _seeds(spot: Spot, count: int) -> str:
     if not count:
         return ""
-    spots, dot = _heap(min(count, MOST_DOTS))
+    spots, dot = _heap(min(count, MAX_DOTS))
     return "".join(circle(spot[0] + dx, spot[1] + dy, dot, "seed") for dx, dy in spots)
 
 
 def _stones(spot: Spot, white: int, black: int) -> str:
-    """White stones left, black ones right; past ``MOST_DOTS`` in proportion."""
+    """White stones left, black ones right; past ``MAX_DOTS`` in proportion."""
     total = white + black
     if not total:
         return ""
-    shown = min(total, MOST_DOTS)
+    shown = min(total, MAX_DOTS)
     whites = round(white * shown / total)
     spots, dot = _heap(shown)
     colours = ["white"] * whites + ["black"] * (shown - whites)

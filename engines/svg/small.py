@@ -17,8 +17,8 @@ from engines.svg.trace import paths
 from engines.svg.words import stores
 
 WIDTH: Final = 240
-MOST_DOTS: Final = 6
-MOST_SMALL_DOTS: Final = 4
+MAX_DOTS: Final = 6
+MAX_SMALL_DOTS: Final = 4
 """Dots in a hole; the second if the hole is smaller than ``LARGE``."""
 LARGE: Final = 15
 EDGE: Final = 4
@@ -129,7 +129,7 @@ def _store(x: float, height: float, pitch: int, position: Position, side: Side, 
 
 
 def _dots(spot: Spot, kinds: list[str], radius: float) -> str:
-    reach, dot = (0.5, 0.25) if len(kinds) > MOST_SMALL_DOTS else (0.42, 0.32)
+    reach, dot = (0.5, 0.25) if len(kinds) > MAX_SMALL_DOTS else (0.42, 0.32)
     return "".join(
         circle(spot[0] + dx * reach * radius, spot[1] + dy * reach * radius, dot * radius, kind)
         for kind, (dx, dy) in zip(kinds, _DICE[len(kinds)], strict=True)
@@ -137,14 +137,14 @@ def _dots(spot: Spot, kinds: list[str], radius: float) -> str:
 
 
 def _seeds(spot: Spot, count: int, radius: float) -> str:
-    if count <= (MOST_DOTS if radius > LARGE else MOST_SMALL_DOTS):
+    if count <= (MAX_DOTS if radius > LARGE else MAX_SMALL_DOTS):
         return _dots(spot, ["seed"] * count, radius)
     return circle(*spot, radius - 1, "seed") + lettering(*spot, str(count), "on-seed")
 
 
 def _stones(spot: Spot, white: int, black: int) -> str:
     x, y = spot
-    if white + black <= MOST_DOTS:
+    if white + black <= MAX_DOTS:
         return _dots(spot, ["stone white"] * white + ["stone black"] * black, 17)
     if white and black:
         return _pill(x, y - 8, white, "white") + _pill(x, y + 8, black, "black")

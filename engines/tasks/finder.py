@@ -24,7 +24,7 @@ BEFORE_END: Final = 3
 """How many plies before the end of a game a win in two is; the search is too long for all positions."""
 LEAST_CHOICES: Final = 4
 """Legal moves in a task's position; with fewer of them guesses are often right."""
-MOST_CHOICES: Final = 600
+MAX_CHOICES: Final = 600
 """The same; only placements have more."""
 OTHER_CAPTURES: Final = 2
 """Moves that capture less, at least, beside the one that captures the most."""
@@ -80,7 +80,7 @@ def _find(kind: Kind, games: list[list[Position]]) -> Iterator[_Candidate]:
     for number, positions in enumerate(games):
         for position in _eligible(kind, positions):
             form, _ = position.canonical()
-            if form in known or not LEAST_CHOICES <= position.count_moves() <= MOST_CHOICES:
+            if form in known or not LEAST_CHOICES <= position.count_moves() <= MAX_CHOICES:
                 continue
             known.add(form)
             task = make_task(kind, position)

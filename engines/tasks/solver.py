@@ -11,7 +11,7 @@ from typing import Final
 from engines.rules.base import Position
 from engines.tasks.model import Kind
 
-MOST_PLAYED: Final = 500_000
+MAX_PLAYED: Final = 500_000
 PASS: Final = "pass"
 
 
@@ -22,7 +22,7 @@ class TooLong(Exception):
 class Solver:
     """Searches that together play at most ``most`` moves."""
 
-    def __init__(self, most: int = MOST_PLAYED) -> None:
+    def __init__(self, most: int = MAX_PLAYED) -> None:
         self._left = most
         self._last_escape = ""
 

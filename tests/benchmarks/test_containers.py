@@ -38,7 +38,7 @@ esac
 @pytest.fixture
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A command ``docker`` whose site has so many records of 48 games; its calls are in a file."""
-    monkeypatch.setattr(containers, "LOOK_S", 0.0)
+    monkeypatch.setattr(containers, "LOOK_SECONDS", 0.0)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     return stand_in(tmp_path)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.support.filled_site import PASSWORD
 
-MOST_TABS = 60
+MAX_TABS = 60
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1280, "height": 900}
 FOCUS_IS_VISIBLE = """() => {
@@ -41,7 +41,7 @@ def log_in(page: Page, name: str) -> None:
 def tab_to(page: Page, selector: str) -> None:
     """Press Tab until the element has the focus; fails if the focus is invisible on the way."""
     page.locator(selector).first.wait_for()
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
         page.keyboard.press("Tab")

@@ -27,7 +27,7 @@ from tests.e2e.pages import violations
 from tests.support.addresses import EXPECTED, address_of, all_addresses
 from tests.support.browsers import DRAWN, NO_STREAMS, wait_in
 from tests.support.filled_site import Site
-from tests.support.weights import MOST_BYTES, weight
+from tests.support.weights import MAX_BYTES, weight
 from tournament.urls import urlpatterns
 
 READ_MOST: Final = (
@@ -109,8 +109,8 @@ class Probe:  # without slots: Playwright sets attributes
     def _weigh(self, path: str) -> None:
         wait_in(self.page, DRAWN)
         size = sum(self._weight(response) for response in self.responses)
-        if size > MOST_BYTES:
-            self.found.append(f"{path}: {size} bytes, more than {MOST_BYTES}")
+        if size > MAX_BYTES:
+            self.found.append(f"{path}: {size} bytes, more than {MAX_BYTES}")
 
     def _weight(self, response: Response) -> int:
         kind = response.headers.get("content-type", "")

@@ -13,7 +13,7 @@ from tests.e2e.pages import DESK, PHONE, Visit, box_of, fits
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
 from tournament.models import Game, LiveGame
 from tournament.services.schedule.tournaments import start
-from tournament.views.site.featured import END_S
+from tournament.views.site.featured import END_SECONDS
 
 HIDDEN_PIXELS = """row => {
   const box = row.closest(".tablebox");
@@ -59,12 +59,12 @@ def test_a_game_that_ends_gives_its_board_to_the_next(site: Site, second: Game, 
     finish(site.live, sequence=2)
     ended = page.locator(f"#playing [data-game='{site.live.pk}']")
     expect(ended).to_contain_text("wins: ", timeout=20_000)
-    Game.objects.filter(pk=site.live.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S))
+    Game.objects.filter(pk=site.live.pk).update(finished_at=timezone.now() - timedelta(seconds=END_SECONDS))
     expect(boards(page)).to_have_count(1, timeout=20_000)
     expect(boards(page)).to_have_attribute("data-game", str(second.pk))
     LiveGame.objects.all().delete()
     finish(second, sequence=3)
-    Game.objects.filter(pk=second.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S))
+    Game.objects.filter(pk=second.pk).update(finished_at=timezone.now() - timedelta(seconds=END_SECONDS))
     expect(page.locator("#playing")).to_contain_text("The board shows the end of", timeout=20_000)
 
 

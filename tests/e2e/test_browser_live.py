@@ -30,8 +30,8 @@ from workers.service.site import SiteDoor
 
 pytestmark = pytest.mark.thorough
 LADDER = "duploline"
-LONG_S = 4 * PATIENCE_SECONDS
-LONG_MS = 1000 * LONG_S
+LONG_SECONDS = 4 * PATIENCE_SECONDS
+LONG_MS = 1000 * LONG_SECONDS
 """A process of the server that was killed is replaced within 40 seconds, on a busy machine later."""
 NOTED = """
 window.chart = 0;  // how many plies the chart has
@@ -110,13 +110,13 @@ class LiveSlot:
     def play_on(self, *plies: int) -> None:
         """Make moves, one by one."""
         for ply in plies:
-            assert wait_until(partial(self.has, ply), LONG_S, pause=0.02), ply
+            assert wait_until(partial(self.has, ply), LONG_SECONDS, pause=0.02), ply
 
     def finish(self) -> None:
         """Report the game, until it is recorded."""
         self.post(reports=(self.report,))
         state = f"SELECT state FROM tournament_game WHERE id = {self.pk}"
-        assert wait_until(lambda: self.site.ask(state) == [("done",)], LONG_S, pause=0.1)
+        assert wait_until(lambda: self.site.ask(state) == [("done",)], LONG_SECONDS, pause=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def open_game(page: Page, slot: LiveSlot, plies: int) -> None:
 
 def shows(page: Page, plies: int) -> bool:
     """Whether the page soon shows each of so many plies once."""
-    return wait_until(lambda: page.evaluate(SHOWS) == [plies] * 4, LONG_S)
+    return wait_until(lambda: page.evaluate(SHOWS) == [plies] * 4, LONG_SECONDS)
 
 
 def shows_end(page: Page, slot: LiveSlot) -> None:
@@ -167,7 +167,7 @@ def test_a_page_shows_each_move_of_a_game_and_its_end(
     slot.play_on(begun)
     assert not slot.is_watched(begun)
     open_game(page, slot, begun)
-    assert wait_until(lambda: slot.is_watched(begun), LONG_S, pause=0.05)
+    assert wait_until(lambda: slot.is_watched(begun), LONG_SECONDS, pause=0.05)
     for ply in range(begun + 1, slot.plies + 1):
         slot.play_on(ply)
         assert shows(page, ply), page.evaluate(SHOWS)
@@ -194,12 +194,12 @@ def test_no_move_is_lost_or_doubled_when_the_server_s_processes_are_replaced(
     begun = len(slot.job.opening)
     slot.play_on(begun)
     open_game(page, slot, begun)
-    assert wait_until(lambda: slot.is_watched(begun), LONG_S, pause=0.05)
+    assert wait_until(lambda: slot.is_watched(begun), LONG_SECONDS, pause=0.05)
     first, *others = live_site.processes
     for process in others if how is signal.SIGKILL else [first]:
         process.send_signal(how)
     slot.play_on(*range(begun + 1, slot.plies + 1))
-    assert wait_until(lambda: not set(others) & set(live_site.processes), LONG_S, pause=0.1)
+    assert wait_until(lambda: not set(others) & set(live_site.processes), LONG_SECONDS, pause=0.1)
     slot.finish()
     shows_end(page, slot)
 
@@ -208,9 +208,9 @@ def test_a_hidden_page_has_no_stream_and_gets_what_it_missed(slot: LiveSlot, pag
     begun = len(slot.job.opening)
     slot.play_on(begun)
     open_game(page, slot, begun)
-    assert wait_until(lambda: slot.is_watched(begun), LONG_S, pause=0.05)
+    assert wait_until(lambda: slot.is_watched(begun), LONG_SECONDS, pause=0.05)
     page.evaluate(SET_HIDDEN, True)
-    assert wait_until(lambda: not slot.is_watched(begun), LONG_S, pause=0.2)
+    assert wait_until(lambda: not slot.is_watched(begun), LONG_SECONDS, pause=0.2)
     slot.play_on(begun + 1, begun + 3)
     assert page.evaluate(SHOWS) == [begun] * 4
     page.evaluate(SET_HIDDEN, False)
@@ -230,7 +230,7 @@ def test_a_browser_has_two_streams_and_all_of_its_windows_load_and_follow(slot: 
     windows = [page, *(page.context.new_page() for _ in range(7))]
     for window in windows:
         window.goto(f"/tv/{LADDER}/", timeout=LONG_MS)
-    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_S)
+    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_SECONDS)
     slot.play_on(begun + 1)
     for window in windows:
         board = window.locator("#broadcast-game .featured")
@@ -238,7 +238,7 @@ def test_a_browser_has_two_streams_and_all_of_its_windows_load_and_follow(slot: 
     for window in with_stream(windows):
         windows.remove(window)
         window.close()
-    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_S), "nobody took over the streams"
+    assert wait_until(lambda: len(with_stream(windows)) == 2, LONG_SECONDS), "nobody took over the streams"
     windows[-1].goto("/rules/", timeout=LONG_MS)
 
 

@@ -16,9 +16,9 @@ from tests.e2e.pages import DESK, PHONE, Visit, box_of, fits
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live, round_robin
 from tournament.models import Game, LiveGame, Tournament
 from tournament.services.schedule.tournaments import start
-from tournament.views.site.featured import END_S
+from tournament.views.site.featured import END_SECONDS
 
-MOST_SHIFT = 0.05
+MAX_SHIFT = 0.05
 """What users take for a page that stands still."""
 COUNT_SHIFTS = """
 new PerformanceObserver((list) => {
@@ -53,7 +53,7 @@ def event(site: Site) -> Tournament:
 
 def play(event: Tournament) -> Iterator[None]:
     """Play games of a low and of a high board, a step at a time; each begins, goes on and ends."""
-    chance, before = random.Random(1), timezone.now() - timedelta(seconds=END_S)
+    chance, before = random.Random(1), timezone.now() - timedelta(seconds=END_SECONDS)
     for number, ladder in enumerate([LADDER, "duovallis", "dualma"], start=1):
         for game in event.games.filter(ladder=ladder, state=Game.State.WAITING).order_by("pk")[:number]:
             go_live(game, plies=2)
@@ -96,7 +96,7 @@ def test_nothing_moves_on_a_page_while_games_are_played(
         for page in pages:
             see_changes(page)
     shifts = [float(page.evaluate("sessionStorage.shift ?? 0")) for page in pages]
-    assert max(shifts) <= MOST_SHIFT, shifts
+    assert max(shifts) <= MAX_SHIFT, shifts
 
 
 def test_a_live_game_s_page_stands_still_on_a_phone_from_its_opening_to_its_end(
@@ -116,7 +116,7 @@ def test_a_live_game_s_page_stands_still_on_a_phone_from_its_opening_to_its_end(
     finish(game, sequence=2)
     expect(page.locator("#headline:not([data-follow])")).to_be_visible(timeout=20_000)
     expect(page.locator("#computer")).to_contain_text("Nobody has requested an analysis")
-    assert page.evaluate(SHIFT_SO_FAR) <= MOST_SHIFT
+    assert page.evaluate(SHIFT_SO_FAR) <= MAX_SHIFT
 
 
 @pytest.mark.parametrize("ladder", GAMES)

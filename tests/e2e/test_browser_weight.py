@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Response, Route, expect
 
 from tests.support.filled_site import Site
 from tests.support.long_games import ENDLESS, let_end, let_play, longest
-from tests.support.weights import MOST_BYTES, STATIC, served, weight
+from tests.support.weights import MAX_BYTES, STATIC, served, weight
 from tournament.models import Game, LiveGame
 from tournament.settings import ROOT
 
@@ -61,7 +61,7 @@ def test_a_game_of_700_plies_is_below_the_limit_when_its_chart_has_been_seen(
         if answer.status == 200 and not answer.headers["content-type"].startswith("image/")
     ]
     assert any("uPlot" in answer.url for answer in loaded)
-    assert sum(weight(answer.url, answer.body()) for answer in loaded) < MOST_BYTES
+    assert sum(weight(answer.url, answer.body()) for answer in loaded) < MAX_BYTES
 
 
 def test_a_long_live_game_gets_its_next_moves_from_minified_scripts(site: Site, minified_page: Page) -> None:

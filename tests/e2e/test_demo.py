@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from engines.rules.registry import GAMES
-from tests.support.checkouts import START_S, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import START_SECONDS, Checkout, Up, eventually, new_checkout
 from tests.support.sites import SiteData
 
 GAMES_OF_THE_DEMO = 60
@@ -58,7 +58,7 @@ def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Che
         assert {first.page(path) for path in ("/", "/ladders/", "/bots/", "/tournaments/", "/upload/")} == {
             200
         }
-        eventually(lambda: first.games_done() >= 2, START_S, "no games were played")
+        eventually(lambda: first.games_done() >= 2, START_SECONDS, "no games were played")
         second = checkout.run("up")
         assert second.returncode == 1
         assert "an instance is already running" in second.stderr
@@ -70,7 +70,7 @@ def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Che
     done = first.games_done()
     again = Up(checkout, "--workers", "1")
     try:
-        eventually(lambda: again.games_done() > done, START_S, "it did not go on")
+        eventually(lambda: again.games_done() > done, START_SECONDS, "it did not go on")
     finally:
         again.end(signal.SIGKILL)  # and nothing survives it
 

@@ -19,7 +19,7 @@ from tests.support.jobs import wait_until
 
 pytestmark = pytest.mark.slow
 
-SEEN_S = 20.0
+SEEN_SECONDS = 20.0
 """Ten times what CONTRIBUTING promises: other tests run on the same processors."""
 VIEWS, TEMPLATE = "tournament/views/site/site.py", "tournament/templates/about.html"
 SCRIPT, STYLE = "follow.js", "duarena.css"
@@ -47,11 +47,11 @@ class Dev:
             file.write(f"{text}\n")
 
     def see(self, path: str, text: str) -> None:
-        assert wait_until(lambda: text in self._text(path), SEEN_S), self.up.said()
+        assert wait_until(lambda: text in self._text(path), SEEN_SECONDS), self.up.said()
 
     def read(self, text: str) -> None:
         """Wait until it is on the terminal."""
-        assert wait_until(lambda: text in self.up.said(), SEEN_S), self.up.said()
+        assert wait_until(lambda: text in self.up.said(), SEEN_SECONDS), self.up.said()
 
     def _text(self, path: str) -> str:
         try:
@@ -107,7 +107,7 @@ def test_after_an_error_the_next_change_is_run(dev: Dev) -> None:
 def test_the_workers_run_what_was_changed(dev: Dev) -> None:
     log = dev.folder / "var" / "logs" / "players.log"
     dev.add("workers/service/worker.py", 'print("this copy of the worker")')
-    assert wait_until(lambda: "this copy of the worker" in log.read_text(), SEEN_S), dev.up.said()
+    assert wait_until(lambda: "this copy of the worker" in log.read_text(), SEEN_SECONDS), dev.up.said()
 
 
 def test_a_debugger_in_a_view_has_the_terminal(dev: Dev) -> None:

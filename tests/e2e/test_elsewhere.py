@@ -114,7 +114,7 @@ cancel(Tournament.objects.get(name="Slow"))
 ended = Attempt.objects.filter(game__tournament__name="Slow", ended_at__isnull=False)
 print("cancelled", ended.latest("ended_at").ended_at.timestamp())
 """
-SOON_S = 30.0
+SOON_SECONDS = 30.0
 """Ten times the target."""
 TAKEN = """
 SELECT {} FROM tournament_attempt a JOIN tournament_game g ON a.game_id = g.id
@@ -134,7 +134,7 @@ def test_a_slot_has_another_game_soon_after_one_of_slow_engines_was_cancelled(
         taken = TAKEN.format("(julianday(min(a.sent_at)) - 2440587.5) * 86400", "next", "sent_at")
         assert wait_until(lambda: site.ask(taken) != [(None,)], PATIENCE_SECONDS)
         ((asked,),) = site.ask(taken)
-        assert float(str(asked)) - at < SOON_S
+        assert float(str(asked)) - at < SOON_SECONDS
 
 
 def is_shown(site: LonelySite, condition: str) -> bool:

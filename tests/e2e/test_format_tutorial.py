@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from tests.support.checkouts import START_S, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import START_SECONDS, Checkout, Up, eventually, new_checkout
 from tournament.embedded.plan import ROOT
 
 BLOCK = re.compile(r"`([\w/]+\.(?:py|html))`(?:;[^`]*)?:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -36,7 +36,9 @@ def run(checkout: Checkout, *words: str) -> None:
 
 
 def page_of(site: Up) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}/tournaments/teams/", timeout=START_S) as page:
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{site.port}/tournaments/teams/", timeout=START_SECONDS
+    ) as page:
         return str(page.read().decode())
 
 
@@ -56,7 +58,7 @@ def test_the_format_of_the_tutorial_plays_a_tournament() -> None:
         site = Up(checkout)
         try:
             run(checkout, "manage.py", "shell", "-v0", "-c", CREATE)
-            eventually(lambda: "Winning team" in page_of(site), START_S, "it did not end")
+            eventually(lambda: "Winning team" in page_of(site), START_SECONDS, "it did not end")
             page = page_of(site)
         finally:
             site.end(signal.SIGINT)

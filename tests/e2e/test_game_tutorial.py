@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.test_format_tutorial import run
-from tests.support.checkouts import START_S, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import START_SECONDS, Checkout, Up, eventually, new_checkout
 from tournament.embedded.plan import ROOT
 
 FILE = re.compile(r"`(engines/[\w/]+\.(?:py|txt))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -51,7 +51,7 @@ def put_into(checkout: Checkout) -> None:
 
 
 def page_of(site: Up, path: str) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}{path}", timeout=START_S) as page:
+    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}{path}", timeout=START_SECONDS) as page:
         return str(page.read().decode())
 
 
@@ -78,7 +78,7 @@ def test_the_game_of_the_recipe_is_played_clicked_solved_and_rated(browser: Brow
             page.locator('[data-cell="c1"]').click()
             expect(page.locator("#said")).to_contain_text("Right.")
             eventually(
-                lambda: "Latest result" in page_of(site, "/ladders/trio/"), START_S, "no game was rated"
+                lambda: "Latest result" in page_of(site, "/ladders/trio/"), START_SECONDS, "no game was rated"
             )
         finally:
             site.end(signal.SIGINT)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checkouts import PORT, START_S, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import PORT, START_SECONDS, Checkout, Up, eventually, new_checkout
 from tests.support.documents import blocks
 from tests.support.needs import need
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
@@ -30,7 +30,7 @@ ENOUGH_AT_B = (
 )
 INSTALL = "The site's operator can let them play, without a restart, with: apt-get install bubblewrap"
 PASSWORD = "correct horse battery"
-PLAYED_S = 600.0
+PLAYED_SECONDS = 600.0
 """Usually a minute or two after the upload; the rest is for a busy machine."""
 
 
@@ -156,7 +156,9 @@ def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
         if "Sandbox: level C" in found:
             pytest.skip(found)
         see_it_valid(visitor, address)
-        eventually(lambda: "are run in a sandbox" in up.said(), START_S, "the console does not report it")
+        eventually(
+            lambda: "are run in a sandbox" in up.said(), START_SECONDS, "the console does not report it"
+        )
     finally:
         up.end(signal.SIGINT)
 
@@ -175,14 +177,14 @@ def upload(visitor: Visitor, bundle: Path) -> str:
 
 def see_it_valid(visitor: Visitor, address: str) -> None:
     eventually(
-        lambda: state_on(visitor.page(address)) not in {"waiting", "validating"}, START_S, "no verdict"
+        lambda: state_on(visitor.page(address)) not in {"waiting", "validating"}, START_SECONDS, "no verdict"
     )
     assert state_on(page := visitor.page(address)) == "valid", page
 
 
 def see_it_rated(visitor: Visitor, address: str) -> None:
     """Wait for the first rated game, and look for it and for the bot on its ladder."""
-    eventually(lambda: rated_games(visitor.page(address)) > 0, PLAYED_S, "no rated game was played")
+    eventually(lambda: rated_games(visitor.page(address)) > 0, PLAYED_SECONDS, "no rated game was played")
     numbers = re.findall(r'href="/games/(\d+)/"', visitor.page(address))
     records = [headers_of(record_of(visitor, number)) for number in numbers]
     rated = next(headers for headers in records if headers and headers.get("Rated") != "no")

@@ -23,9 +23,9 @@ CLIENTS = 300
 ADDRESSES = 10
 LARGEST_BYTES = 800_000_000
 """Of all processes: without slow clients they have a third of it."""
-RESTARTED_S = 400.0
+RESTARTED_SECONDS = 400.0
 """Each process in turn is replaced within seconds; on a busy machine it takes minutes."""
-SLOWEST_S = 10.0
+SLOWEST_SECONDS = 10.0
 """Ten times the target, which a busy machine need not reach."""
 
 
@@ -33,7 +33,9 @@ SLOWEST_S = 10.0
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LonelySite]:
     with running_lonely_site(tmp_path_factory.mktemp("slow") / "data", 8870) as site:
         make_download(site)
-        assert wait_until(lambda: fetch_seconds(site.url + "/healthz") < SLOWEST_S)  # its keeper has begun
+        assert wait_until(
+            lambda: fetch_seconds(site.url + "/healthz") < SLOWEST_SECONDS
+        )  # its keeper has begun
         yield site
 
 
@@ -56,7 +58,7 @@ def test_three_hundred_slow_clients_of_several_addresses_leave_the_site_usable(s
         slow.poll()
         assert slow.opened == CLIENTS
         for page in PAGES:
-            assert fetch_seconds(site.url + page) < SLOWEST_S
+            assert fetch_seconds(site.url + page) < SLOWEST_SECONDS
             slow.poll()
         assert slow.count_held() > CLIENTS / 2  # they were there
         assert memory(site) < LARGEST_BYTES
@@ -70,7 +72,7 @@ def test_the_site_stays_usable_for_the_address_of_slow_clients(site: LonelySite)
     try:
         slow.poll()
         assert slow.opened == CLIENTS
-        assert max(fetch_seconds(site.url + page) for page in PAGES) < SLOWEST_S
+        assert max(fetch_seconds(site.url + page) for page in PAGES) < SLOWEST_SECONDS
         assert memory(site) < LARGEST_BYTES
     finally:
         slow.close()
@@ -90,7 +92,7 @@ def test_a_stopped_process_of_the_server_is_replaced(site: LonelySite) -> None:
 def test_a_graceful_restart_loses_no_request(site: LonelySite) -> None:
     first, *others = site.processes
     first.send_signal(signal.SIGHUP)
-    deadline = time.monotonic() + RESTARTED_S
+    deadline = time.monotonic() + RESTARTED_SECONDS
     while set(others) & set(site.processes):
         assert time.monotonic() < deadline
         assert "Duarena" in site.page("/about/")

@@ -14,7 +14,7 @@ from tests.support.sites import bare_environment
 from tournament.embedded.plan import ROOT
 
 pytestmark = pytest.mark.thorough
-MOST_S = "900"
+MAX_SECONDS = "900"
 """Several times the time on an idle machine."""
 
 
@@ -23,7 +23,7 @@ def test_with_faults_the_same_tournaments_are_recorded_once_as_with_one_slot_or_
 ) -> None:
     need("cc")
     databases = ("--database=sqlite", "--database=postgresql")
-    words = ("--games=1", "--lease=8", f"--most={MOST_S}", "--calm", *databases)
+    words = ("--games=1", "--lease=8", f"--most={MAX_SECONDS}", "--calm", *databases)
     command = (sys.executable, "-m", "benchmarks.soak", *words)
     output = tmp_path / "output"
     try:

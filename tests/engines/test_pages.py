@@ -13,7 +13,7 @@ from tests.support.records import finished_record, read_one
 from tournament.embedded.plan import ROOT
 from workers.bundles.manifest import INTERPRETERS
 
-DEADLINE_S = 60
+DEADLINE_SECONDS = 60
 README = "engines/README.md"
 
 
@@ -41,7 +41,7 @@ def test_the_engine_of_the_readme_has_eight_lines_and_plays_the_transcript() -> 
             else:
                 assert without_time(f"< {process.stdout.readline().rstrip()}") == without_time(line)
         assert process.stdout.read() == ""
-        assert process.wait(DEADLINE_S) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
 
 
 def test_the_record_is_written_exactly_so_and_is_true() -> None:
@@ -56,6 +56,10 @@ def test_the_program_that_reads_records_runs(tmp_path: Path) -> None:
     (program,) = blocks("engines/RECORDS.md", "python")
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{program}"
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE_S
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
     )
     assert done.stdout in ("Stone Age 1-0 []\n", "Stone Age 0-1 []\n")

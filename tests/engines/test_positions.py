@@ -14,9 +14,9 @@ from tests.literal.base import LiteralGame
 from tests.support.agreement import as_literal, result_in_words
 from tests.support.mutations import MUTATIONS, Mutation, break_rule
 
-MOST_COUNTED = {"duploline": 6000}
+MAX_COUNTED = {"duploline": 6000}
 """The largest count that the literal rules check in a quick test; their moves are slow to find."""
-MOST_VISITED = 3000
+MAX_VISITED = 3000
 """The most positions visited for such a count."""
 FAST_VISITED = 5000
 """The same for the rules themselves."""
@@ -32,7 +32,7 @@ def counts(row: HardPosition) -> Iterator[tuple[int, int, int]]:
 
 def is_quick(code: str, count: int, visited: int) -> bool:
     """Whether the literal rules count so many sequences, visiting so many positions, in a second or two."""
-    return visited <= MOST_VISITED and count <= MOST_COUNTED.get(code, count)
+    return visited <= MAX_VISITED and count <= MAX_COUNTED.get(code, count)
 
 
 # The table

@@ -17,7 +17,7 @@ from engines.sdk import RESIGN, BotTurn, Clock, Session, check, combo, run, spin
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 120.0
+DEADLINE_SECONDS = 120.0
 OVER = "0,1,0,0,0,0/0,0,1,0,0,0 b 23 23 - - 1"
 
 
@@ -68,7 +68,7 @@ class Talk:
             self._lines.put(line)
 
     def hear(self) -> str:
-        return self._said.get(timeout=DEADLINE_S)
+        return self._said.get(timeout=DEADLINE_SECONDS)
 
     def heard(self, line: str) -> None:
         self._said.put(line)
@@ -86,7 +86,7 @@ class Talk:
     def end(self, line: str | None = None) -> None:
         """By ``line``, or by the end of the input; whatever was still said is lost."""
         self._lines.put(line)
-        self._thread.join(DEADLINE_S)
+        self._thread.join(DEADLINE_SECONDS)
         assert not self._thread.is_alive()
 
 
@@ -246,14 +246,14 @@ def test_stop_ends_a_search_that_watches_for_it() -> None:
 
     talk = Talk(choose)
     talk.say("position startpos", "go")
-    assert searching.wait(DEADLINE_S)
+    assert searching.wait(DEADLINE_SECONDS)
     assert talk.ask("isready") == "readyok"
     assert talk.ask("stop") == "bestmove resign"
     assert talk.ask("stop", "isready") == "readyok"
     assert talk.ask("go", "stop") == "bestmove resign"
     searching.clear()
     talk.say("go")
-    assert searching.wait(DEADLINE_S), "the stop of an earlier search must not end this one"
+    assert searching.wait(DEADLINE_SECONDS), "the stop of an earlier search must not end this one"
     assert talk.ask("stop") == "bestmove resign"
 
 
@@ -261,7 +261,7 @@ def test_it_is_ready_only_when_all_earlier_messages_are_processed() -> None:
     asked = threading.Event()
 
     def forget() -> None:
-        assert asked.wait(DEADLINE_S)
+        assert asked.wait(DEADLINE_SECONDS)
         talk.heard("forgotten")
 
     talk = Talk(on_new_game=forget)
@@ -428,7 +428,7 @@ def test_the_same_seed_gives_the_same_chances_at_the_same_ply() -> None:
 def run_engine(code: str, said: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code]
     return subprocess.run(
-        command, cwd=ROOT, input=said, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+        command, cwd=ROOT, input=said, capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False
     )
 
 
@@ -489,5 +489,5 @@ def test_an_engine_with_a_closed_output_ends_without_an_error() -> None:
         process.stdout.close()
         process.stdin.write("ugi\n")
         process.stdin.flush()
-        assert process.wait(DEADLINE_S) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
         assert process.stderr.read() == ""

@@ -19,7 +19,7 @@ for _file in "bcde":
     for _one, _two in (("3", "4"), ("1", "2")):
         OPPOSITE[_file + _one] = _file + _two
         OPPOSITE[_file + _two] = _file + _one
-MOST_LAPS = 10_000
+MAX_LAPS = 10_000
 
 
 class LiteralDuovallis(LiteralGame):
@@ -68,7 +68,7 @@ class LiteralDuovallis(LiteralGame):
         kept = dict(self.kept)
         path = PATH[mover]
         at = start
-        for _lap in range(MOST_LAPS):
+        for _lap in range(MAX_LAPS):
             # All stones, one by one, opponent's colour first, then own.
             hand = [opponent] * stones[at][opponent] + [mover] * stones[at][mover]
             stones[at] = {"w": 0, "b": 0}

@@ -26,8 +26,8 @@ from tournament.embedded.plan import ROOT
 
 PORT = str(20_000 + os.getpid() % 10_000)
 """Or the next free one. Two sites that look for one at the same moment must not find the same."""
-START_S = 300.0
-STOP_S = 60.0
+START_SECONDS = 300.0
+STOP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Up:
         try:
             eventually(
                 lambda: self._has_ended() or ready in self.said(),
-                START_S,
+                START_SECONDS,
                 "it did not print that it is ready",
             )
             assert not self._has_ended(), self.said()
@@ -158,7 +158,7 @@ class Up:
     def open(self, path: str, **headers: str) -> Any:
         """The response."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
-        return urllib.request.urlopen(request, timeout=START_S)
+        return urllib.request.urlopen(request, timeout=START_SECONDS)
 
     def games_done(self) -> int:
         with sqlite3.connect(self._checkout.folder / "var" / "db.sqlite3", timeout=20) as database:
@@ -169,6 +169,6 @@ class Up:
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
-        code = self.process.wait(STOP_S)
-        eventually(lambda: not self._checkout.processes(), STOP_S, "processes are left")
+        code = self.process.wait(STOP_SECONDS)
+        eventually(lambda: not self._checkout.processes(), STOP_SECONDS, "processes are left")
         return code

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 from tournament.http.application import Application
 
 P = ParamSpec("P")
-LIMIT_S = 60
+LIMIT_SECONDS = 60
 """The longest wait; only a failing test or a busy machine reaches it."""
 
 
@@ -72,14 +72,14 @@ def run(application: Application, *exchanges: Exchange) -> list[str]:
     """What the exchanges, at the same time, get back."""
 
     async def answer() -> None:
-        await asyncio.wait_for(asyncio.gather(*(one.begin(application) for one in exchanges)), LIMIT_S)
+        await asyncio.wait_for(asyncio.gather(*(one.begin(application) for one in exchanges)), LIMIT_SECONDS)
 
     asyncio.run(answer())
     return [one.sent.decode() for one in exchanges]
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(LIMIT_SECONDS):
         while not condition():
             await asyncio.sleep(0.001)
 
@@ -90,7 +90,7 @@ def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     @functools.wraps(test)
     def run_it(*fixtures: P.args, **named: P.kwargs) -> None:
         async def limited() -> None:
-            await asyncio.wait_for(test(*fixtures, **named), 2 * LIMIT_S)
+            await asyncio.wait_for(test(*fixtures, **named), 2 * LIMIT_SECONDS)
 
         asyncio.run(limited())
 

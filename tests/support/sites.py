@@ -34,7 +34,7 @@ start(create_round_robin(
     None, name="{}", versions=bots, ladders={}, pairs=2, opening_plies=2, time_control="1+0.1", seed=1,
 ))
 """
-TIMEOUT_S = 60.0
+TIMEOUT_SECONDS = 60.0
 """The longest wait; only a failing test or a busy machine reaches it."""
 
 
@@ -110,7 +110,7 @@ class LonelySite(SiteData):
         self.run(SCHEDULE.format(name, ladders))
 
     def page(self, path: str) -> str:
-        with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_SECONDS) as answer:
             return str(answer.read().decode())
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from tournament.static_files import minified
 
-MOST_BYTES: Final = 60 * 1024
+MAX_BYTES: Final = 60 * 1024
 """Of a page with its styles, scripts and data, without pictures."""
 STATIC: Final = "/static/"
 

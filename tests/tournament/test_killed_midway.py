@@ -116,7 +116,7 @@ def killed_between_statements(act: str, *arguments: str) -> Iterator[None]:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for statements in range(MOST_STATEMENTS):
+        for statements in range(MAX_STATEMENTS):
             process.stdin.write(f"{statements}\n")
             process.stdin.flush()
             status = int(process.stdout.readline())
@@ -124,7 +124,7 @@ def killed_between_statements(act: str, *arguments: str) -> Iterator[None]:
             yield
             if status == 0:
                 break
-        assert 5 < statements < MOST_STATEMENTS - 1
+        assert 5 < statements < MAX_STATEMENTS - 1
         process.stdin.close()
 
 
@@ -192,7 +192,7 @@ def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
     settings.LADDER_GAMES = 60
     make_worker()
     versions = [make_version(name, owner=make_user(name.lower())) for name in ("Ada", "Bob")]
-    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)
+    monkeypatch.setattr(matchmaking, "MAX_EARLY_PAIRS", 1)
     Matchmaking.objects.ensure()
     tend_and_die("matchmaking", function, first)
     assert not Game.objects.exists()
@@ -205,7 +205,7 @@ def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
 
 # Requests of workers, and the record keeper between every two statements
 
-MOST_STATEMENTS = 500
+MAX_STATEMENTS = 500
 
 
 def request(worker: DoorWorker, path: str, body: object) -> tuple[str, ...]:

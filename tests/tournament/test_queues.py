@@ -12,11 +12,11 @@ from tests.support.brokers import kill_redis
 from tournament import queues
 from tournament.queues import (
     CLOSELY_MS,
-    MOST_CLOSELY,
+    MAX_CLOSELY,
     PLAYED,
     WATCHED,
     WATCHED_MS,
-    WATCHED_S,
+    WATCHED_SECONDS,
     announce,
     game_topic,
     ladder_topic,
@@ -41,21 +41,21 @@ def test_games_are_watched_until_nobody_says_so(real_redis: redis.Redis) -> None
     assert pace_ms(GAME) == 0
     tell(GAME, ladder_topic("dualma"))
     assert [pace_ms(topic) for topic in (GAME, game_topic(2), ladder_topic("dualma"))] == [CLOSELY_MS, 0, 0]
-    real_redis.zadd(WATCHED, {GAME: time.time() - WATCHED_S})
+    real_redis.zadd(WATCHED, {GAME: time.time() - WATCHED_SECONDS})
     assert pace_ms(GAME) == 0
     tell(game_topic(2))
     assert real_redis.zrange(WATCHED, 0, -1) == [game_topic(2).encode()]
 
 
 def test_games_are_shown_less_often_while_many_are_watched_and_played(real_redis: redis.Redis) -> None:
-    topics = [game_topic(number) for number in range(MOST_CLOSELY + 1)]
+    topics = [game_topic(number) for number in range(MAX_CLOSELY + 1)]
     tell(*topics)
-    assert [pace_ms(topic) for topic in topics] == [CLOSELY_MS] * MOST_CLOSELY + [WATCHED_MS]
+    assert [pace_ms(topic) for topic in topics] == [CLOSELY_MS] * MAX_CLOSELY + [WATCHED_MS]
     assert pace_ms(GAME) == WATCHED_MS
-    real_redis.zadd(PLAYED, {game_topic(2): time.time() - WATCHED_S})
+    real_redis.zadd(PLAYED, {game_topic(2): time.time() - WATCHED_SECONDS})
     assert pace_ms(GAME) == CLOSELY_MS
     tell(GAME)
-    assert real_redis.zcard(PLAYED) == MOST_CLOSELY
+    assert real_redis.zcard(PLAYED) == MAX_CLOSELY
 
 
 @pytest.mark.parametrize("key", [WATCHED, PLAYED])
@@ -67,7 +67,7 @@ def test_a_key_of_another_type_is_not_watched_and_is_replaced(
     assert pace_ms(GAME) == 0
     tell(GAME)
     tell(GAME)
-    monkeypatch.setattr(queues, "REST_S", 0.0)
+    monkeypatch.setattr(queues, "REST_SECONDS", 0.0)
     monkeypatch.setattr(queues, "_PAGES", queues._Patience())
     assert pace_ms(GAME) == CLOSELY_MS
 

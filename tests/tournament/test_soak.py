@@ -17,7 +17,7 @@ from benchmarks.soak.__main__ import compare
 from benchmarks.soak.faults import AWAY, SERVICES, SLOT, STOPPED, WHOLE, Faults
 from benchmarks.soak.run import Outcome
 from benchmarks.soak.site import Site, Terms
-from benchmarks.soak.watch import STUCK_S, Annuller, Watch
+from benchmarks.soak.watch import STUCK_SECONDS, Annuller, Watch
 from tests.support.schedule import Deal, make_tournament, play_all, record
 from tests.support.verdicts import digest_games, digest_tables, find_faults
 from tournament.models import (
@@ -88,7 +88,7 @@ def test_a_game_without_a_sign_of_life_is_noticed(db: None, deal: Deal) -> None:
     watching = Watch(30)
     assert not watching.look()
     assert list(watching.find_faults()) == []
-    long = timedelta(seconds=2 * STUCK_S)
+    long = timedelta(seconds=2 * STUCK_SECONDS)
     Attempt.objects.update(sent_at=F("sent_at") - long)
     Job.objects.update(lease_until=F("lease_until") - long)
     watching.look()
@@ -162,7 +162,7 @@ def test_reports_that_wait_at_the_end_are_waited_for(
     monkeypatch.setattr("time.sleep", lambda _: None)
     assert drained(Keeper()) == []
     InboxReport.objects.create(attempt=Attempt.objects.all()[0], content="", received_at=timezone.now())
-    monkeypatch.setattr(site, "DRAIN_S", -1.0)
+    monkeypatch.setattr(site, "DRAIN_SECONDS", -1.0)
     assert drained(Keeper()) == ["at the end: the record keeper has left 1 reports"]
 
 
@@ -170,7 +170,7 @@ def test_ratings_that_are_not_rebuilt_at_the_end_are_reported(
     played: Tournament, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Annuller().finish()
-    monkeypatch.setattr(site, "DRAIN_S", -1.0)
+    monkeypatch.setattr(site, "DRAIN_SECONDS", -1.0)
     assert drained(Keeper()) == ["at the end: the ratings are not rebuilt: duploline"]
 
 

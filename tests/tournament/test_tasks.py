@@ -66,7 +66,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> list[str]:
 
 def run_all() -> None:
     """What the beat sends within a minute, once each."""
-    for name in celery.PERIODS_S:
+    for name in celery.PERIODS_SECONDS:
         celery.app.tasks[f"tournament.{name}"]()
 
 
@@ -112,7 +112,7 @@ def test_reports_that_are_left_are_handled_after_the_tasks_that_wait(
     monkeypatch.setattr(tasks, "record_inbox", never_empty)
     tasks.record()
     assert broker.lengths == {KEEPER: 1}
-    assert budgets == [tasks.INBOX_S]
+    assert budgets == [tasks.INBOX_SECONDS]
 
 
 def test_pages_are_true_while_reports_keep_arriving(
@@ -249,7 +249,7 @@ def test_a_keeper_that_was_away_records_what_came_meanwhile(worker: DoorWorker) 
 def test_messages_are_sent_up_to_a_number_and_a_missing_redis_is_told_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(queues, "REST_S", 0.0)
+    monkeypatch.setattr(queues, "REST_SECONDS", 0.0)
     monkeypatch.setattr(queues, "_REDIS", queues._Patience())
     queues._client.cache_clear()
     with running_redis() as socket:

@@ -36,7 +36,7 @@ from workers.jobs import (
     SideLog,
     Work,
 )
-from workers.messages import MOST_TOLD, decode
+from workers.messages import MAX_TOLD, decode
 
 SPEC = EngineSpec("Stone Age", "1.2", ("python3", "main.py"), "ab" * 32, options=(("Hash", "16"),))
 JOB = GameJob(
@@ -148,7 +148,7 @@ def test_anything_unexpected_is_refused_by_name(kind: type, value: bytes, compla
 def test_a_long_refusal_is_cut() -> None:
     with pytest.raises(JobError) as refused:
         decode(GameReport, altered(REPORT, result="x" * 10_000))
-    assert len(str(refused.value)) == MOST_TOLD
+    assert len(str(refused.value)) == MAX_TOLD
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tournament.api.envelope import Answer, ApiError
 from tournament.api.workers import find_sender, read, worker_api
 from tournament.models import Token, Worker
 from tournament.sentences import as_sentence
-from tournament.services.results.inbox import MOST_WAITING, count_reports, receive
+from tournament.services.results.inbox import MAX_WAITING, count_reports, receive
 from tournament.services.uploads.validation import record_news
 from tournament.services.work.next_batch import next_batch
 from tournament.services.work.searches import record_evaluations
@@ -29,7 +29,7 @@ def ask(request: HttpRequest, token: Token) -> Answer | HttpResponse:
     worker = find_sender(token, asked.worker)
     if why := _why_refused(asked, worker):
         raise ApiError(403, as_sentence(why))
-    if count_reports() > MOST_WAITING:
+    if count_reports() > MAX_WAITING:
         sentence = "The record keeper has too many reports to handle."
         raise ApiError(503, sentence, {"Retry-After": str(PAUSE_SECONDS)})
     batch = next_batch(asked, worker, timezone.now())

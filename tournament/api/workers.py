@@ -30,7 +30,7 @@ from workers.messages import Message, decode
 
 WRITE_LOCK_SECONDS = 2
 """The time a request waits for other writers on SQLite: a worker tries again, a thread must not be held."""
-MOST_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
+MAX_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
 """The requests at once, and requests a second, for each worker token and process of the site."""
 
 
@@ -44,8 +44,8 @@ class TokenBuckets:
     def take(self, token: int, now: float) -> bool:
         """Count a request; False if the token has sent too many. ``now`` is a time in seconds."""
         with self._lock:
-            left, at = self._left.get(token, (MOST_REQUESTS, now))
-            left = min(MOST_REQUESTS, left + max(0.0, now - at) * REQUESTS_A_SECOND)
+            left, at = self._left.get(token, (MAX_REQUESTS, now))
+            left = min(MAX_REQUESTS, left + max(0.0, now - at) * REQUESTS_A_SECOND)
             self._left[token] = (max(0.0, left - 1), now)
             return left >= 1
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-PLAIN_EVERY_S = 15.0
+PLAIN_EVERY_SECONDS = 15.0
 ERASE = "\r\x1b[K"
 
 
@@ -39,7 +39,7 @@ class Console:
         if self._terminal:
             self._shown = text[: shutil.get_terminal_size().columns - 1]
             self._write(ERASE + self._shown)
-        elif self._clock() - self._printed_at >= PLAIN_EVERY_S:
+        elif self._clock() - self._printed_at >= PLAIN_EVERY_SECONDS:
             self._shown, self._printed_at = text, self._clock()
             self._write(f"{text}\n")
 

@@ -23,7 +23,7 @@ from tournament.embedded.options import Options
 from tournament.embedded.plan import ROOT
 from tournament.embedded.up import prepare
 
-LOOK_S = 0.25
+LOOK_SECONDS = 0.25
 """The interval at which the files are looked at; each look takes 15 ms."""
 FOLDERS = ("engines", "workers", "tournament")
 READ = (".py", ".md", ".toml", ".txt")
@@ -42,7 +42,7 @@ def dev(options: Options, console: Console) -> int:
                 seen, is_running = now, _restart(instance, changed, console)
             elif is_running:
                 instance.supervisor.tend()
-            time.sleep(LOOK_S)
+            time.sleep(LOOK_SECONDS)
     ensure_echo_on()
     return 0
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tournament.embedded.processes.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEALTH_TIMEOUT_S = 5.0
+HEALTH_TIMEOUT_SECONDS = 5.0
 PLAYERS_NICENESS = 5
 """Workers get a lower priority than the record keeper: a keeper with half a core falls behind, reports
 queue up, and then all slots wait for it. Where the kernel gives each session its share of a core
@@ -106,7 +106,7 @@ def _worker(queue: str, *arguments: str) -> tuple[str, ...]:
 def is_up(address: Address) -> bool:
     """Whether the site answers, also if it names a trouble such as a full disk."""
     try:
-        with urllib.request.urlopen(f"{address.url}/healthz?live", timeout=HEALTH_TIMEOUT_S):
+        with urllib.request.urlopen(f"{address.url}/healthz?live", timeout=HEALTH_TIMEOUT_SECONDS):
             return True
     except urllib.error.HTTPError as error:
         return error.code == HTTPStatus.SERVICE_UNAVAILABLE

@@ -15,7 +15,7 @@ from tournament.embedded.plan import ROOT
 from tournament.sentences import as_sentence
 from workers.sandbox.levels import describe
 
-LOOK_S = 0.5
+LOOK_SECONDS = 0.5
 """The interval at which progress, processes and signals are checked."""
 
 
@@ -118,7 +118,7 @@ def watch(
             connection.close()  # the next query makes a new one
             progress = "The database does not answer."
         console.progress(progress)
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_SECONDS)
     console.end_progress()
 
 

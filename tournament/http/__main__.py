@@ -19,20 +19,20 @@ from uvicorn.supervisors import Multiprocess
 from tournament.http.limits import (
     CONNECTIONS,
     HEADER_BYTES,
-    IDLE_S,
+    IDLE_SECONDS,
     PROCESSES,
-    STOP_S,
+    STOP_SECONDS,
     SYSTEM_BYTES,
-    UNREAD_S,
+    UNREAD_SECONDS,
 )
 from tournament.http.process import show_life
 from tournament.sites import end_without_site
-from workers.watchdog import HANGS_S, rearm
+from workers.watchdog import HANGS_SECONDS, rearm
 
-STOPPED_S = 40
+STOPPED_SECONDS = 40
 """A process that does not answer the main process for so long is replaced; a new one has as long to begin."""
-LIFE_S = 5
-SILENT_S = 20
+LIFE_SECONDS = 5
+SILENT_SECONDS = 20
 """The system accepts a connection when its client has sent something, or after so long."""
 
 
@@ -41,7 +41,7 @@ class Processes(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         super().keep_subprocess_alive()
-        rearm(HANGS_S + PROCESSES * STOPPED_S)  # the call waits for the answer of each process
+        rearm(HANGS_SECONDS + PROCESSES * STOPPED_SECONDS)  # the call waits for the answer of each process
 
 
 def main() -> None:
@@ -74,11 +74,11 @@ def main() -> None:
         server_header=False,
         limit_concurrency=CONNECTIONS,
         h11_max_incomplete_event_size=HEADER_BYTES,
-        timeout_keep_alive=IDLE_S,
-        timeout_graceful_shutdown=STOP_S,
-        timeout_worker_healthcheck=STOPPED_S,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        timeout_worker_healthcheck=STOPPED_SECONDS,
         callback_notify=show_life,
-        timeout_notify=LIFE_S,
+        timeout_notify=LIFE_SECONDS,
     )
     with _listener(given.bind, given.descriptor) as listener:
         if given.terminal:
@@ -97,8 +97,8 @@ def _listener(bind: str | None, descriptor: int | None) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, int(port)), family=family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SYSTEM_BYTES)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_S)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_S)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_SECONDS)
     return listener
 
 

@@ -25,8 +25,8 @@ from tournament.addresses import behind_proxy, counted_address
 from tournament.http.limits import (
     BYTES_A_SECOND,
     CHUNK_BYTES,
-    GRACE_S,
-    HEALTH_S,
+    GRACE_SECONDS,
+    HEALTH_SECONDS,
     LARGE_BYTES,
     MEMORY_BYTES,
     TOO_LARGE,
@@ -74,7 +74,7 @@ class Body:
         """
         begun, is_large, is_whole = asyncio.get_running_loop().time(), False, False
         try:
-            async with asyncio.timeout(GRACE_S) as limit:
+            async with asyncio.timeout(GRACE_SECONDS) as limit:
                 while not is_whole and not self.is_too_large:
                     if not is_large and max(self.declared, self.size) > LARGE_BYTES:
                         is_large = True
@@ -85,7 +85,7 @@ class Body:
                     chunk, is_whole = message.get("body", b""), not message.get("more_body", False)
                     self.size += len(chunk)
                     self.file.write(chunk)
-                    limit.reschedule(begun + GRACE_S + self.size / BYTES_A_SECOND)
+                    limit.reschedule(begun + GRACE_SECONDS + self.size / BYTES_A_SECOND)
         except TimeoutError:
             raise RefusedRequest(408, "The request took too long to arrive.", closes=True) from None
         if self.is_too_large:
@@ -133,10 +133,10 @@ class Application(ASGIHandler):
     async def _answer(self, scope: dict[str, Any], address: str, body: Body) -> HttpResponseBase:
         kind = kind_of(scope)
         try:
-            async with asyncio.timeout(HEALTH_S if kind == "health" else None):
+            async with asyncio.timeout(HEALTH_SECONDS if kind == "health" else None):
                 return await self._threads.call(kind, address, self._respond, scope, body)
         except TimeoutError:
-            text = f"database: it has not answered for {HEALTH_S:g} s, or Redis or a disk has not"
+            text = f"database: it has not answered for {HEALTH_SECONDS:g} s, or Redis or a disk has not"
             raise RefusedRequest(503, text) from None
 
     async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> bool:

@@ -15,10 +15,10 @@ from redis import asyncio as async_redis
 
 from tournament import queues
 
-AWAY_S = 2.0
+AWAY_SECONDS = 2.0
 """While Redis is away, everything counts as changed so often."""
-TELL_S = 1.0
-MOST_TOPICS = 10_000
+TELL_SECONDS = 1.0
+MAX_TOPICS = 10_000
 """Changes that are remembered."""
 MESSAGE_BYTES, TOPIC_CHARACTERS = 64 * 1024, 100
 """What is more in a message or a topic is not one of ours."""
@@ -47,7 +47,7 @@ class Changes:
             self._last[topic] = self.count
             for event in self._waiting.get(topic, ()):
                 event.set()
-        if len(self._last) > MOST_TOPICS:
+        if len(self._last) > MAX_TOPICS:
             self._last.clear()
             self.note_all()
 
@@ -98,16 +98,16 @@ class Changes:
                     )
                 is_away = True
                 self.note_all()
-                await asyncio.sleep(AWAY_S)
+                await asyncio.sleep(AWAY_SECONDS)
 
     async def _listen(self, client: async_redis.Redis, messages: async_redis.client.PubSub) -> None:
         loop = asyncio.get_running_loop()
         told = float("-inf")
         while True:
-            if loop.time() - told >= TELL_S:
+            if loop.time() - told >= TELL_SECONDS:
                 await queues.tell_watched(client, self._watched())
                 told = loop.time()
-            message = await messages.get_message(ignore_subscribe_messages=True, timeout=TELL_S)
+            message = await messages.get_message(ignore_subscribe_messages=True, timeout=TELL_SECONDS)
             if message is not None:
                 topics = message["data"][:MESSAGE_BYTES].decode(errors="replace").split()
                 self.note([topic for topic in topics if len(topic) <= TOPIC_CHARACTERS])

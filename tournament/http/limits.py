@@ -28,7 +28,7 @@ TOO_LARGE = "duarena.too_large"
 """The key in a request's ``META`` that says that its body was over the limit and has been dropped."""
 STREAMS, STREAMS_PER_ADDRESS = 600, 32
 """Streams of events that one process sends at a time: pages that follow what they show. Others poll."""
-CONTENT_KEPT_S = 1.0
+CONTENT_KEPT_SECONDS = 1.0
 """A part of a page is made anew for the next stream after so long, also if no change was announced: it may
 have a running clock.
 """
@@ -41,16 +41,16 @@ CHUNK_BYTES = 64 * 1024
 """A file is read and sent in pieces of this size."""
 SYSTEM_BYTES = 256 * 1024
 """What the system may keep of a response that its client does not read."""
-GRACE_S = 20.0
+GRACE_SECONDS = 20.0
 """A client has this long for a body, and one second more for each ``BYTES_A_SECOND`` that it has sent."""
 BYTES_A_SECOND = 4096
-UNREAD_S = 60
+UNREAD_SECONDS = 60
 """The system closes a connection whose client has taken nothing of a response for so long."""
-HEALTH_S = 4.0
+HEALTH_SECONDS = 4.0
 """The longest time for the health check; a server that is stopped or cut off keeps its thread for minutes."""
-IDLE_S = 15
+IDLE_SECONDS = 15
 """How long a connection is kept between two requests."""
-STOP_S = 5
+STOP_SECONDS = 5
 """How long a process that ends waits for its requests."""
 
 

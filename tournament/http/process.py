@@ -29,11 +29,11 @@ niceness of a process counts only within its session. With 5 a flood of forms de
 core more, with 10 the home page took 0.9 seconds under it.
 """
 AUTOGROUP = Path("/proc/self/autogroup")
-SWITCH_S = 0.001
+SWITCH_SECONDS = 0.001
 """How long a thread that computes keeps the others waiting. With Python's five milliseconds, which a busy
 processor makes longer, a page under a flood waits for other threads for most of its time.
 """
-HANGS_S = 30
+HANGS_SECONDS = 30
 """A process whose event loop hangs for so long writes where it hangs, and ends."""
 
 
@@ -41,7 +41,7 @@ def make_application() -> Any:
     """The application of this process; called by uvicorn in each."""
     end_with_parent()
     _step_back()
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(SWITCH_SECONDS)
     _raise_file_limit()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tournament.settings")
     django.setup(set_prefix=False)
@@ -55,7 +55,7 @@ def make_application() -> Any:
 
 async def show_life() -> None:
     """Called by uvicorn from the event loop every few seconds."""
-    rearm(HANGS_S)
+    rearm(HANGS_SECONDS)
 
 
 def _end_streams_first(streams: Any) -> None:

@@ -6,7 +6,7 @@ that comes back is sent what it missed. A view is called once for all streams of
 address, and for each logged-in user.
 
 A stream keeps nothing that its client has not taken: a slow client gets fewer events, each with all that is
-new to it. The system closes a connection of which nothing is taken for ``limits.UNREAD_S``.
+new to it. The system closes a connection of which nothing is taken for ``limits.UNREAD_SECONDS``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from django.http.response import HttpResponseBase
 
 from tournament.http.changes import Changes
 from tournament.http.limits import (
-    CONTENT_KEPT_S,
+    CONTENT_KEPT_SECONDS,
     PARTS,
     STREAMS,
     STREAMS_PER_ADDRESS,
@@ -177,7 +177,7 @@ class Streams:
         part = task.result()
         if part.follow is None:
             return True
-        kept_s = CONTENT_KEPT_S if part.event else part.follow.again_s
+        kept_s = CONTENT_KEPT_SECONDS if part.event else part.follow.again_s
         is_kept = time.monotonic() - part.made < kept_s
         return not is_kept or self._changes.has_changed(part.follow.topics, part.since)
 

@@ -82,7 +82,7 @@ LISTED = (
 """Columns that lists of games show: all columns of a game with its players take twice the time of a page."""
 
 
-MOST_AT_ONCE = 30
+MAX_AT_ONCE = 30
 """Games of a tournament that may be played at a time, so that a later one is recorded first."""
 
 
@@ -111,7 +111,7 @@ class GameQuerySet(models.QuerySet["Game"]):
         def ended(game: Game) -> float:
             return game.finished_at.timestamp() if game.finished_at else 0.0
 
-        return max(self.done().with_players().order_by("-pk")[:MOST_AT_ONCE], key=ended, default=None)
+        return max(self.done().with_players().order_by("-pk")[:MAX_AT_ONCE], key=ended, default=None)
 
     def with_players(self) -> GameQuerySet:
         rows = self.select_related("white__bot__owner", "black__bot__owner", "tournament", "ladder")

@@ -73,8 +73,8 @@ class User(AbstractUser):
 
     @property
     def unread_count(self) -> int:
-        """Unread notices; at most one more than ``MOST_NOTICES``, so that counting stays cheap."""
-        return self.notices.filter(read_at__isnull=True)[: MOST_NOTICES + 1].count()
+        """Unread notices; at most one more than ``MAX_NOTICES``, so that counting stays cheap."""
+        return self.notices.filter(read_at__isnull=True)[: MAX_NOTICES + 1].count()
 
 
 class Token(models.Model):
@@ -157,7 +157,7 @@ class Allowance(models.Model):
         return f"{self.user_id}: {self.left:.0f}"
 
 
-MOST_NOTICES = 50
+MAX_NOTICES = 50
 """How many are shown at once."""
 
 
@@ -165,12 +165,12 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
     def unread(self) -> NoticeQuerySet:
         """Newest first, as many as a page shows."""
         unread = self.filter(read_at__isnull=True).order_by("-id")
-        return unread.select_related("version__bot", "tournament")[:MOST_NOTICES]
+        return unread.select_related("version__bot", "tournament")[:MAX_NOTICES]
 
     def latest_read(self) -> NoticeQuerySet:
         """Those that were read last, as many as a page shows."""
         read = self.filter(read_at__isnull=False).order_by("-read_at", "-id")
-        return read.select_related("version__bot", "tournament")[:MOST_NOTICES]
+        return read.select_related("version__bot", "tournament")[:MAX_NOTICES]
 
 
 class Notice(models.Model):

@@ -28,7 +28,7 @@ LEAST_FREE_BYTES = 2_000_000_000
 LONGEST_WAIT = datetime.timedelta(minutes=5)
 """An idle slot asks for work every few seconds."""
 OLDEST_BACKUP = datetime.timedelta(days=7)
-MOST_NAMED = 3
+MAX_NAMED = 3
 """So many workers and games are named, others are counted."""
 
 
@@ -94,8 +94,8 @@ def _workers(rows: Sequence[Worker]) -> _State:
 
 
 def _few(words: list[str]) -> list[str]:
-    more = len(words) - MOST_NAMED
-    return [*words[:MOST_NAMED], f"{more} more"] if more > 0 else words
+    more = len(words) - MAX_NAMED
+    return [*words[:MAX_NAMED], f"{more} more"] if more > 0 else words
 
 
 def _uploads() -> _State:
@@ -130,8 +130,8 @@ def _queue(now: datetime.datetime) -> _State:
 
 def _halted() -> _State:
     """Games that were void or lost too often through no fault of their bots."""
-    keys = [game.key for game in halted_games().order_by()[: MOST_NAMED + 1]]
-    named = ", ".join(keys[:MOST_NAMED]) + (" and others" if keys[MOST_NAMED:] else "")
+    keys = [game.key for game in halted_games().order_by()[: MAX_NAMED + 1]]
+    named = ", ".join(keys[:MAX_NAMED]) + (" and others" if keys[MAX_NAMED:] else "")
     return not keys, named or "none"
 
 

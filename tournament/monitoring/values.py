@@ -38,7 +38,7 @@ from tournament.services.fair_share import of_work
 from workers.jobs import BOTH_UNABLE, Work
 from workers.service.broker import KEEPER, QUEUES
 
-MOST_COUNTED = 100_000
+MAX_COUNTED = 100_000
 """Waiting and halted games are counted up to this number."""
 
 EVENTS = (
@@ -103,7 +103,7 @@ def _games() -> Iterator[Metric]:
 
 
 def _count_some(games: QuerySet[Game]) -> int:
-    return games.order_by()[:MOST_COUNTED].count()
+    return games.order_by()[:MAX_COUNTED].count()
 
 
 def halted_games() -> QuerySet[Game]:

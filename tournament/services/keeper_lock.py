@@ -17,7 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 NUMBER = 0x64756172656E61
 """The number of the advisory lock in PostgreSQL: "duarena"."""
-PAUSE_S = 1.0
+PAUSE_SECONDS = 1.0
 _SILENCE = (
     "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;"
     " SET tcp_user_timeout = 20000"
@@ -43,7 +43,7 @@ class KeeperLock:
             if why != told:
                 log.warning("%s", why)
                 told = why
-            time.sleep(PAUSE_S)
+            time.sleep(PAUSE_SECONDS)
 
     def _why_not(self) -> str:
         """Try to take the lock; returns why it is not taken, empty if it is."""

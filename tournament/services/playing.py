@@ -34,11 +34,11 @@ from tournament.services.work.searches import end_searches
 
 TIMES_MS = (500, 2_000, 5_000)
 """The choices for each move of the bot."""
-MOST_OPEN = 10
+MAX_OPEN = 10
 """Games of a person that are not over."""
 GUEST_GAMES = 24
 """Games that visitors of one network without accounts begin on one day."""
-MOST_KEPT = 1_000
+MAX_KEPT = 1_000
 """Games of a person; each new one deletes the oldest that is over."""
 
 
@@ -88,8 +88,8 @@ def start(
     with transaction.atomic():
         if user is not None:
             lock_row(User.objects.all(), user.pk)
-        if open_games(person).count() >= MOST_OPEN:
-            raise TooManyOpen(f"You have {MOST_OPEN} games that are not over: end one first.")
+        if open_games(person).count() >= MAX_OPEN:
+            raise TooManyOpen(f"You have {MAX_OPEN} games that are not over: end one first.")
         game = PersonGame(
             ladder_id=ladder, version=version, person=user, is_white=is_white, ms=ms, started_at=now
         )
@@ -100,7 +100,7 @@ def start(
         game.save(force_insert=True)
         _go_on(game, history_of(game), now)
         games = games_of(person).values_list("pk", flat=True)
-        games_of(person).filter(pk__in=list(games[MOST_KEPT:]), ended_at__isnull=False).delete()
+        games_of(person).filter(pk__in=list(games[MAX_KEPT:]), ended_at__isnull=False).delete()
     return game
 
 

@@ -35,7 +35,7 @@ from tournament.models.searches import ANALYSES
 
 CHUNK = 500
 """Rows of one transaction."""
-BUDGET_S = 0.5
+BUDGET_SECONDS = 0.5
 """The time after which a call begins no further chunk."""
 ATTEMPTS = datetime.timedelta(days=7)
 """The time an attempt is kept after it was taken. A report that comes later counts as foreign."""
@@ -53,7 +53,7 @@ REVOKED_TOKENS = datetime.timedelta(days=90)
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 
 
-def prune(now: datetime.datetime, budget_s: float = BUDGET_S) -> Counter[str]:
+def prune(now: datetime.datetime, budget_s: float = BUDGET_SECONDS) -> Counter[str]:
     """Delete what is due, as much as the time permits; returns the number of rows by kind."""
     begun, deleted = time.monotonic(), Counter[str]()
     waiting = dict(KINDS)

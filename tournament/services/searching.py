@@ -25,16 +25,16 @@ from workers.jobs import Work
 DAY = datetime.timedelta(days=1)
 SECONDS = (1, 3, 10)
 """The choices for a position."""
-MOST_MS = 10_000
+MAX_MS = 10_000
 """The most milliseconds for one position."""
-MOST_SECONDS = 600
+MAX_SECONDS = 600
 """The most seconds of one search."""
 COST = 10.0
 """The part of a user's allowance that a search or a game costs: 24 at once, and one every five seconds
 from then on."""
 GUEST_MS, GUEST_SECONDS = 3_000, 60
 """The limits of a visitor without an account: for one position, and on one day."""
-MOST_GUESTS = 20
+MAX_GUESTS = 20
 """Open searches of visitors without accounts."""
 HOUR = datetime.timedelta(hours=1)
 GUESTS_SECONDS = 600
@@ -178,9 +178,9 @@ def check_user(user: User, now: datetime.datetime) -> None:
 
 
 def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: datetime.datetime) -> None:
-    if positions * ms > MOST_SECONDS * 1_000 or ms > MOST_MS:
+    if positions * ms > MAX_SECONDS * 1_000 or ms > MAX_MS:
         raise SearchRefused(
-            f"A search takes at most {MOST_SECONDS} seconds, and {MOST_MS // 1_000} for a position."
+            f"A search takes at most {MAX_SECONDS} seconds, and {MAX_MS // 1_000} for a position."
         )
     if user is not None:
         check_user(user, now)
@@ -194,7 +194,7 @@ def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: d
 def check_guests(asker: str = "") -> None:
     """Check that not too many other visitors without accounts wait; raises ``SearchRefused``."""
     others = BotSearch.objects.filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
-    if others.count() >= MOST_GUESTS:
+    if others.count() >= MAX_GUESTS:
         raise SearchRefused("Many visitors ask at this time: try again in a minute, or log in.")
 
 

@@ -22,7 +22,7 @@ import { request, send } from "./send.js";
  * @property {string} match_ending
  */
 
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 const THINK_MS = 500; // Random's answer comes after so long, so that one sees both moves
 
 const root = document.getElementById("analysis");
@@ -92,7 +92,7 @@ function fetched(line) {
   const query = queryOf(line);
   let values = state.known.get(query);
   if (!values) {
-    if (state.known.size >= MOST_KEPT) state.known.delete(state.known.keys().next().value ?? "");
+    if (state.known.size >= MAX_KEPT) state.known.delete(state.known.keys().next().value ?? "");
     values = request(`${root.dataset.address}?${query}`).then(async (answer) => {
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.error);

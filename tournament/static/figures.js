@@ -7,7 +7,7 @@
  * @typedef {{ number: number, points: Point[] }} Version
  */
 
-const LEAST_S = 60; // of a time axis
+const LEAST_SECONDS = 60; // of a time axis
 
 /** @param {Point} point */
 export const ratingOf = ([, mu, sigma]) => mu - 3 * sigma;
@@ -47,7 +47,7 @@ export function pointAt(versions, time) {
  */
 export function timeRange(times, first, last) {
   const [low, high] = times.length === 1 ? [times[0], times[0]] : [first, last];
-  const more = Math.max(0, LEAST_S - (high - low)) / 2;
+  const more = Math.max(0, LEAST_SECONDS - (high - low)) / 2;
   return [low - more, high + more];
 }
 

@@ -8,7 +8,7 @@
 
 /** @type {Record<string, [number, number]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const MOST_NAMED = 8; // cells that a refusal names
+const MAX_NAMED = 8; // cells that a refusal names
 const CLICK_MS = 700; // a click after a pointer's release is the same act
 
 /**
@@ -189,7 +189,7 @@ export class MoveEntry {
   #refuse(part) {
     if (!this.#entered.moves.length) return; // whoever shows the position knows why
     const cells = [...this.#entered.cells()].sort();
-    const named = cells.length <= MOST_NAMED ? ` (${cells.join(", ")})` : "";
+    const named = cells.length <= MAX_NAMED ? ` (${cells.join(", ")})` : "";
     const wanted = cells.length ? `a cell with a dashed ring${named}` : this.#wanted();
     const entered = this.#inWords();
     const why = !part ? "That is no cell." : entered ? `No legal move goes on from ${entered} with ${part}.` : `No legal move begins with ${part}.`;

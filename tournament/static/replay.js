@@ -14,7 +14,7 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
 const POINT_KEYS = { n: 1, p: -1 };
 const SAY_MS = 300;
 const AHEAD = [1, -1, 2, 3];
-const MOST_CACHED = 200;
+const MAX_CACHED = 200;
 
 /** @type {Map<string, Promise<string>>} */
 const fragments = new Map(); // address -> promise of the fragment's HTML
@@ -51,7 +51,7 @@ const follows = (ply, line) => isLive() && ply === last() && !line;
 function fragment(url) {
   let answer = fragments.get(url);
   if (!answer) {
-    if (fragments.size >= MOST_CACHED) fragments.delete(/** @type {string} */ (fragments.keys().next().value));
+    if (fragments.size >= MAX_CACHED) fragments.delete(/** @type {string} */ (fragments.keys().next().value));
     answer = send(url);
     answer.catch(() => fragments.delete(url));
     fragments.set(url, answer);

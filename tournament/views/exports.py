@@ -15,7 +15,7 @@ from django.urls import reverse
 from tournament.views.games.downloads import attached
 from tournament.views.paging import Page
 
-MOST_EXPORTED = 1000
+MAX_EXPORTED = 1000
 """Rows of one file of a long list; its header ``Link`` names the address of the next part."""
 _CSV_TYPE = "text/csv; charset=utf-8"
 

@@ -26,7 +26,7 @@ from tournament.models import Bot, FeedEntry, Ladder, Tournament, User
 from tournament.models.feeds import feed_of
 from tournament.sentences import isolate
 
-MOST_ENTRIES = 50
+MAX_ENTRIES = 50
 FOUNDED = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 """The date of the tag: URIs (RFC 4151), and of a feed without entries."""
 
@@ -77,7 +77,7 @@ class _SubjectFeed(Feed):  # type: ignore[type-arg]
         return _tag(f"feeds/{feed_of(subject)}")
 
     def items(self, subject: models.Model) -> list[FeedEntry]:
-        return list(access.public_entries(FeedEntry.objects.of(subject))[:MOST_ENTRIES])
+        return list(access.public_entries(FeedEntry.objects.of(subject))[:MAX_ENTRIES])
 
     def item_title(self, entry: models.Model) -> str:
         return str(entry)

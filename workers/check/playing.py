@@ -57,7 +57,7 @@ SHORT_CLOCK_MS = 90
 EMPTY_CLOCKS_MS = (20, 1, 0)
 FIRST_MOVE_MS = 1500
 KEPT_CLOCK_MS = 1000
-MOST_OF_CLOCK = 0.8
+MAX_OF_CLOCK = 0.8
 """A move that takes more of a clock without increments loses the game with the next one."""
 LATE_MOVES = (20, 30, 39, 40, 41, 50, 60, 61, 80, 100)
 """The numbers of a player's moves at which its use of the clock is looked at."""
@@ -138,7 +138,7 @@ def _keeps_time(process: CheckedProcess, situation: Situation, number: int) -> N
     for _ in range(LATE_TIMES):
         answer = process.search(situation, go, KEPT_CLOCK_MS / 1000 + GRACE_SECONDS, exactly=True)
         used_ms = answer.charge.used_ns // NS_PER_MS
-        if used_ms <= MOST_OF_CLOCK * KEPT_CLOCK_MS or not _is_measured(process):
+        if used_ms <= MAX_OF_CLOCK * KEPT_CLOCK_MS or not _is_measured(process):
             return
     raise CheckFailed(
         f"to '{format_message(go)}' move {number} of a game took {used_ms} ms, {LATE_TIMES} times in a row: "

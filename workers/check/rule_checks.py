@@ -18,10 +18,10 @@ from workers.check.protocol_checks import ANSWER_SECONDS
 from workers.check.situations import Situation, parse_situation, start_of
 
 QUICK_SEARCH = Go(movetime_ms=20, nodes=20, depth=1)
-MOST_MOVES = 400
-MOST_SECONDS = 8.0
+MAX_MOVES = 400
+MAX_SECONDS = 8.0
 """The check ends after this time on each ladder; a slow engine is asked for fewer moves."""
-MOST_SHARE = 0.1
+MAX_SHARE = 0.1
 """The most of the remaining time of the whole check for one ladder."""
 FOLLOWED_PLIES = 6
 """How many moves are played from a hard position."""
@@ -35,9 +35,9 @@ _SEED = 2027
 def knows_rare_rules(engine: CheckedEngine, game: Variant) -> None:
     """The engine is asked at each position of the lines; answers of ``resign`` are accepted."""
     process = engine.begin_game(game)
-    end = time.monotonic() + min(MOST_SECONDS, MOST_SHARE * engine.budget.seconds_left)
+    end = time.monotonic() + min(MAX_SECONDS, MAX_SHARE * engine.budget.seconds_left)
     for number, situation in enumerate(_situations(game)):
-        if number == MOST_MOVES or time.monotonic() > end:
+        if number == MAX_MOVES or time.monotonic() > end:
             return
         process.search(situation, QUICK_SEARCH, ANSWER_SECONDS)
 
@@ -47,7 +47,7 @@ def _situations(game: Variant) -> Iterator[Situation]:
     starts = [parse_situation(game, text) for text in HARD_POSITIONS.get(game.code, ())]
     yield from starts
     lines = [_line(start, FOLLOWED_PLIES, seed) for seed in range(2) for start in starts]
-    lines += [_line(start_of(game), GAME_PLIES, seed) for seed in range(2, MOST_MOVES)]
+    lines += [_line(start_of(game), GAME_PLIES, seed) for seed in range(2, MAX_MOVES)]
     for line in lines:
         yield from line
 

@@ -28,14 +28,14 @@ CONTENDED_NS: Final = 1_000_000
 UNCOUNTED_NS: Final = 500_000
 UNCOUNTED_PART: Final = 100
 """Less than this time or part of a move is the work of the worker, which shares the core: not counted."""
-MOST_WITHHELD_NS: Final = 10_000_000_000
+MAX_WITHHELD_NS: Final = 10_000_000_000
 """The most time withheld that counts for one move."""
 RECHECK_NS: Final = 2_000_000
 """The interval of checks after the flag would have fallen by wall time."""
 LAST_WAIT_NS: Final = 20_000_000
 """How long an engine may still run before its flag falls, where only waits that are over are counted.
 
-Longer while it waits for its core since then, at most ``MOST_WITHHELD_NS``.
+Longer while it waits for its core since then, at most ``MAX_WITHHELD_NS``.
 """
 NEVER_NS: Final = 1 << 62
 PERIOD_NS: Final = 10_000_000_000
@@ -136,7 +136,7 @@ class FairClock:
         if self._fell_ns == NEVER_NS:
             self._fell_ns, self._last_waits = now_ns, waits
         left_ns = self._fell_ns + LAST_WAIT_NS - now_ns
-        if left_ns > 0 or now_ns >= self._fell_ns + MOST_WITHHELD_NS:
+        if left_ns > 0 or now_ns >= self._fell_ns + MAX_WITHHELD_NS:
             return left_ns
         return RECHECK_NS if self._last_waits & waits else left_ns
 
@@ -173,7 +173,7 @@ class FairClock:
         if withheld_ns < max(UNCOUNTED_NS, wall_ns // UNCOUNTED_PART):
             withheld_ns = 0
         cpu_ns = self._turn_cpu_ns() if withheld_ns else 0
-        return Charge(wall_ns, withheld_ns, cpu_ns, MOST_WITHHELD_NS, self._counter.is_proof)
+        return Charge(wall_ns, withheld_ns, cpu_ns, MAX_WITHHELD_NS, self._counter.is_proof)
 
 
 def _next_sample_ns() -> int:

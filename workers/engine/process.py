@@ -36,7 +36,7 @@ A shorter one is hardly slowed down by them: an engine that wakes up gets the co
 """
 WAIT_NS = 100_000_000
 """The longest time of a wait before ``on_wait`` is called."""
-MOST_EVENTS = 4
+MAX_EVENTS = 4
 """The most events at once: an engine's input, output and standard error, and its exit."""
 
 
@@ -131,7 +131,7 @@ class EngineProcess:
         seconds = self._next_wait(deadline_ns, lambda: "it did not read what was sent to it")
         self._poll.register(self._in, select.EPOLLOUT)
         try:
-            ready = self._wait(seconds, MOST_EVENTS)
+            ready = self._wait(seconds, MAX_EVENTS)
         finally:
             self._poll.unregister(self._in)
         self._read_ready([event for event in ready if event[0] != self._in])
@@ -160,7 +160,7 @@ class EngineProcess:
             if not until_exit and time.monotonic_ns() >= self._closed_ns + CLOSED_NS:
                 raise EnginePipeClosed(f"it closed its {self._closed}")
             seconds = self._next_wait(deadline_ns, self.output.describe_move)
-            self._read_ready(self._wait(seconds, MOST_EVENTS))
+            self._read_ready(self._wait(seconds, MAX_EVENTS))
         return self.output.lines.popleft()
 
     def read_lines(self, deadline_ns: int) -> list[bytes]:
@@ -173,10 +173,10 @@ class EngineProcess:
 
         Never waits. Does not raise ``EngineExited``, because output before the end comes first.
         """
-        ready = self._wait(0, MOST_EVENTS)
+        ready = self._wait(0, MAX_EVENTS)
         while ready and not self._is_only_the_exit(ready):
             self._read_ready(ready)
-            ready = self._wait(0, MOST_EVENTS)
+            ready = self._wait(0, MAX_EVENTS)
         return bool(self.output.lines or self.output.unfinished)
 
     def begin_game(self) -> None:

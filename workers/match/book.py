@@ -16,7 +16,7 @@ from engines.rules.registry import Variant, find_game
 from workers.game.openings import OpeningError, iter_openings
 from workers.match.options.options import MatchOptionError, MatchTerms, Order
 
-MOST_WARNINGS = 10
+MAX_WARNINGS = 10
 KEPT_OPENINGS = 1_000
 """More than the pairs that are played at a time: a pair that is returned needs its opening again."""
 
@@ -55,10 +55,10 @@ def make_books(terms: MatchTerms) -> dict[str, Book]:
         return {code: _drawn_book(find_game(code), terms) for code in terms.ladders}
     bad: dict[str, None] = {}
     books = {code: _file_book(find_game(code), terms, bad) for code in terms.ladders}
-    for sentence in islice(bad, MOST_WARNINGS):
+    for sentence in islice(bad, MAX_WARNINGS):
         complain(f"warning: -openings: left out: {sentence}")
-    if len(bad) > MOST_WARNINGS:
-        complain(f"warning: -openings: left out: {len(bad) - MOST_WARNINGS} more games")
+    if len(bad) > MAX_WARNINGS:
+        complain(f"warning: -openings: left out: {len(bad) - MAX_WARNINGS} more games")
     return books
 
 

@@ -28,7 +28,7 @@ from workers.match.slots.pool import SlotPool, SlotProcess
 
 TICK_SECONDS = 0.2
 """The longest time until a signal is noticed."""
-MOST_FAILED_STARTS = 10
+MAX_FAILED_STARTS = 10
 """An engine that fails so often in a row before its first move ends the match."""
 ABORT_SECONDS = 3.0
 """Slots that have not aborted their games after this time are killed."""
@@ -200,8 +200,8 @@ class Director:
         self.game_logs.write(played)
         if withdrawn is not None:
             self.report.notice("withdrawn", f"{withdrawn} is withdrawn after forfeits in a row")
-        if result.culprit and self.ledger.failed_starts[result.culprit] >= MOST_FAILED_STARTS:
-            why = f"{result.culprit} failed {MOST_FAILED_STARTS} times in a row before its first move"
+        if result.culprit and self.ledger.failed_starts[result.culprit] >= MAX_FAILED_STARTS:
+            why = f"{result.culprit} failed {MAX_FAILED_STARTS} times in a row before its first move"
             self._fail(MatchEnding.FAULT, f"the match ends: {why}")
         if self.options.ends_match(result.termination):
             why = f"{result.culprit} is at fault, and -recover is off"

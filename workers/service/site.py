@@ -32,7 +32,7 @@ from workers.bundles.bundle_site import (
     strange_site,
 )
 from workers.jobs import (
-    MOST_HELD,
+    MAX_HELD,
     Admission,
     Ask,
     Batch,
@@ -53,7 +53,7 @@ WORK_PATH, WORKERS_PATH = "/api/work/", "/api/workers/"
 TIMEOUT_SECONDS = 20.0
 """The longest time without receiving a byte."""
 MAX_ANSWER_BYTES = 8_000_000
-MOST_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """Of the reports in one post; a longer report is posted alone."""
 GATHER_SECONDS = 1.0
 """The shortest time between two posts of a slot, unless the site says how often it wants the moves of a
@@ -318,7 +318,7 @@ class Sender:
             if parcel.path is None:
                 return "reports cannot be kept on disk"
         size = sum(parcel.size for parcel in self._parcels)
-        if size > self._most_bytes or len(self._parcels) > MOST_HELD:
+        if size > self._most_bytes or len(self._parcels) > MAX_HELD:
             return "too many reports wait for the site"
         return ""
 
@@ -367,7 +367,7 @@ class Sender:
             job, some, length = self._reports[0][0], list[GameReport](), 0
             while self._reports and self._reports[0][0] == job:
                 length += _length(self._reports[0][1])
-                if some and length > MOST_CHARACTERS:
+                if some and length > MAX_CHARACTERS:
                     break
                 some.append(self._reports.popleft()[1])
             self._keep(Parcel(job, tuple(some)))

@@ -9,9 +9,9 @@ import ctypes
 import enum
 import mmap
 
-from workers.jobs import MOST_SLOTS
+from workers.jobs import MAX_SLOTS
 
-MOST_BYTES = 512
+MAX_BYTES = 512
 """The longest text about a slot, in UTF-8."""
 
 
@@ -27,7 +27,7 @@ class _Slot(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("state", "games", "voids", "plies")),
-        ("trouble", ctypes.c_char * MOST_BYTES),
+        ("trouble", ctypes.c_char * MAX_BYTES),
     )
 
 
@@ -36,7 +36,7 @@ class _Worker(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("is_stopping", "barred_at", "admissions")),
-        ("slots", _Slot * MOST_SLOTS),
+        ("slots", _Slot * MAX_SLOTS),
     )
 
 
@@ -87,7 +87,7 @@ class Slots:
 
     def set_trouble(self, slot: int, why: str) -> None:
         """Note why a slot cannot play; "" if it can."""
-        self._worker.slots[slot].trouble = why.encode()[:MOST_BYTES]
+        self._worker.slots[slot].trouble = why.encode()[:MAX_BYTES]
 
     @property
     def trouble(self) -> str:

@@ -29,7 +29,7 @@ from engines.sdk import BotTurn, Session
 ALL_BOTS = [*SAMPLE_BOTS, SampleBot("mcts_bot", "MCTS", "", tuple(GAMES))]
 BOTS = [bot.module for bot in ALL_BOTS]
 ROOT = Path(engines.__file__).parents[1]
-DEADLINE_S = 120
+DEADLINE_SECONDS = 120
 
 
 def chooser(module: str) -> Callable[[BotTurn], str]:
@@ -51,7 +51,7 @@ def converse(module: str, lines: Sequence[str]) -> list[str]:
         yield from lines
         for line in lines:
             if line.startswith("go"):
-                assert answers.acquire(timeout=DEADLINE_S)
+                assert answers.acquire(timeout=DEADLINE_SECONDS)
 
     Session(chooser(module), module, "", list(GAMES.values()), (), None, say).serve(feed())
     return said
@@ -133,7 +133,7 @@ def test_a_bot_runs_as_a_loose_file_far_from_the_package(bot: SampleBot, tmp_pat
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=DEADLINE_SECONDS,
         check=True,
     )
     said = done.stdout.splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.bots import pace
-from engines.bots.pace import FIRST_STALL_S, SearchPace
+from engines.bots.pace import FIRST_STALL_SECONDS, SearchPace
 from engines.protocol import Go
 from engines.rules.registry import GAMES
 from engines.sdk import turn as sdk_turn
@@ -53,7 +53,7 @@ def begun(watch: Watch, seconds: float, **limits: int) -> SearchPace:
 
 def test_a_time_for_the_move_is_used_but_for_the_reserve(watch: Watch) -> None:
     used = seconds_used(SearchPace(), watch, turn_of(Go(movetime_ms=100)))
-    assert used == pytest.approx(0.090 - FIRST_STALL_S, abs=0.004)
+    assert used == pytest.approx(0.090 - FIRST_STALL_SECONDS, abs=0.004)
 
 
 def test_a_machine_that_kept_us_waiting_is_given_more_the_next_time(watch: Watch) -> None:
@@ -88,5 +88,5 @@ def test_on_a_clock_no_deeper_search_is_begun_after_half_the_time(watch: Watch) 
 
 
 def test_with_a_time_for_the_move_a_deeper_search_is_begun_to_the_last(watch: Watch) -> None:
-    pace = begun(watch, 0.1 - FIRST_STALL_S, movetime_ms=100)
+    pace = begun(watch, 0.1 - FIRST_STALL_SECONDS, movetime_ms=100)
     assert pace.may_begin()

@@ -14,7 +14,7 @@ from tests.literal.hexagon import format_rows
 from tests.support.positions import DRAW
 
 COUNTS = {"duovallis": 1, "dualma": 12, "dogon-kulei": 2, "dogon-gagara": 2, "duploline": 12}
-MOST_PLAYED = 20
+MAX_PLAYED = 20
 DIFFERENT_FIRST_MOVES = {"duovallis": 6, "dualma": 312, "dogon-kulei": 4, "dogon-gagara": 6, "duploline": 12}
 """By Burnside's lemma: (60·59 + 3·8·7 + 3·4·3) / 12 in DuAlma, 2 · (37 + 5 + 3·7 + 3·3) / 12 in DuploLine."""
 
@@ -57,7 +57,7 @@ def test_a_turned_position_has_the_turned_moves_and_the_same_outcome(code: str, 
     tokens = list(position.legal_moves())
     assert sorted(map(symmetry.turn, tokens)) == sorted(other.legal_moves())
     assert [symmetry.turn_back(symmetry.turn(token)) for token in tokens] == tokens
-    for token in rng.sample(tokens, min(len(tokens), MOST_PLAYED)):
+    for token in rng.sample(tokens, min(len(tokens), MAX_PLAYED)):
         after, other_after = position.play(token), other.play(symmetry.turn(token))
         assert str(turned(after, symmetry)) == str(other_after)
         assert after.outcome() == other_after.outcome()

@@ -15,7 +15,7 @@ from tests.support.literal_tasks import literal_solve
 
 EVERY = 10
 """Plies between the positions of a random game that are solved twice."""
-MOST_CHOICES = 100
+MAX_CHOICES = 100
 """More would take the literal rules minutes."""
 
 #     a  b  c  d  e  f        The last of f1+ makes b2 two; then c2, d2, e2 and f2 hold
@@ -79,7 +79,7 @@ def test_it_agrees_with_the_literal_rules_in_random_games(code: str, seed: int) 
     for ply in range(100):
         if not (number := position.count_moves()):
             break
-        if ply % EVERY == seed and number <= MOST_CHOICES:
+        if ply % EVERY == seed and number <= MAX_CHOICES:
             for kind in Kind:
                 expected = literal_solve(kind, LITERAL[code].parse(str(position)))
                 assert set(Solver().solve(kind, position)) == expected, (kind, str(position))

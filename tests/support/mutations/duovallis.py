@@ -40,10 +40,10 @@ DUOVALLIS = breaking(
         "        back = [hole for hole in BACK[self.side] if self.may_start(hole) and self.sow(hole) is not None]\n": {
             "an endless sowing bars the front row": "        back = [hole for hole in BACK[self.side] if self.may_start(hole)]\n        if back:\n            return [hole for hole in back if self.sow(hole) is not None]\n"
         },
-        "MOST_LAPS = 10_000": {
-            "a sowing has at most 9,999 laps": "MOST_LAPS = 9_999",
-            "a sowing has at most 100 laps": "MOST_LAPS = 100",
-            "a sowing may have 10,001 laps": "MOST_LAPS = 10_001",
+        "MAX_LAPS = 10_000": {
+            "a sowing has at most 9,999 laps": "MAX_LAPS = 9_999",
+            "a sowing has at most 100 laps": "MAX_LAPS = 100",
+            "a sowing may have 10,001 laps": "MAX_LAPS = 10_001",
         },
         "[opponent] * stones[at][opponent] + [mover] * stones[at][mover]": {
             "the mover's colour is sown first": "[mover] * stones[at][mover] + [opponent] * stones[at][opponent]"

@@ -100,7 +100,7 @@ def test_a_hostile_archive_is_refused_with_a_sentence_and_leaves_nothing(
     name: str, token: str, settings: Settings
 ) -> None:
     answer = answer_of(upload(token, HOSTILE[name].make()), 400 if name == "an empty file" else 422)
-    assert Allowance.objects.get().left >= tokens.MOST_ALLOWED - tokens.REQUEST_COST
+    assert Allowance.objects.get().left >= tokens.MAX_ALLOWED - tokens.REQUEST_COST
     assert answer["error"].isprintable()
     assert not BotVersion.objects.exists()
     assert not settings.BUNDLES.exists()
@@ -271,13 +271,13 @@ def test_a_clock_set_back_does_not_change_the_allowance(ada: User) -> None:
     now = timezone.now()
     spend(ada, 200, now)
     spend(ada, 1, now - timedelta(days=1))
-    assert Allowance.objects.get(user=ada).left == tokens.MOST_ALLOWED - 201
+    assert Allowance.objects.get(user=ada).left == tokens.MAX_ALLOWED - 201
 
 
 def test_the_answer_to_too_many_requests_states_when_to_try_again(
     token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens, "MOST_ALLOWED", 0.5)
+    monkeypatch.setattr(tokens, "MAX_ALLOWED", 0.5)
     response = ask("/api/", token)
     assert "try again in" in answer_of(response, 429)["error"]
     assert int(response["Retry-After"]) >= 1

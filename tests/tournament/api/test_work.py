@@ -96,7 +96,7 @@ def test_another_run_a_lost_worker_and_other_work_are_refused(worker: DoorWorker
 def test_no_slot_gets_work_while_too_many_reports_wait(
     worker: DoorWorker, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work_views, "MOST_WAITING", 1)
+    monkeypatch.setattr(work_views, "MAX_WAITING", 1)
     first, second = reports(batch)
     worker.post(batch.job, reports=(first,))
     make_tournament(ladders=["dogon-kulei"], name="more")

@@ -33,8 +33,8 @@ def printed(monkeypatch: pytest.MonkeyPatch, *looks: list[str] | OperationalErro
 
     instance: Any = SimpleNamespace(supervisor=supervisor)
     output = io.StringIO()
-    monkeypatch.setattr(up, "LOOK_S", 0.0)
-    monkeypatch.setattr("tournament.embedded.console.PLAIN_EVERY_S", 0.0)
+    monkeypatch.setattr(up, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("tournament.embedded.console.PLAIN_EVERY_SECONDS", 0.0)
     up.watch(instance, Console(output), notices)
     return output.getvalue().splitlines()
 

@@ -18,7 +18,7 @@ from tests.tournament.embedded.test_database import open_site
 
 pytestmark = pytest.mark.thorough
 LADDERS = 5
-MOST_KINDS = 100
+MAX_KINDS = 100
 """The pages are more than the kinds of pages."""
 CONTENT = {
     "games": "SELECT key, replace(state, 'claimed', 'waiting'), result, termination, plies, sequence"
@@ -143,7 +143,7 @@ def test_a_site_of_an_earlier_release_is_upgraded_whole_and_goes_on(site: SiteDa
     assert site.run(REPLAY) == f"0 {len(done)}\n"
     assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS
     pages, records = map(int, site.run(CRAWL).split())
-    assert pages > MOST_KINDS
+    assert pages > MAX_KINDS
     assert records
     assert site.run(GO_ON) == "finished True\n0 0\n"
     assert site.manage("rebuild_ratings").count("nothing changed") == LADDERS

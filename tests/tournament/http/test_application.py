@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path, re_path, reverse
 from pytest_django import Settings
 
-from tests.support.exchanges import LIMIT_S, Exchange, get, in_loop, run, until
+from tests.support.exchanges import LIMIT_SECONDS, Exchange, get, in_loop, run, until
 from tournament.addresses import counted_address, plain_address
 from tournament.http import application as module
 from tournament.http.application import Application
@@ -98,7 +98,7 @@ def test_a_chunked_body_over_the_limit_is_dropped(application: Application) -> N
 def test_a_body_that_takes_too_long_is_refused(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    monkeypatch.setattr(module, "GRACE_SECONDS", 0.0)
     exchange = Exchange("POST /form/", content_length="900").body(b"x", more=True)
     run(application, exchange)
     assert (exchange.status, exchange.headers[b"Connection"]) == (408, b"close")
@@ -172,13 +172,13 @@ async def test_no_more_requests_than_threads_are_answered_at_a_time(application:
 async def test_the_health_check_answers_although_the_database_does_not(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "HEALTH_S", 0.05)
+    monkeypatch.setattr(module, "HEALTH_SECONDS", 0.05)
     for _ in range(2):  # the second one finds its thread occupied
         check = get("/healthz?slow")
-        await asyncio.wait_for(check.begin(application), LIMIT_S)
+        await asyncio.wait_for(check.begin(application), LIMIT_SECONDS)
         assert (check.status, check.sent[:27]) == (503, b"database: it has not answer")
     may_end.set()
-    monkeypatch.setattr(module, "HEALTH_S", LIMIT_S)
+    monkeypatch.setattr(module, "HEALTH_SECONDS", LIMIT_SECONDS)
     check = get("/healthz")
     await check.begin(application)
     assert check.status == 200
@@ -271,7 +271,7 @@ def test_without_a_proxy_the_scheme_is_that_of_the_site_s_address(
 def test_every_response_is_logged(
     application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    monkeypatch.setattr(module, "GRACE_SECONDS", 0.0)
     page = get('/page/?a="b"', user_agent="A")
     run(application, page, Exchange("POST /form/", content_length="900").body(b"x", more=True))
     lines = sorted(record.getMessage() for record in caplog.records if record.name == "tournament.access")
@@ -283,7 +283,7 @@ def test_every_response_is_logged(
 def test_requests_of_workers_are_logged_only_if_they_fail(
     application: Application, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "GRACE_S", 0.0)
+    monkeypatch.setattr(module, "GRACE_SECONDS", 0.0)
     for address in ("/api/work/", "/api/workers/", "/api/bundles/"):
         run(application, get(address))
     run(application, Exchange("POST /api/work/", content_length="900").body(b"x", more=True))

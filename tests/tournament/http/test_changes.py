@@ -15,7 +15,7 @@ from tests.support.exchanges import in_loop, until
 from tournament import queues
 from tournament.embedded.processes.redis_server import broker_url
 from tournament.http import changes as module
-from tournament.http.changes import MOST_TOPICS, Changes
+from tournament.http.changes import MAX_TOPICS, Changes
 from workers.service.broker import open_redis
 
 NOWHERE = "redis://127.0.0.1:1/0"
@@ -23,8 +23,8 @@ NOWHERE = "redis://127.0.0.1:1/0"
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AWAY_S", 0.01)
-    monkeypatch.setattr(module, "TELL_S", 0.05)
+    monkeypatch.setattr(module, "AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(module, "TELL_SECONDS", 0.05)
 
 
 @asynccontextmanager
@@ -85,16 +85,16 @@ async def test_everything_counts_as_changed_while_redis_is_away_and_when_it_come
 
 @in_loop
 async def test_hostile_messages_do_nothing(real_redis: redis.Redis) -> None:
-    many = " ".join(map(str, range(2 * MOST_TOPICS)))
+    many = " ".join(map(str, range(2 * MAX_TOPICS)))
     async with listening() as changes:
         await heard(changes, real_redis, "one")
         for message in (b"\xff\xfe \x00 \xc3", b"", b"x" * 40_000_000, b"x" * 20_000_000, many):
             real_redis.publish(queues.CHANGES, message)
             await heard(changes, real_redis, "one")
-        assert len(changes._last) <= MOST_TOPICS
+        assert len(changes._last) <= MAX_TOPICS
         assert max(map(len, changes._last)) <= module.TOPIC_CHARACTERS
         await heard(changes, real_redis, *many.split())
-        assert len(changes._last) <= MOST_TOPICS
+        assert len(changes._last) <= MAX_TOPICS
 
 
 @in_loop

@@ -100,7 +100,7 @@ def test_a_record_keeper_does_not_begin_without_the_lock_while_the_database_is_a
         return answer
 
     monkeypatch.setattr(KeeperLock, "try_to_take", try_to_take)
-    monkeypatch.setattr(keeper_lock, "PAUSE_S", 0.0)
+    monkeypatch.setattr(keeper_lock, "PAUSE_SECONDS", 0.0)
     KeeperLock().take()
     assert next(answers, None) is None
     assert [record.message.partition(":")[0] for record in caplog.records] == [

@@ -169,7 +169,7 @@ def test_names_are_shown_as_they_are_spelled(version: BotVersion) -> None:
 
 
 def test_open_games_are_limited(version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "MOST_OPEN", 1)
+    monkeypatch.setattr(playing, "MAX_OPEN", 1)
     begun(version, person)
     with pytest.raises(TooManyOpen, match="not over"):
         begun(version, person)
@@ -185,7 +185,7 @@ def test_all_open_games_are_listed_and_counted(version: BotVersion, person: User
     client = Client()
     client.force_login(person)
     assert "Your open games" not in client.get("/play/").content.decode()
-    games = [begun(version, person, is_white=at % 2 == 0) for at in range(playing.MOST_OPEN)]
+    games = [begun(version, person, is_white=at % 2 == 0) for at in range(playing.MAX_OPEN)]
     over = resign(games.pop(), timezone.now())
     answer(games[1])
     for address in ("/", "/play/", "/account/"):
@@ -404,7 +404,7 @@ def first_reply(game: PersonGame) -> str:
     ("limit", "sentence"),
     [
         ({"GUEST_MS": 100}, "Without an account a bot has at most 0.1 seconds a move"),
-        ({"MOST_GUESTS": 0}, "Many visitors ask at this time"),
+        ({"MAX_GUESTS": 0}, "Many visitors ask at this time"),
     ],
 )
 def test_guests_are_told_of_their_limits(
@@ -569,7 +569,7 @@ def test_the_form_proposes_what_a_link_names_and_keeps_what_was_refused(
     for bot in (version, other):
         page = Client().get(f"/play/{LADDER}/", {"bot": bot.pk}).content.decode()
         assert re.findall(r'<option value="(\d+)" selected', page) == [str(bot.pk)]
-    monkeypatch.setattr(playing, "MOST_OPEN", 0)
+    monkeypatch.setattr(playing, "MAX_OPEN", 0)
     client = Client()
     client.force_login(person)
     form = {"bot": other.pk, "colour": "black", "ms": "2000"}
@@ -580,7 +580,7 @@ def test_the_form_proposes_what_a_link_names_and_keeps_what_was_refused(
 def test_the_document_has_the_limits_of_the_program() -> None:
     page = (settings.ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
     said = " ".join(page.partition("## Games against bots")[2].partition("\n## ")[0].split())
-    assert playing.MOST_OPEN == 10
+    assert playing.MAX_OPEN == 10
     assert searching.GUESTS_SECONDS == 600
     for limit in (
         "up to ten may be open",

@@ -30,5 +30,5 @@ def as_user() -> LogIn:
 @pytest.fixture
 def counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of games in the navigation is known, so that no page counts them."""
-    monkeypatch.setattr(navigation, "KEPT_S", 600)
+    monkeypatch.setattr(navigation, "KEPT_SECONDS", 600)
     navigation.count_playing()

@@ -69,7 +69,7 @@ def test_a_long_list_names_the_address_of_its_next_part(
         make_event("round-robin", versions=bots, name=f"Cup {number}")
     expected = client.get(address).json()[name]
     assert "Link" not in client.get(address).headers
-    monkeypatch.setattr(module, "MOST_EXPORTED", 2)
+    monkeypatch.setattr(module, "MAX_EXPORTED", 2)
     found, part = [], address
     while part:
         answer = client.get(part)

@@ -19,7 +19,7 @@ from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.feeds import PublishedEvent, publish
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule.tournaments import announce, cancel, set_times, start
-from tournament.views.feeds import MOST_ENTRIES
+from tournament.views.feeds import MAX_ENTRIES
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 pytestmark = pytest.mark.django_db
@@ -177,12 +177,12 @@ def test_a_feed_has_the_latest_entries_and_costs_two_queries(
 ) -> None:
     version = validated("Stone Age")
     now = timezone.now()
-    for number in range(MOST_ENTRIES + 5):
+    for number in range(MAX_ENTRIES + 5):
         event = PublishedEvent(f"bots/stone-age/{number}", f"Event {number}", "", (version.bot,))
         publish([event], now + datetime.timedelta(minutes=number))
     with django_assert_num_queries(2):
         found = titles(client, "/bots/stone-age/feed.atom")
-    assert found == [f"Event {number}" for number in reversed(range(5, MOST_ENTRIES + 5))]
+    assert found == [f"Event {number}" for number in reversed(range(5, MAX_ENTRIES + 5))]
 
 
 def test_a_reader_that_has_the_feed_gets_it_only_once_more_after_an_event(client: Client) -> None:

@@ -70,7 +70,7 @@ def test_a_draft_is_followed_by_nobody(site: Site, as_user: LogIn) -> None:
 
 
 def test_a_user_follows_a_limited_number(site: Site, as_user: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follows, "MOST_FOLLOWED", 1)
+    monkeypatch.setattr(follows, "MAX_FOLLOWED", 1)
     client = as_user(site.rival)
     client.post(f"/ladders/{LADDER}/follow/")
     text = client.post("/bots/stone-age/follow/", follow=True).content.decode()

@@ -120,7 +120,7 @@ def test_ladders_cost_the_same_queries_at_any_size(
     django_assert_max_num_queries: DjangoAssertNumQueries,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(navigation, "KEPT_S", 600)
+    monkeypatch.setattr(navigation, "KEPT_SECONDS", 600)
     rate(30)
     page_of(client, "/ladders/dualma/")  # computes the estimate, which is kept
     with django_assert_max_num_queries(9):

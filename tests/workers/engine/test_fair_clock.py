@@ -13,7 +13,7 @@ from workers.engine.fair_clock import (
     CONTENDED_NS,
     LAST_WAIT_NS,
     MARK_NS,
-    MOST_WITHHELD_NS,
+    MAX_WITHHELD_NS,
     NEVER_NS,
     PERIOD_NS,
     RECHECK_NS,
@@ -199,8 +199,8 @@ def test_the_flag_falls_at_a_limit_all_the_same(rig: Rig) -> None:
     rig.begin()
     rig.wait(30_000)
     rig.counter.withheld_ns = 25 * SECOND
-    assert rig.clock.left_ns(-MOST_WITHHELD_NS + 5 * MS) == 5 * MS
-    assert rig.clock.left_ns(-MOST_WITHHELD_NS) == 0
+    assert rig.clock.left_ns(-MAX_WITHHELD_NS + 5 * MS) == 5 * MS
+    assert rig.clock.left_ns(-MAX_WITHHELD_NS) == 0
 
 
 def test_outside_turns_no_deadline_is_deferred(rig: Rig) -> None:
@@ -272,8 +272,8 @@ def test_a_last_wait_has_a_limit(rig: Rig) -> None:
     rig.begin()
     rig.wait(80)
     rig.clock.left_ns(0)
-    rig.wait(MOST_WITHHELD_NS // MS)
-    assert rig.clock.left_ns(-MOST_WITHHELD_NS) <= 0
+    rig.wait(MAX_WITHHELD_NS // MS)
+    assert rig.clock.left_ns(-MAX_WITHHELD_NS) <= 0
 
 
 # The end of a move that is late
@@ -281,7 +281,7 @@ def test_a_last_wait_has_a_limit(rig: Rig) -> None:
 
 def charge(wall_ms: float, withheld_ms: float, cpu_ms: float = 0, *, is_proof: bool = True) -> Charge:
     wall_ns, withheld_ns, cpu_ns = (int(ms * MS) for ms in (wall_ms, withheld_ms, cpu_ms))
-    return Charge(wall_ns, withheld_ns, cpu_ns, MOST_WITHHELD_NS, is_proof)
+    return Charge(wall_ns, withheld_ns, cpu_ns, MAX_WITHHELD_NS, is_proof)
 
 
 @pytest.mark.parametrize(

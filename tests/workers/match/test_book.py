@@ -214,7 +214,7 @@ def test_of_many_bad_games_the_first_are_named(tmp_path: Path, capsys: pytest.Ca
     path.write_text('[Game "dogon-kulei"]\n\n, *\n\n' * 15 + GAMES_OF_A_BOOK)
     make_books(terms_of(openings=Openings(plies=2, file=path)))
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == book.MOST_WARNINGS + 1
+    assert len(lines) == book.MAX_WARNINGS + 1
     assert lines[-1] == "warning: -openings: left out: 5 more games"
 
 

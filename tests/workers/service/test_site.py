@@ -403,7 +403,7 @@ def test_a_slot_takes_the_folders_of_slots_that_the_worker_no_longer_has(tmp_pat
 
 def test_large_reports_are_posted_alone(answers: Answers, sender: Sender) -> None:
     sender.begin(JOBS[0], 30)
-    for number, size in enumerate((10, 10, site.MOST_CHARACTERS, 10)):
+    for number, size in enumerate((10, 10, site.MAX_CHARACTERS, 10)):
         sender.report(report_of(f"attempt-{number}", "x" * size))
     sender._send()
     assert [len(post.reports) for _, post in answers.posts] == [2, 1, 1]

@@ -28,10 +28,10 @@ from workers.sandbox.policy import Policy
 from workers.service import context, self_test, slot, tasks
 from workers.service.site import Sender, SiteDoor, Spool
 from workers.service.slot import Slot, _vetted
-from workers.service.slots import MOST_BYTES, Slots, SlotState
+from workers.service.slots import MAX_BYTES, Slots, SlotState
 
 PACKAGES = [str(Path(inspect.getfile(runner)).parents[2] / name) for name in ("engines", "workers")]
-MOST_FRAMES = 10
+MAX_FRAMES = 10
 EXAM = str(uuid.uuid4())
 TakeTurn = Callable[[], None]
 
@@ -85,7 +85,7 @@ def test_few_functions_lie_between_a_task_and_the_referee(
     with nothing_left(mark):
         tasks.play()
     assert frames[0] == "play"
-    assert len([*frames, "play_game"]) <= MOST_FRAMES, frames
+    assert len([*frames, "play_game"]) <= MAX_FRAMES, frames
 
 
 def test_a_slot_asks_until_there_is_no_work_and_reports_all_games(
@@ -348,9 +348,9 @@ def test_games_plies_and_states_are_counted_over_all_slots() -> None:
 def test_the_trouble_of_the_first_slot_that_has_one_is_known() -> None:
     slots = Slots()
     assert slots.trouble == ""
-    slots.set_trouble(7, "ü" * MOST_BYTES)
+    slots.set_trouble(7, "ü" * MAX_BYTES)
     slots.set_trouble(8, "another")
-    assert slots.trouble == "ü" * (MOST_BYTES // 2)
+    assert slots.trouble == "ü" * (MAX_BYTES // 2)
     slots.set_trouble(7, "")
     assert slots.trouble == "another"
     slots.set_trouble(8, "")

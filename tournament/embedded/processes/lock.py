@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tournament.embedded import StartError
 
-GRACE_S = 5.0
+GRACE_SECONDS = 5.0
 """How long to wait for a supervisor that is stopping, or for the guards of one that was killed."""
 
 
@@ -34,7 +34,7 @@ def instance_lock(data: Path) -> Iterator[int]:
 
 
 def _acquire(descriptor: int, data: Path) -> None:
-    until = time.monotonic() + GRACE_S
+    until = time.monotonic() + GRACE_SECONDS
     while True:
         try:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

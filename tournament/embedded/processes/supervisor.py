@@ -18,17 +18,17 @@ from types import FrameType
 from tournament.embedded import StartError
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 
-READY_S = 600.0
+READY_SECONDS = 600.0
 """A service that is not ready after so long is given up; on a busy machine one needs a minute."""
-PATIENCE_S = 10.0
+PATIENCE_SECONDS = 10.0
 """How long a service may take to stop before it is killed; a worker gives its games back in it."""
-BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
+BACKOFF_SECONDS = (0.0, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Waits before a service that died is restarted; the last one repeats."""
-MOST_FAILURES = 4
+MAX_FAILURES = 4
 """A service that died so often in a row will not start by itself."""
-SETTLED_S = 60.0
+SETTLED_SECONDS = 60.0
 """A service that ran this long starts with the first wait again."""
-PAUSE_S = 0.05
+PAUSE_SECONDS = 0.05
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     def hopeless(self) -> str:
         """A clause about a service that has died again and again soon after its start; else empty."""
         for kept in self._kept:
-            if kept.failures >= MOST_FAILURES:
+            if kept.failures >= MAX_FAILURES:
                 name = kept.process.service.name
                 return f"{name} died {kept.failures} times in a row; {_describe_log(kept.process)}"
         return ""
@@ -73,7 +73,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """Start a service and wait until it is ready. Raises ``StartError``, also after a signal to stop."""
         process = self._launch(service)
         self._kept.append(_Kept(process))
-        deadline = time.monotonic() + READY_S
+        deadline = time.monotonic() + READY_SECONDS
         while not service.ready():
             if self.stopping:
                 raise StartError(f"stopped while {service.name} was starting")
@@ -81,9 +81,9 @@ class Supervisor(AbstractContextManager["Supervisor"]):
                 raise StartError(f"{service.name} ended at once ({code}); {_describe_log(process)}")
             if time.monotonic() > deadline:
                 raise StartError(
-                    f"{service.name} is not ready after {READY_S:.0f} s; {_describe_log(process)}"
+                    f"{service.name} is not ready after {READY_SECONDS:.0f} s; {_describe_log(process)}"
                 )
-            time.sleep(PAUSE_S)
+            time.sleep(PAUSE_SECONDS)
 
     def restart(self, services: Sequence[Service]) -> None:
         """Kill each of these services and start it again, as ``start`` does, in their order."""
@@ -112,9 +112,9 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     def _note_failure(self, kept: _Kept, now: float) -> None:
         process = kept.process
         process.kill()
-        if now - process.started > SETTLED_S:
+        if now - process.started > SETTLED_SECONDS:
             kept.failures = 0
-        delay = BACKOFF_S[min(kept.failures, len(BACKOFF_S) - 1)]
+        delay = BACKOFF_SECONDS[min(kept.failures, len(BACKOFF_SECONDS) - 1)]
         kept.failures += 1
         kept.restart_at = now + delay
         when = f"in {delay:.0f} s" if delay else "now"
@@ -128,9 +128,9 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         while self._kept:
             process = self._kept.pop().process
             process.terminate()
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + PATIENCE_SECONDS
             while process.exit_code is None and self.signals < 2 and time.monotonic() < deadline:
-                time.sleep(PAUSE_S)
+                time.sleep(PAUSE_SECONDS)
             process.kill()
 
     def listening(self) -> AbstractContextManager[None]:

@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponseBase
 from tournament.models import User
 
 COOKIE = "device"
-MAX_AGE_S = 365 * 24 * 3600
-MOST_USERS = 5
+MAX_AGE_SECONDS = 365 * 24 * 3600
+MAX_USERS = 5
 """Users that a shared browser is known to; the latest."""
 _SALT = "tournament.device"
 
@@ -31,12 +31,12 @@ def known_device(request: HttpRequest, username: str) -> str:
 def remember_device(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
     """Note in the response's cookie that the user has logged in with this browser."""
     device, users = _read(request)
-    users = [*(known for known in users if known != user.pk), user.pk][-MOST_USERS:]
+    users = [*(known for known in users if known != user.pk), user.pk][-MAX_USERS:]
     value = signing.dumps([device or secrets.token_urlsafe(12), users], salt=_SALT)
     response.set_cookie(
         COOKIE,
         value,
-        max_age=MAX_AGE_S,
+        max_age=MAX_AGE_SECONDS,
         httponly=True,
         samesite="Lax",
         secure=bool(settings.SESSION_COOKIE_SECURE),
@@ -46,7 +46,7 @@ def remember_device(request: HttpRequest, response: HttpResponseBase, user: User
 def _read(request: HttpRequest) -> tuple[str, list[int]]:
     """The browser's name and its users; empty without a valid cookie."""
     try:
-        device, users = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=MAX_AGE_S)
+        device, users = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=MAX_AGE_SECONDS)
     except signing.BadSignature:
         return "", []
     return device, users

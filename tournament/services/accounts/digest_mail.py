@@ -27,8 +27,8 @@ PERIODS: Mapping[str, datetime.timedelta] = {
     User.DigestPeriod.DAILY: datetime.timedelta(days=1),
     User.DigestPeriod.WEEKLY: datetime.timedelta(days=7),
 }
-MOST_AT_ONCE = 20
-BUDGET_S = 1.0
+MAX_AT_ONCE = 20
+BUDGET_SECONDS = 1.0
 """The time after which a call begins no further mail: the record keeper does nothing else meanwhile."""
 _SIGNER = signing.Signer(salt="tournament.digest")
 
@@ -58,11 +58,11 @@ def send_digests(now: datetime.datetime) -> int:
     begun, sent, due = time.monotonic(), 0, Q()
     for period, length in PERIODS.items():
         due |= Q(digest=period, digest_at__lte=now - length)
-    for user in User.objects.filter(due, is_active=True).order_by("digest_at")[:MOST_AT_ONCE]:
+    for user in User.objects.filter(due, is_active=True).order_by("digest_at")[:MAX_AT_ONCE]:
         marked = User.objects.filter(pk=user.pk, digest=user.digest, digest_at=user.digest_at)
         if marked.update(digest_at=now):
             sent += _send(user, now)
-        if time.monotonic() - begun > BUDGET_S:
+        if time.monotonic() - begun > BUDGET_SECONDS:
             break
     return sent
 

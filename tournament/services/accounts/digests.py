@@ -35,14 +35,14 @@ from tournament.models import (
 from tournament.models.feeds import feed_of, ids_of
 from tournament.models.games import first_games
 
-MOST_VERSIONS = 50
-MOST_GAMES = 100
+MAX_VERSIONS = 50
+MAX_GAMES = 100
 """The latest ones, which are counted."""
-MOST_LINES = 6
-MOST_OPPONENTS = 3
+MAX_LINES = 6
+MAX_OPPONENTS = 3
 """Named in one line."""
-MOST_LOST = 4
-MOST_ENTRIES = 6
+MAX_LOST = 4
+MAX_ENTRIES = 6
 
 
 @dataclass(slots=True)
@@ -118,10 +118,10 @@ def make_digest(user: User, since: datetime.datetime) -> Digest:
     own = {version.bot for version in versions.values() if version.bot.owner_id == user.pk}
     entries = _entries([*feeds, feed_of(user), *map(feed_of, own)], since)
     games = _games(versions, since)
-    counted = games[:MOST_GAMES]
+    counted = games[:MAX_GAMES]
     lines = _lines(versions, counted)
     lines.sort(key=lambda line: (line.version.bot not in own, -line.score.games, line.version.pk))
-    shown = lines[:MOST_LINES]
+    shown = lines[:MAX_LINES]
     players = BotVersion.objects.select_related("bot").in_bulk(
         {pk for game in counted for pk in (game.white, game.black)}
     )
@@ -133,7 +133,7 @@ def make_digest(user: User, since: datetime.datetime) -> Digest:
         has_subjects=bool(feeds or versions),
         lines=shown,
         more_lines=len(lines) - len(shown),
-        is_cut=len(games) > MOST_GAMES,
+        is_cut=len(games) > MAX_GAMES,
         lost=_lost(counted, own, players),
         entries=entries,
     )
@@ -149,7 +149,7 @@ def _versions(user: User, feeds: Sequence[str]) -> dict[int, BotVersion]:
         Exists(active) | ~Exists(newer)
     )
     own_first = Case(When(bot__owner=user, then=0), default=1)
-    return {one.pk: one for one in found.select_related("bot").order_by(own_first, "-pk")[:MOST_VERSIONS]}
+    return {one.pk: one for one in found.select_related("bot").order_by(own_first, "-pk")[:MAX_VERSIONS]}
 
 
 def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGame]:
@@ -169,7 +169,7 @@ def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
     """The ids of the games, the latest first."""
     counted = Game.objects.filter(pk=OuterRef("game"), annulled=False)
     seats = Seat.objects.filter(Exists(counted), version__in=versions, finished_at__gt=since)
-    return first_games(seats, ["-finished_at", "-game"], MOST_GAMES + 1)
+    return first_games(seats, ["-finished_at", "-game"], MAX_GAMES + 1)
 
 
 def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:
@@ -190,7 +190,7 @@ def _name_opponents(line: PlayedLine, versions: dict[int, BotVersion]) -> None:
     games: Counter[Bot] = Counter()
     for pk, count in line.opponents.items():
         games[versions[pk].bot] += count
-    line.bots = [bot for bot, _ in games.most_common(MOST_OPPONENTS)]
+    line.bots = [bot for bot, _ in games.most_common(MAX_OPPONENTS)]
     line.more_bots = len(games) - len(line.bots)
 
 
@@ -220,7 +220,7 @@ def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVe
             continue
         players = (one.black, one.white) if winner is Side.WHITE else (one.white, one.black)
         loser, opponent = (versions[pk] for pk in players)
-        if loser.bot in own and opponent.bot not in own and len(lost) < MOST_LOST:
+        if loser.bot in own and opponent.bot not in own and len(lost) < MAX_LOST:
             lost[one.pk] = winner.other, loser, opponent
     found, records = Game.objects.in_bulk(lost), GameRecord.objects.in_bulk(lost)
     texts = {pk: record.text for pk, record in records.items()}
@@ -244,6 +244,6 @@ def _entries(feeds: Sequence[str], since: datetime.datetime) -> list[FeedEntry]:
     entries = FeedEntry.objects.filter(feed__in=feeds, updated_at__gt=since)
     rows = access.public_entries(entries).select_related("version__bot", "tournament", "ladder")
     by_key: dict[str, FeedEntry] = {}
-    for entry in rows.order_by("-updated_at", "-id")[: 8 * MOST_ENTRIES]:
+    for entry in rows.order_by("-updated_at", "-id")[: 8 * MAX_ENTRIES]:
         by_key.setdefault(entry.key, entry)
-    return list(by_key.values())[:MOST_ENTRIES]
+    return list(by_key.values())[:MAX_ENTRIES]

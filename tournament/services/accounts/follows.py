@@ -9,7 +9,7 @@ from tournament import access
 from tournament.models import Bot, Follow, Ladder, Tournament, User
 from tournament.models.feeds import feed_of, ids_of
 
-MOST_FOLLOWED = 200
+MAX_FOLLOWED = 200
 """The most that one user follows."""
 
 
@@ -19,8 +19,8 @@ class FollowError(ValueError):
 
 def follow(user: User, subject: models.Model) -> None:
     """Follow a bot, ladder, tournament or user; may be repeated. Raises ``FollowError``."""
-    if user.follows.count() >= MOST_FOLLOWED:
-        raise FollowError(f"you follow {MOST_FOLLOWED} already: unfollow something first")
+    if user.follows.count() >= MAX_FOLLOWED:
+        raise FollowError(f"you follow {MAX_FOLLOWED} already: unfollow something first")
     Follow.objects.bulk_create([Follow(user=user, feed=feed_of(subject))], ignore_conflicts=True)
 
 

@@ -18,7 +18,7 @@ from tournament.models import WaitingMail
 
 LONGEST = datetime.timedelta(days=1)
 """A mail that has waited for longer is deleted: its news are old, and its link may have expired."""
-BUDGET_S = 2.0
+BUDGET_SECONDS = 2.0
 """The time after which a call begins no further mail: the record keeper does nothing else meanwhile."""
 LATE = "The mail server takes no mail at present. The site sends the mail as soon as it does, within a day."
 FAILURES = (OSError, SMTPException)
@@ -81,7 +81,7 @@ def send_waiting(now: datetime.datetime) -> int:
     for mail in WaitingMail.objects.order_by("tried_at"):
         fate = _try(mail)
         sent += fate is Fate.SENT
-        if fate is Fate.SERVER_AWAY or time.monotonic() - begun > BUDGET_S:
+        if fate is Fate.SERVER_AWAY or time.monotonic() - begun > BUDGET_SECONDS:
             break
     return sent
 

@@ -26,7 +26,7 @@ GIVEN_OWNER = "(workers)"
 MAX_TOKENS = 20
 """Most tokens of one user that are not revoked."""
 
-MOST_ALLOWED = 240.0
+MAX_ALLOWED = 240.0
 ALLOWED_A_SECOND = 2.0
 REQUEST_COST = 1.0
 UPLOAD_COST = 40.0
@@ -112,10 +112,10 @@ def refund(user: User, cost: float) -> None:
 @transaction.atomic
 def spend(user: User, cost: float, now: datetime.datetime) -> None:
     """Deduct ``cost`` from a user's allowance; raises ``TooMuch`` and deducts nothing if it is too small."""
-    Allowance.objects.get_or_create(user=user, defaults={"left": MOST_ALLOWED, "at": now})
+    Allowance.objects.get_or_create(user=user, defaults={"left": MAX_ALLOWED, "at": now})
     allowance = locking(Allowance.objects.all()).get(user=user)
     passed = max(0.0, (now - allowance.at).total_seconds())
-    left = min(MOST_ALLOWED, allowance.left + passed * ALLOWED_A_SECOND)
+    left = min(MAX_ALLOWED, allowance.left + passed * ALLOWED_A_SECOND)
     if left < cost:
         raise TooMuch(max(1, round((cost - left) / ALLOWED_A_SECOND + 0.5)))
     allowance.left, allowance.at = left - cost, now

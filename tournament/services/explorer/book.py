@@ -16,8 +16,8 @@ from tournament.models import ExplorerMove
 from tournament.services.explorer.counting import in_chunks
 from tournament.services.explorer.positions import position_number
 
-KEPT_S = 600
-MOST_POSITIONS = 2_400
+KEPT_SECONDS = 600
+MAX_POSITIONS = 2_400
 """Positions from which the search goes on, the same number of each ply: those that most games reached."""
 
 
@@ -31,13 +31,13 @@ class _Line(NamedTuple):
 def find_book(ladder: str, plies: int, least_games: int, balance: float, most: int) -> list[Opening]:
     """The balanced openings of so many plies; see ``engines.book.choose_balanced``.
 
-    The games that are counted may be ``KEPT_S`` seconds old.
+    The games that are counted may be ``KEPT_SECONDS`` seconds old.
     """
     key = f"openings-{ladder}-{plies}"
     openings: list[Opening] | None = cache.get(key)
     if openings is None:
         openings = _find_openings(ladder, plies)
-        cache.set(key, openings, KEPT_S)
+        cache.set(key, openings, KEPT_SECONDS)
     return choose_balanced(openings, least_games, balance, most)
 
 
@@ -45,7 +45,7 @@ def _find_openings(ladder: str, plies: int) -> list[Opening]:
     start: Position = find_game(ladder).position.initial()
     lines = dict([_numbered(ladder, (), start)])
     for _ in range(plies):
-        lines = _next_ply(ladder, lines, MOST_POSITIONS // plies)
+        lines = _next_ply(ladder, lines, MAX_POSITIONS // plies)
     games, points = dict.fromkeys(lines, 0), dict.fromkeys(lines, 0.0)
     for number, _, wins, draws, losses in _moves_of(lines):
         games[number] += wins + draws + losses

@@ -22,7 +22,7 @@ FILTERS: Final[Mapping[str, int]] = {
     **{str(band * BAND): band for band in range(1, TOP_BAND + 1)},
 }
 """The least band of the games that are counted, by the word in addresses."""
-MOST_MOVES: Final = 50
+MAX_MOVES: Final = 50
 """The most moves of a position that are listed; only some first positions have more."""
 _FEW: Final = 100
 """Visits that are read of a position without counts: it has one, or some that are not counted yet."""
@@ -63,7 +63,7 @@ class ExploredMove:
 @dataclass(frozen=True, slots=True)
 class ExploredPosition:
     moves: Sequence[ExploredMove]
-    """The most frequent ones first, at most ``MOST_MOVES``."""
+    """The most frequent ones first, at most ``MAX_MOVES``."""
     total: ExploredMove
     """The sum of all moves."""
     others: int
@@ -81,13 +81,13 @@ def explore(ladder: str, position: Position, least_band: int = ExplorerMove.UNRA
             values = (wins, draws, losses, rated, ratings)
             sums[move] = [a + b for a, b in zip(sums[move], values, strict=True)]
     best = sorted(sums, key=lambda move: (-sum(sums[move][:3]), move))
-    last, turned = _last_games(ladder, number, best[:MOST_MOVES], least_band), symmetries[0]
+    last, turned = _last_games(ladder, number, best[:MAX_MOVES], least_band), symmetries[0]
     moves = [
         _explored(turned.turn_back(move), position.side, sums[move], last.get(move))
-        for move in best[:MOST_MOVES]
+        for move in best[:MAX_MOVES]
     ]
     total = [sum(column) for column in zip(*sums.values(), strict=True)] or [0] * 5
-    return ExploredPosition(moves, _explored("", position.side, total), max(0, len(best) - MOST_MOVES))
+    return ExploredPosition(moves, _explored("", position.side, total), max(0, len(best) - MAX_MOVES))
 
 
 def _explored(token: str, side: Side, values: Sequence[int], last: Game | None = None) -> ExploredMove:

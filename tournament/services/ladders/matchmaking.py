@@ -55,7 +55,7 @@ CATCH_UP = datetime.timedelta(seconds=10)
 """Missed pairs are made up for this long only, so that a pause leads to no burst."""
 LOOK_AGAIN = datetime.timedelta(seconds=5)
 """The time until the next try when no two candidates may meet."""
-MOST_EARLY_PAIRS = SETTLED_GAMES
+MAX_EARLY_PAIRS = SETTLED_GAMES
 """A version gets no extra pairs after so many pairs, even if few of its games could be rated."""
 State = Tournament.State
 
@@ -100,7 +100,7 @@ def ladders_with_provisional(ladders: Sequence[str]) -> set[str]:
     """The ladders on which an active version may get extra pairs; one query."""
     mine = {"ladder": OuterRef("ladder"), "version": OuterRef("version")}
     settled = LadderRating.objects.settled().filter(**mine)
-    often = Turn.objects.filter(pairs__gte=MOST_EARLY_PAIRS, **mine)
+    often = Turn.objects.filter(pairs__gte=MAX_EARLY_PAIRS, **mine)
     active = ActiveVersion.objects.filter(
         ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID
     )

@@ -33,7 +33,7 @@ LISTED = 600
 """Waiting games of a tournament that are read one by one."""
 SILENCE = datetime.timedelta(seconds=60)
 """How long a job may wait for a worker, and the keeper may be silent, before the page reports a problem."""
-KEPT_S = 3
+KEPT_SECONDS = 3
 """Seconds for which a process keeps the state."""
 SWITCHED_OFF = "none: its owner has switched it off on this ladder"
 _UNABLE = {
@@ -81,11 +81,11 @@ class QueueState(NamedTuple):
 
 
 def queue_state(now: datetime.datetime) -> QueueState:
-    """The queue as it was at most ``KEPT_S`` seconds ago."""
+    """The queue as it was at most ``KEPT_SECONDS`` seconds ago."""
     known: QueueState | None = cache.get("queue-state")
     if known is None:
         known = look(now)
-        cache.set("queue-state", known, KEPT_S)
+        cache.set("queue-state", known, KEPT_SECONDS)
     return known
 
 

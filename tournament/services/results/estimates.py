@@ -33,7 +33,7 @@ from tournament.models import (
 
 AT_ONCE = 60
 """Versions of a ladder for which a page computes an estimate that is missing or old: takes 0.02 s."""
-MOST_ESTIMATED = 1500
+MAX_ESTIMATED = 1500
 """Versions of an estimate: the active ones and the newest. Its time grows with their cube, its memory with
 their square: 4,200 would take 40 s and 1.1 GB."""
 LEAST_WAIT = datetime.timedelta(seconds=10)
@@ -118,15 +118,15 @@ def _count_versions(ladder: str) -> int:
 def compute(ladder: str) -> Estimate:
     """The estimate from the counts of results as they are now.
 
-    Of more than ``MOST_ESTIMATED`` versions the others are left out, with their games.
+    Of more than ``MAX_ESTIMATED`` versions the others are left out, with their games.
     """
     scores = PairScore.objects.filter(ladder_id=ladder)
     played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
     active = Exists(ActiveVersion.objects.filter(version=OuterRef("pk"), ladder=ladder, enabled=True))
     newest = BotVersion.objects.filter(played).order_by(active.desc(), "-pk").values_list("pk", flat=True)
-    players = sorted(newest[:MOST_ESTIMATED])
+    players = sorted(newest[:MAX_ESTIMATED])
     outcomes = PairOutcome.objects.filter(ladder_id=ladder)
-    if len(players) == MOST_ESTIMATED:
+    if len(players) == MAX_ESTIMATED:
         scores = scores.filter(white__in=players, black__in=players)
         outcomes = outcomes.filter(one__in=players, other__in=players)
     pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))

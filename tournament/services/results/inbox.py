@@ -30,7 +30,7 @@ from tournament.services.work.messages import send_record
 from tournament.services.work.workers import release_all
 from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
 
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """Reports in the inbox; while there are more, no slot gets work."""
 SHOWN_EVERY = datetime.timedelta(seconds=1)
 """A live game is written no more often; while somebody watches it, at twice the pace asked of its slot."""
@@ -40,7 +40,7 @@ MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
 
 def count_reports() -> int:
     """How many reports wait for the record keeper, counted until there are too many."""
-    return InboxReport.objects.order_by()[: MOST_WAITING + 1].count()
+    return InboxReport.objects.order_by()[: MAX_WAITING + 1].count()
 
 
 def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) -> PostAnswer:

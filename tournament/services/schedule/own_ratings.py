@@ -27,7 +27,7 @@ AT_ONCE = 400
 """Recorded games of a tournament up to which its pages compute the ratings: takes about 10 ms."""
 WAIT_FACTOR = 30.0
 """The keeper waits this many times the cost before it computes ratings again: 3 % of its time."""
-MOST_S = 2.0
+MAX_SECONDS = 2.0
 """Seconds after which one run computes no further ratings; the next run continues."""
 State = Tournament.State
 
@@ -72,7 +72,7 @@ def _compute(tournament: Tournament) -> dict[str, dict[int, float]]:
 
 def refresh_ratings(now: datetime.datetime) -> int:
     """Store the ratings that are missing or out of date, and due; returns how many."""
-    until = time.monotonic() + MOST_S
+    until = time.monotonic() + MAX_SECONDS
     events = Tournament.objects.filter(kind__in=kinds(lambda one: one.has_places), games_done__gt=0)
     is_over = Q(state__in=[State.FINISHED, State.CANCELLED, State.HALTED])
     large = Q(state__in=[State.RUNNING, State.PAUSED], games_total__gt=AT_ONCE)

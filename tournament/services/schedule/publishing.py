@@ -19,7 +19,7 @@ from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
 from tournament.services.schedule.tables import tables_of
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Winners that one text names."""
 _COLUMNS = {"kind": "format", "starts_at": "start", "entry_until": "end of entry", "book": "openings"}
 """The words for columns of ``Tournament`` where they are not its name."""
@@ -210,7 +210,7 @@ def _winners(placings: Sequence[Placing], verb: str, plural: str = "share the fi
     sentences = []
     for code in ladders:
         names = [isolated(one.version) for one in placings if one.ladder == code and one.place == 1]
-        named = names[:MOST_NAMED] + ([f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else [])
+        named = names[:MAX_NAMED] + ([f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else [])
         where = f"{GAMES[code].name}: " if len(ladders) > 1 else ""
         sentences.append(f"{where}{enumerate_words(named)} {verb if len(names) == 1 else plural}.")
     return " ".join(sentences)

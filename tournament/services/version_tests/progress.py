@@ -38,7 +38,7 @@ from workers.sequential import SequentialTest
 
 BATCHES_AHEAD = 2
 """Pairs that are made ahead for each slot, in batches: one batch is played and one waits."""
-MOST_LEFT_OUT = 10
+MAX_LEFT_OUT = 10
 """A test is stopped when so many of its pairs could not be played."""
 UNDECIDED = "staff annulled games, and the pairs that are left decide nothing"
 State, Outcome = Tournament.State, VersionTest.Outcome
@@ -188,7 +188,7 @@ def _why_stop(test: VersionTest, versions: Sequence[BotVersion]) -> str:
     """Why the site ends the test without a verdict; empty if it goes on."""
     if gone := [version for version in versions if version.state != BotVersion.State.VALID]:
         return f"{gone[0]} is {gone[0].state}"
-    if test.left_out >= MOST_LEFT_OUT:
+    if test.left_out >= MAX_LEFT_OUT:
         return f"{test.left_out} pairs could not be played"
     return ""
 

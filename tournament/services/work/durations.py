@@ -37,7 +37,7 @@ _LATEST = 50
 """Latest games of one tournament: few, so that a change of pace shows soon."""
 _LATELY = 1_000
 """Latest games of a ladder, of all players and time controls: the source of its versions' durations."""
-_KNOWN_FOR_S = 2.0
+_KNOWN_FOR_SECONDS = 2.0
 
 
 def slots_by_worker(work: Work) -> dict[str, int]:
@@ -105,7 +105,7 @@ def seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:
     known: dict[int, float] | None = cache.get(key)
     if known is None:
         known = _seconds_by_version(ladder, time_control)
-        cache.set(key, known, _KNOWN_FOR_S)
+        cache.set(key, known, _KNOWN_FOR_SECONDS)
     return known
 
 

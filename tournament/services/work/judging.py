@@ -25,7 +25,7 @@ from workers.jobs import BOTH_UNABLE, NOT_RUN, name_of
 
 FAILURES_IN_A_ROW = 3
 """Voids of different games, and leases that ran out one after another, without a result between them."""
-MOST_VOIDS = 30
+MAX_VOIDS = 30
 """Most voids that are read to decide whether the worker is to blame."""
 OUTSTANDING = datetime.timedelta(hours=1)
 """Attempts are selected by the time they were taken, this long before the failures that are judged.
@@ -127,7 +127,7 @@ def _voids(worker: Worker) -> list[Failure]:
         Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN)
     )
     columns = ("game__white", "game__black", "sent_at", "ended_at", "evidence", "game")
-    rows = voids.order_by("-ended_at").values_list(*columns)[:MOST_VOIDS]
+    rows = voids.order_by("-ended_at").values_list(*columns)[:MAX_VOIDS]
     return [Failure(frozenset({white, black}), *row) for white, black, *row in rows]
 
 

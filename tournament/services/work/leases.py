@@ -35,7 +35,7 @@ RENEWED_BELOW = LEASE * 2 / 3
 START_SECONDS = 120.0
 """What a check or search may take besides its time limits, mostly to fetch and unpack its bundle."""
 
-MOST_SECONDS = 365 * 86_400.0
+MAX_SECONDS = 365 * 86_400.0
 """No job takes longer."""
 
 log = logging.getLogger("tournament.leases")
@@ -61,7 +61,7 @@ def take(
         version=version,
         taken_at=now,
         lease_until=now + LEASE,
-        ends_by=now + timedelta(seconds=min(most_s, MOST_SECONDS)),
+        ends_by=now + timedelta(seconds=min(most_s, MAX_SECONDS)),
     )
 
 

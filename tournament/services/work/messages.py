@@ -15,8 +15,8 @@ from tournament.services.work.durations import free_slots
 from workers.jobs import Work
 from workers.service.broker import KEEPER, PLAY, QUEUES
 
-MOST_MESSAGES = 1000
-PAUSE_S = 0.3
+MAX_MESSAGES = 1000
+PAUSE_SECONDS = 0.3
 """The pause between messages to the record keeper. Reports that come meanwhile are stored together, at the
 latest a second later; with 64 slots a pause of 0.1 s costs it twice the time a game.
 """
@@ -25,9 +25,9 @@ _sent_at = float("-inf")
 
 
 def send_record() -> None:
-    """Have the record keeper look at its inbox at once; once in ``PAUSE_S`` of this process."""
+    """Have the record keeper look at its inbox at once; once in ``PAUSE_SECONDS`` of this process."""
     global _sent_at
-    if time.monotonic() >= _sent_at + PAUSE_S:
+    if time.monotonic() >= _sent_at + PAUSE_SECONDS:
         _sent_at = time.monotonic()
         queues.send(app, RECORD, KEEPER)
 
@@ -44,7 +44,7 @@ def send_plays() -> None:
     They do not expire: clocks of workers may be wrong.
     """
     for kind, queue in QUEUES.items():
-        if (free := min(MOST_MESSAGES, free_slots(kind))) > 0 and (wanted := _count_waiting(kind, free)):
+        if (free := min(MAX_MESSAGES, free_slots(kind))) > 0 and (wanted := _count_waiting(kind, free)):
             queues.send(app, PLAY, queue, most=wanted)
 
 

@@ -44,7 +44,7 @@ from tournament.services.work.searches import claim_search, search_job
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
-MOST_WAIT_SECONDS = 300.0
+MAX_WAIT_SECONDS = 300.0
 """Pairs whose time limits permit more are long: they leave a slot free for owners who wait."""
 START_SECONDS = 600.0
 """What a job may take besides its games, mostly to fetch and unpack its bundles."""
@@ -106,7 +106,7 @@ class WaitingTournament:
 
 @remember(maxsize=1000)
 def _is_long(ladder: str, time_control: str, ply_limit: int | None) -> bool:
-    return GAMES_A_PAIR * longest_seconds(ladder, time_control, ply_limit) > MOST_WAIT_SECONDS
+    return GAMES_A_PAIR * longest_seconds(ladder, time_control, ply_limit) > MAX_WAIT_SECONDS
 
 
 def _find_waiting(work: Work) -> list[WaitingTournament]:

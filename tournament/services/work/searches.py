@@ -20,13 +20,13 @@ from tournament.services.work.analyses import tell_thrown_away
 from tournament.services.work.leases import take_first
 from workers.jobs import Ask, SearchJob, SearchNews, Work
 
-MOST_GUEST_SLOTS = 1
+MAX_GUEST_SLOTS = 1
 """Slots that search for visitors without accounts at a time."""
 LATELY = datetime.timedelta(minutes=10)
 """Who was not served within this time comes first; for as long a failed search is left to other workers."""
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Of slots that evaluate nothing, one after another."""
-MOST_COMPARED = 100
+MAX_COMPARED = 100
 """Searches that waited the longest, of which the next one is chosen."""
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
@@ -45,7 +45,7 @@ def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None
         end_searches(
             waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now
         )
-        end_searches(waiting.filter(tries__gte=MOST_TRIES), "The workers of this site could not run it.", now)
+        end_searches(waiting.filter(tries__gte=MAX_TRIES), "The workers of this site could not run it.", now)
         return _in_turn(waiting, worker, now)
 
     return take_first(in_turn, ask, worker, Work.ANALYSIS, now, tries=F("tries") + 1)
@@ -63,9 +63,9 @@ def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetim
         waiting = waiting.filter(version__bot__owner=None)
     of_guests = Job.objects.held().filter(kind=Work.ANALYSIS, owner=None)
     waiting = waiting.select_related("version")
-    found = list(waiting.filter(owner__isnull=False)[:MOST_COMPARED])
-    if not found and of_guests.count() < MOST_GUEST_SLOTS:
-        found = list(waiting.filter(owner=None)[:MOST_COMPARED])
+    found = list(waiting.filter(owner__isnull=False)[:MAX_COMPARED])
+    if not found and of_guests.count() < MAX_GUEST_SLOTS:
+        found = list(waiting.filter(owner=None)[:MAX_COMPARED])
     served = _served_lately(now) if len(found) > 1 else {}
 
     def place(search: BotSearch) -> tuple[datetime.datetime, bool, datetime.datetime]:

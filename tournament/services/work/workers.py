@@ -18,18 +18,18 @@ from engines.visible import visible
 from tournament.models import Door, Job, Token, Worker
 from tournament.services import stopping
 from tournament.services.locks import locking
-from workers.jobs import MOST_SLOTS, PROTOCOL, Heartbeat, Work
+from workers.jobs import MAX_SLOTS, PROTOCOL, Heartbeat, Work
 
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four missed heartbeats."""
 FORGOTTEN_AFTER = datetime.timedelta(days=7)
-MOST_NEW_NAMES = 100
+MAX_NEW_NAMES = 100
 """Workers of one token that may send heartbeats within a day."""
 MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
 MAX_NUMBER = 2**31 - 1
 TEXTS = {"host": MAX_NAME, "version": MAX_WORD, "speed": 20, "refusal": MAX_SENTENCE}
 NUMBERS = {
-    **dict.fromkeys(("slots", "busy", "held"), MOST_SLOTS),
+    **dict.fromkeys(("slots", "busy", "held"), MAX_SLOTS),
     **dict.fromkeys(("games", "voids", "games_an_hour"), MAX_NUMBER),
 }
 """What is stored of a heartbeat, with the longest text and the largest number."""
@@ -170,5 +170,5 @@ def _why_taken(worker: Worker, another: Token, now: datetime.datetime) -> str:
 def _check_number(token: Token, now: datetime.datetime) -> None:
     """Check the number of a token's workers, including the latest; part of the caller's transaction."""
     since = now - datetime.timedelta(days=1)
-    if Worker.objects.filter(token=token, seen_at__gt=since).count() > MOST_NEW_NAMES:
-        raise WorkerNameError(f"this token has run {MOST_NEW_NAMES} workers within a day")
+    if Worker.objects.filter(token=token, seen_at__gt=since).count() > MAX_NEW_NAMES:
+        raise WorkerNameError(f"this token has run {MAX_NEW_NAMES} workers within a day")

@@ -31,7 +31,7 @@ from tournament.services.searching import SECONDS
 from tournament.views.analysis.choosing import offered_bots
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import (
-    MOST_MOVES,
+    MAX_MOVES,
     BadLine,
     Line,
     ShownTree,
@@ -45,9 +45,9 @@ from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.polling import is_part
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 
-KEPT_S = 3600
+KEPT_SECONDS = 3600
 """How long caches may keep a position: its moves do not change, the drawing may with a release."""
-MOST_LISTED = 400
+MAX_LISTED = 400
 """Legal moves that the page lists as buttons; a longer list is left to the board."""
 
 
@@ -142,7 +142,7 @@ def show_page(
         "seconds": SECONDS,
         "values": _values(line, flip=flip),
         **more,
-        "next_moves": [] if position.count_moves() > MOST_LISTED else list(position.legal_moves()),
+        "next_moves": [] if position.count_moves() > MAX_LISTED else list(position.legal_moves()),
     }
     return render(request, "analysis.html", context, status=status)
 
@@ -174,14 +174,14 @@ def analysis_position(request: HttpRequest, code: str) -> JsonResponse:
     except BadLine as error:
         return JsonResponse({"error": str(error)}, status=400)
     response = JsonResponse(values)
-    patch_cache_control(response, public=True, max_age=KEPT_S)
+    patch_cache_control(response, public=True, max_age=KEPT_SECONDS)
     return response
 
 
 def _read_line(request: HttpRequest, game: Variant) -> Line:
     start, tokens = request.GET.get("position", ""), request.GET.get("moves", "").split()
-    if len(tokens) > MOST_MOVES:
-        raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MOST_MOVES}.")
+    if len(tokens) > MAX_MOVES:
+        raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MAX_MOVES}.")
     try:
         position: Position = game.position.parse(start) if start else game.position.initial()
         return Line.of(game, position, tokens)

@@ -76,7 +76,7 @@ class Explored:
         return [(word, labels.get(word, f"rated {word} or more on average")) for word in FILTERS]
 
 
-MOST_BOOK_PLIES = 16
+MAX_BOOK_PLIES = 16
 """The most plies of the openings of a book."""
 
 
@@ -99,7 +99,7 @@ def explorer(request: HttpRequest, code: str) -> HttpResponse:
 def explorer_book(request: HttpRequest, code: str) -> HttpResponse:
     """The balanced openings of the ladder as a book, for the match runner and for tournaments."""
     game = find_ladder(code)
-    plies = whole_number(request, "plies", book.PLIES, most=MOST_BOOK_PLIES)
+    plies = whole_number(request, "plies", book.PLIES, most=MAX_BOOK_PLIES)
     least = whole_number(request, "games", book.LEAST_GAMES, most=LAST_ID)
     balance = whole_number(request, "balance", book.BALANCE, most=50)
     openings = find_book(code, plies, max(1, least), balance, book.MOST)

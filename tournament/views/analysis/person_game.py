@@ -23,7 +23,7 @@ from tournament.services.searching import SearchRefused, answering
 from tournament.views.analysis.board import draw_line
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.persons import plays
-from tournament.views.analysis.searches import PAUSE_S
+from tournament.views.analysis.searches import PAUSE_SECONDS
 from tournament.views.analysis.trees import Line, analysis_query
 from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.replay import Replay, build_replay
@@ -54,7 +54,7 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     search = playing.open_search(game)
     topics = () if game.ended_at else (search_topic(game.pk), *([search_topic(search.pk)] if search else []))
     seen = f"{game.plies}-{game.taken_back}-{game.end}"
-    part = LivePart(request, seen, topics, PAUSE_S, is_personal=is_own)
+    part = LivePart(request, seen, topics, PAUSE_SECONDS, is_personal=is_own)
     if part.is_shown:
         return part.unchanged()
     template = "pieces/person_game.html" if is_part(request) else "person_game.html"

@@ -15,7 +15,7 @@ from tournament.models.analyses import MAX_TITLE
 from tournament.services.locks import lock_row
 from tournament.views.analysis.board import find_ladder, show_page
 from tournament.views.analysis.trees import (
-    MOST_TEXT,
+    MAX_TEXT,
     BadLine,
     ShownTree,
     read_tree,
@@ -26,7 +26,7 @@ from tournament.views.logged_in import takes_form
 from tournament.views.paging import LAST_ID, is_whole
 from tournament.views.requests import AuthenticatedRequest
 
-MOST_ANALYSES = 100
+MAX_ANALYSES = 100
 """The most analyses of one account."""
 
 
@@ -53,13 +53,13 @@ def _store(user: User, shown: ShownTree, values: QueryDict, saved: Analysis | No
     if len(title) > MAX_TITLE:
         raise BadLine(f"The title has {len(title)} characters; {MAX_TITLE} are allowed.")
     text = shown.record(title)
-    if len(text) > MOST_TEXT:
-        raise BadLine(f"The analysis has {len(text):,} characters; {MOST_TEXT:,} can be saved.")
+    if len(text) > MAX_TEXT:
+        raise BadLine(f"The analysis has {len(text):,} characters; {MAX_TEXT:,} can be saved.")
     if saved is None:
         with transaction.atomic():
             lock_row(User.objects.all(), user.pk)
-            if user.analyses.count() >= MOST_ANALYSES:
-                raise BadLine(f"You have {MOST_ANALYSES} analyses, which is the most: delete one first.")
+            if user.analyses.count() >= MAX_ANALYSES:
+                raise BadLine(f"You have {MAX_ANALYSES} analyses, which is the most: delete one first.")
             return user.analyses.create(ladder_id=shown.game.code, title=title, text=text)
     same = user.analyses.filter(pk=saved.pk, revision=_revision(values))
     changed = same.update(title=title, text=text, revision=F("revision") + 1, updated_at=timezone.now())

@@ -35,7 +35,7 @@ from tournament.views.logged_in import takes_form_of_anybody
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import takes_get_and_post
 
-PAUSE_S = 0.3
+PAUSE_SECONDS = 0.3
 """The shortest time between two events of a search."""
 
 
@@ -73,7 +73,7 @@ def search(request: HttpRequest, pk: str) -> HttpResponse:
     shown = get_object_or_404(BotSearch.objects.select_related("version__bot", "ladder", "job"), pk=pk)
     state = json.dumps([shown.found, shown.why, shown.ended_at is None, shown.is_held])
     topics = () if shown.ended_at else (search_topic(shown.pk),)
-    part = LivePart(request, hashlib.sha256(state.encode()).hexdigest()[:12], topics, PAUSE_S)
+    part = LivePart(request, hashlib.sha256(state.encode()).hexdigest()[:12], topics, PAUSE_SECONDS)
     if part.is_shown:
         return part.unchanged()
     positions, game = positions_of(shown), find_game(shown.ladder_id)

@@ -20,7 +20,7 @@ from engines.rules.base import Position, Side
 from engines.rules.registry import ENDINGS, Variant
 from engines.tasks import Kind, Task, read_tasks
 from engines.tasks.solver import Solver
-from tournament.views.analysis.board import MOST_LISTED, draw_line, find_ladder
+from tournament.views.analysis.board import MAX_LISTED, draw_line, find_ladder
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import Line
 
@@ -80,7 +80,7 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "entry": entry_of(game),
         "targets": draw_line(line, flip=flip, targets=True),
         "moves": spell_moves(line.position) if count else "",
-        "links": list(line.position.legal_moves()) if 0 < count <= MOST_LISTED else (),
+        "links": list(line.position.legal_moves()) if 0 < count <= MAX_LISTED else (),
         "kept": " ".join(answer.played[::2]),
         "solution": _solution(game, shown),
         "refuted_query": urlencode({"position": shown.position, "moves": " ".join(answer.refuted)}),

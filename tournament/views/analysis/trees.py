@@ -37,11 +37,11 @@ from tournament.models.analyses import MAX_TITLE
 from tournament.sentences import as_sentence
 from tournament.views.paging import is_whole
 
-MOST_MOVES = 1000
+MAX_MOVES = 1000
 """The most moves of a line; no game has so many plies by default."""
-MOST_ADDRESS = 4000
+MAX_ADDRESS = 4000
 """Characters of a query: proxies take 8,000 bytes of an address."""
-MOST_TEXT = 100_000
+MAX_TEXT = 100_000
 """Characters of a text that is sent, imported or saved."""
 _MARKS = {glyph: mark for mark, glyph in SUFFIXES.items()}
 _POSITION = re.compile(r"\s*[^\s\[({;]*/")
@@ -165,8 +165,8 @@ def show_tree(
     played: tuple[tuple[str, str], ...] = (),
 ) -> ShownTree:
     """The tree at a move, None for the end of the main line; raises ``BadLine``."""
-    if max(tree.plies()) > MOST_MOVES:
-        raise BadLine(f"A line has more than {MOST_MOVES:,} moves, which is the most.")
+    if max(tree.plies()) > MAX_MOVES:
+        raise BadLine(f"A line has more than {MAX_MOVES:,} moves, which is the most.")
     try:
         position: Position = game.position.parse(start) if start else game.position.initial()
         positions = tuple(replay_tree(tree, position, game.first))
@@ -211,8 +211,8 @@ def read_import(text: str, shown: ShownTree) -> ShownTree:
 
 
 def _parse(text: str) -> tuple[Record, MoveTree]:
-    if len(text) > MOST_TEXT:
-        raise BadLine(f"The text has {len(text):,} characters; {MOST_TEXT:,} are allowed.")
+    if len(text) > MAX_TEXT:
+        raise BadLine(f"The text has {len(text):,} characters; {MAX_TEXT:,} are allowed.")
     try:
         record, tree = parse_analysis(text)
         check_rules_version(record)
@@ -268,7 +268,7 @@ def tree_query(shown: ShownTree, **more: str | int) -> str | None:
     """The query of the tree, without the move that is shown; None if it is too long for an address."""
     values = {"position": shown.start, "headers": shown.headers, "moves": shown.moves, **more}
     query = urlencode({name: value for name, value in values.items() if value or name in more})
-    return query if len(query) <= MOST_ADDRESS else None
+    return query if len(query) <= MAX_ADDRESS else None
 
 
 def analysis_query(
@@ -289,6 +289,6 @@ def analysis_query(
         values = {"position": start, "headers": format_headers(played), "moves": " ".join(moves)}
         at = {"at": ply} if tokens else {}
         query = urlencode({name: value for name, value in values.items() if value} | at)
-        if len(query) <= MOST_ADDRESS:
+        if len(query) <= MAX_ADDRESS:
             return query
     return urlencode({"position": str(positions[ply])})

@@ -34,7 +34,7 @@ ESTIMATES = ("ladder", "version", "opponent_version", "elo", "elo_error", "super
 
 FEW_GAMES = 20
 """The page says of fewer games that they are few."""
-MOST_TESTS = 10
+MAX_TESTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def _tests(asked: Comparison) -> list[Tournament]:
     tests = access.visible_version_tests().filter(between).select_related("owner", "version_test")
     if asked.ladder:
         tests = tests.filter(ladders__0=asked.ladder)
-    return list(tests.order_by("-pk")[:MOST_TESTS])
+    return list(tests.order_by("-pk")[:MAX_TESTS])
 
 
 def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, int, Strength]]:

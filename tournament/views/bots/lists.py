@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.models import ActiveVersion, Bot, BotVersion, LadderRating
 from tournament.models.names import name_key
-from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.exports import MAX_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.paging import numbered
 from tournament.views.sorting import Sorting, read_sorting
 
@@ -83,9 +83,9 @@ def bots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
-    """The same in parts of ``MOST_EXPORTED``."""
+    """The same in parts of ``MAX_EXPORTED``."""
     listed = _listed(request, BotSearchForm(request.GET), read_sorting(request, SORTED))
-    page = numbered(request, listed, MOST_EXPORTED)
+    page = numbered(request, listed, MAX_EXPORTED)
     lines = [_line(request, bot, *bot.newest) for bot in page.rows]
     return with_next(request, served_table(kind, "bots", BOTS, lines, file="bots"), page)
 

@@ -1,6 +1,6 @@
 """The latest rated games of a bot on a ladder: openings, forfeits, rating changes and the time used.
 
-A bot may have hundreds of thousands of games, so the pages count at most the latest ``MOST_COUNTED``, and say
+A bot may have hundreds of thousands of games, so the pages count at most the latest ``MAX_COUNTED``, and say
 so. They are found by the index of the rating events, newest first.
 """
 
@@ -20,9 +20,9 @@ from tournament.caches import cache
 from tournament.models import GameRecord, RatingEvent
 from tournament.views.games.replay import format_seconds
 
-MOST_COUNTED = 500
-MOST_CHANGES = 8
-MOST_TIMED = 10
+MAX_COUNTED = 500
+MAX_CHANGES = 8
+MAX_TIMED = 10
 """Games whose records are read for the time used."""
 _COLUMNS = (
     "sequence", "pk", "game_id", "version_id", "game__white_id", "game__result", "game__termination",
@@ -54,10 +54,10 @@ def latest_games(ladder: str, versions: Sequence[int]) -> tuple[list[LatestGame]
     """The latest rated games of these versions, and the oldest one's sequence, None if these are all."""
     events = RatingEvent.objects.filter(version__in=versions, ladder=ladder)
     # First the sequences, by an index that has all columns: what is read with them is sorted with them.
-    keys = list(events.order_by("-sequence").values_list("pk", flat=True)[: MOST_COUNTED + 1])
-    rows = RatingEvent.objects.filter(pk__in=keys[:MOST_COUNTED]).order_by("-sequence")
+    keys = list(events.order_by("-sequence").values_list("pk", flat=True)[: MAX_COUNTED + 1])
+    rows = RatingEvent.objects.filter(pk__in=keys[:MAX_COUNTED]).order_by("-sequence")
     games = [_latest_game(*row) for row in rows.values_list(*_COLUMNS)]
-    return games, games[-1].sequence if len(keys) > MOST_COUNTED else None
+    return games, games[-1].sequence if len(keys) > MAX_COUNTED else None
 
 
 def _latest_game(
@@ -80,15 +80,15 @@ def scores_by_opening(latest: Sequence[LatestGame]) -> list[tuple[str, GameScore
 
 def rating_changes(latest: Sequence[LatestGame]) -> list[RatingEvent]:
     """The latest changes of the rating, with their games."""
-    newest = [one.event for one in latest[:MOST_CHANGES]]
+    newest = [one.event for one in latest[:MAX_CHANGES]]
     events = RatingEvent.objects.select_related("version", "game__white__bot", "game__black__bot")
     found = events.only(*_SHOWN).in_bulk(newest)
     return [found[event] for event in newest]
 
 
 def time_used(latest: Sequence[LatestGame], key: str) -> dict[str, Any] | None:
-    """The time used in the latest ``MOST_TIMED`` games, cached while these are the same; None if unknown."""
-    timed = latest[:MOST_TIMED]
+    """The time used in the latest ``MAX_TIMED`` games, cached while these are the same; None if unknown."""
+    timed = latest[:MAX_TIMED]
     if not timed:
         return None
     games = ".".join(str(game.sequence) for game in timed)  # an annulment can take away any of them

@@ -22,9 +22,9 @@ from tournament.views.exports import table_links
 from tournament.views.games.filters import NO_OPENING, games_address
 from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
 
-MOST_OPPONENTS = 15
+MAX_OPPONENTS = 15
 """The most opponents listed, unless all are asked for."""
-MOST_OPENINGS = 8
+MAX_OPENINGS = 8
 RESULTS = ("by", "name", *COLUMNS, "list")
 """``by`` is all, opponent, colour, opening or forfeit; of a forfeit the name is the termination.
 
@@ -71,7 +71,7 @@ def results_of(
     versions = [one.pk for one in on_ladder if version is None or one.pk == version.pk]
     filters = rated_filters(bot, code, number)
     (total, *colours), opponents = _pair_results(code, versions, filters)
-    listed = len(opponents) if all_opponents or request.GET.get("opponents") == "all" else MOST_OPPONENTS
+    listed = len(opponents) if all_opponents or request.GET.get("opponents") == "all" else MAX_OPPONENTS
     latest, first = recent.latest_games(code, versions)
     of_latest = {**filters, "min_sequence": first}
     openings = recent.scores_by_opening(latest)
@@ -91,9 +91,9 @@ def results_of(
         "since": first,
         "openings": [
             ScoreRow(score, {**of_latest, "opening": opening or NO_OPENING}, opening)
-            for opening, score in openings[:MOST_OPENINGS]
+            for opening, score in openings[:MAX_OPENINGS]
         ],
-        "more_openings": len(openings[MOST_OPENINGS:]),
+        "more_openings": len(openings[MAX_OPENINGS:]),
         "forfeits": [
             (cause, count, games_address(**of_latest, fault="bot", termination=cause))
             for cause, count in forfeits

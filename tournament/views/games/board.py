@@ -31,8 +31,8 @@ from tournament.views.games.replay import BoardStep, Replay, format_clock, forma
 from tournament.views.paging import LAST_ID, whole_number
 from workers.jobs import UNTIMED_SECONDS
 
-KEPT_S = 5.0
-PICTURE_S = 24 * 3600
+KEPT_SECONDS = 5.0
+PICTURE_SECONDS = 24 * 3600
 """How long caches may keep the picture of a recorded game."""
 PNG_WIDTH = 600
 """The width in pixels; enough for previews of links. The time grows with the area."""
@@ -71,9 +71,9 @@ def find_game_for(request: HttpRequest, pk: int) -> Game:
 
 
 def find_followed(request: HttpRequest, pk: int) -> Game:
-    """As ``find_game_for``, for the next state of a page; what a game keeps may be ``KEPT_S`` seconds old."""
+    """As ``find_game_for``, for the next state of a page; what it reads may be ``KEPT_SECONDS`` old."""
     try:
-        kept = _read(pk, time.monotonic() // KEPT_S)
+        kept = _read(pk, time.monotonic() // KEPT_SECONDS)
         game = Game.objects.select_related("correction", "live").get(pk=pk)
     except Game.DoesNotExist:
         raise Http404(f"no game {pk}") from None
@@ -135,7 +135,7 @@ def _picture(game: Game, content: str | bytes, content_type: str) -> HttpRespons
     """Caches may keep that of a recorded game which everybody may see."""
     response = HttpResponse(content, content_type=content_type)
     if game.state == Game.State.DONE and access.may_see_tournament(access.PUBLIC, game.tournament):
-        patch_cache_control(response, public=True, max_age=PICTURE_S)
+        patch_cache_control(response, public=True, max_age=PICTURE_SECONDS)
     return response
 
 

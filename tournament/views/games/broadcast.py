@@ -39,19 +39,19 @@ from tournament.views.sorting import read_sorting
 from tournament.views.tournaments.standings import Cross, crosses
 from tournament.views.tournaments.tournaments import players_of
 
-END_S = 12.0
+END_SECONDS = 12.0
 """How long the end of a game stays on the page."""
-TURN_S = 120
+TURN_SECONDS = 120
 """The page of all ladders begins with another ladder after so long."""
-PAUSE_S, AGAIN_S = 0.4, 3.0
-EVENT_S = 3
+PAUSE_SECONDS, AGAIN_SECONDS = 0.4, 3.0
+EVENT_SECONDS = 3
 """The shortest time between two states of the event, whose tables take many more queries than the board."""
 MINUTE = datetime.timedelta(minutes=1)
 EVENTS, WAITING = 20, 600
 """Events, and waiting games of each, among which the next game is looked for."""
 EMPTY = "none"
 """The state of the page without any game."""
-TOP, MOST_CROSSED, COMING = 10, 16, 4
+TOP, MAX_CROSSED, COMING = 10, 16, 4
 """Rows of a ladder, most bots with all their meetings, and games that come next."""
 
 
@@ -80,7 +80,7 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     game = _shown(request, code, running)
     if game is None:
         known = whole_number(request, "game", 0, most=LAST_ID)
-        empty = LivePart(request, EMPTY, (ANY_GAME,), again_s=AGAIN_S, parameters={})
+        empty = LivePart(request, EMPTY, (ANY_GAME,), again_s=AGAIN_SECONDS, parameters={})
         if is_part(request):
             return reload() if known else empty.unchanged()
         context = {"code": code, "channels": _channels(running), **_next_context(code)}
@@ -94,7 +94,7 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     plies = f"{len(live.moves)}{'-begun' if live.is_begun else ''}" if live else f"{game.plies}-{ended}"
     seen = f"{game.state}-{game.attempt}-{plies}.{event_seen}"
     topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
-    part = LivePart(request, seen, topics, PAUSE_S, AGAIN_S, {"game": game.pk})
+    part = LivePart(request, seen, topics, PAUSE_SECONDS, AGAIN_SECONDS, {"game": game.pk})
     if part.is_shown:
         return part.unchanged()
     context = _game_context(request, game) | {"ended": ended}
@@ -116,7 +116,7 @@ def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | Non
             game = find_game_for(request, known)
         except Http404:
             return None
-        is_over = game.finished_at is not None and (now - game.finished_at).total_seconds() > END_S
+        is_over = game.finished_at is not None and (now - game.finished_at).total_seconds() > END_SECONDS
         goes_on = hasattr(game, "live") or not running or (game.finished_at is not None and not is_over)
         return game if goes_on else None
     if running:
@@ -146,7 +146,7 @@ def choose(running: Sequence[Game], now: datetime.datetime) -> Game:
     Those of tournaments come before those of ladders; then the strongest players, the closer the better.
     """
     ladders = sorted({game.ladder_id for game in running})
-    ladder = ladders[int(now.timestamp()) // TURN_S % len(ladders)]
+    ladder = ladders[int(now.timestamp()) // TURN_SECONDS % len(ladders)]
     games = [game for game in running if game.ladder_id == ladder]
     ratings = ratings_of(games)
     events = Tournament.objects.in_bulk({game.tournament_id for game in games})
@@ -206,9 +206,9 @@ def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
 
 
 def _event_seen(event: Tournament, known: str) -> str:
-    """A text that changes with the event, once in ``EVENT_S`` at most; ``known`` is that of the page."""
+    """A text that changes with the event, at most once in ``EVENT_SECONDS``; ``known`` is the page's."""
     state = f"{event.pk}-{event.state}-{event.games_done}-{event.games_total}-{event.revision}"
-    turn = str(int(timezone.now().timestamp()) // EVENT_S)
+    turn = str(int(timezone.now().timestamp()) // EVENT_SECONDS)
     known_state, _, known_turn = known.rpartition(".")
     is_recent = known_state.startswith(f"{event.pk}-") and known_turn == turn
     return known if is_recent or known_state == state else f"{state}.{turn}"
@@ -222,7 +222,7 @@ def _event_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         leaders = LadderRating.objects.placed(islice(LadderRating.objects.places(game.ladder_id), TOP))
     else:
         versions = players_of(event)
-        with_meetings = len(versions) <= MOST_CROSSED
+        with_meetings = len(versions) <= MAX_CROSSED
         tables = [one for one in rated_tables(event, versions) if one.ladder == game.ladder_id]
         table = next(
             iter(crosses(event, tables, read_sorting(request, {}), with_meetings=with_meetings)), None

@@ -50,7 +50,7 @@ from tournament.views.games.turning_points import find_turning_points
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import PART, LivePart, is_part, reload
 
-GAME_PAUSE_S = 0.2
+GAME_PAUSE_SECONDS = 0.2
 """The shortest time between two events of a live game."""
 EMBED_WIDTH = 640
 """Pixels of a frame that other sites show; its page is no wider."""
@@ -77,7 +77,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     is_running = _is_running(game)
     topics = (game_topic(pk),) if is_running else ()
     parameters = {"since": replay.plies, "flip": int(is_flipped(request))}
-    part = LivePart(request, seen, topics, GAME_PAUSE_S, parameters=parameters)
+    part = LivePart(request, seen, topics, GAME_PAUSE_SECONDS, parameters=parameters)
     if part.is_shown:
         return part.unchanged()
     is_fragment, polls = is_part(request), "seen" in request.GET

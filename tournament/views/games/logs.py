@@ -9,16 +9,16 @@ from tournament.models import Game, GameLog
 
 register = template.Library()
 
-MOST_SHOWN = 1500
+MAX_SHOWN = 1500
 """Characters; the download of a log has all."""
 
 
 @register.filter
 def log_end(text: str) -> str:
-    """At most ``MOST_SHOWN`` characters, from the beginning of a line unless the last line is longer."""
-    if len(text) <= MOST_SHOWN:
+    """At most ``MAX_SHOWN`` characters, from the beginning of a line unless the last line is longer."""
+    if len(text) <= MAX_SHOWN:
         return text
-    end = text[-MOST_SHOWN:]
+    end = text[-MAX_SHOWN:]
     return end.partition("\n")[2] or end
 
 

@@ -2,7 +2,7 @@
 
 SQLite knows no counts of the values in its indexes, so each search has only the conditions for which it is to
 use one; the others are checked in that index, which has all columns of the filters, or finds at most
-``MOST_FOUND`` games.
+``MAX_FOUND`` games.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tournament.models.games import UNRATED, Forfeited
 from tournament.views.games.endings import RULES_WORDS
 from tournament.views.games.filters import FAULTS, RESULTS, SIDES, GameSearchForm
 
-MOST_FOUND = 7000
+MAX_FOUND = 7000
 """Games that are looked up one by one and sorted; of more, an index in order reads 7,300 of a million at most
 for a page, if they are spread evenly."""
-MOST_SORTED = 20_000
+MAX_SORTED = 20_000
 """Games that are sorted from an index which has all columns: takes 7 ms."""
 
 Part = QuerySet[Game] | QuerySet[Seat]
@@ -44,13 +44,13 @@ def parts_of(form: GameSearchForm, recorded: QuerySet[Game], seats: QuerySet[Sea
     if form.is_by_sequence:
         return [recorded.filter(*form.conditions(form.given))]
     for games in _rare(form):
-        few = list(games.order_by().values_list("pk", flat=True)[: MOST_FOUND + 1])
-        if len(few) <= MOST_FOUND:
+        few = list(games.order_by().values_list("pk", flat=True)[: MAX_FOUND + 1])
+        if len(few) <= MAX_FOUND:
             return [form.find(recorded).filter(pk__in=few)]
     if form.has_players:
         return [form.find_seats(seats)]
     for games in _ranges(form, recorded):
-        if games[: MOST_SORTED + 1].count() <= MOST_SORTED:
+        if games[: MAX_SORTED + 1].count() <= MAX_SORTED:
             return [form.find(games)]
     if form.is_by_time:
         return [form.find(recorded.filter(*form.conditions(form.given & {"tournament"})))]
@@ -67,7 +67,7 @@ def _rare(form: GameSearchForm) -> Iterator[QuerySet[Game]]:
     if values["annulled"]:
         yield games.filter(annulled=True)
     if form.visits is not None:
-        some = form.visits.values("sequence")[: MOST_FOUND + 1]
+        some = form.visits.values("sequence")[: MAX_FOUND + 1]
         yield games.filter(ladder=values["ladder"], sequence__in=some)
     if form.has_pairings:
         yield games.filter(pairing__in=form.find_pairings())

@@ -26,14 +26,14 @@ from tournament.models import Game, GameRecord, Ladder, Tournament
 
 PAGE = 200
 """Records read by one query, about 1 MB of text."""
-WRITING_S = 20.0
+WRITING_SECONDS = 20.0
 """The longest time for which one request writes; the next one continues."""
 REST = 10
 """The file of a running tournament is written again after this many times the time its writing took."""
-UNUSED_S = 7 * 24 * 3600
+UNUSED_SECONDS = 7 * 24 * 3600
 """Age at which a tournament's file is deleted; the next download writes it again."""
-MOST_WRITERS = 2
-_writers = threading.BoundedSemaphore(MOST_WRITERS)
+MAX_WRITERS = 2
+_writers = threading.BoundedSemaphore(MAX_WRITERS)
 """Writes at a time in this process, so that most threads stay free for other pages."""
 
 
@@ -94,7 +94,7 @@ def _ladder_key(code: str, sequence: int) -> str:
 
 def _extend(path: Path, code: str, newest: int) -> None:
     """Append the records up to number ``newest``; raises ``NotWritten`` if that takes too long."""
-    deadline = time.monotonic() + WRITING_S
+    deadline = time.monotonic() + WRITING_SECONDS
     state = _read_state(path)
     if state.last > newest or state.key != _ladder_key(code, state.last):
         path.unlink(missing_ok=True)  # who reads the old file keeps it
@@ -209,6 +209,6 @@ def _write_state(path: Path, state: FileState) -> None:
 def _delete_unused(folder: Path) -> None:
     """Delete the files of tournaments that were written long ago."""
     for path in folder.glob("tournament-*.pgn"):
-        if time.time() - path.stat().st_mtime > UNUSED_S:
+        if time.time() - path.stat().st_mtime > UNUSED_SECONDS:
             for suffix in (".pgn", ".json"):
                 path.with_suffix(suffix).unlink(missing_ok=True)

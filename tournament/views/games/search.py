@@ -21,7 +21,7 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord, Seat
-from tournament.views.exports import MOST_EXPORTED, as_text, attached_csv, with_next
+from tournament.views.exports import MAX_EXPORTED, as_text, attached_csv, with_next
 from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import (
     MAX_PLIES,
@@ -35,18 +35,18 @@ from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 
 PAGE_SIZE = 50
-MOST_TEXT = 2_000_000
+MAX_TEXT = 2_000_000
 """Characters after which a part of the records ends: compressing them takes most of its time."""
 RECORDS_READ = 100
 """Records of one query."""
-LONGEST_S = 5.0
+LONGEST_SECONDS = 5.0
 """The time of one search: filters that few games match may have all games read."""
 TOO_LONG = "This search takes too long. Name a bot, a tournament or a ladder too, or sort by date."
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 """Games of a search up to which they are counted."""
-COUNTING_S = 0.03
-MOST_SUGGESTED = 10
+COUNTING_SECONDS = 0.03
+MAX_SUGGESTED = 10
 LONGEST_PART = 150
 """Characters of which suggestions are made; a database refuses much longer patterns."""
 RECENT_DAYS = 7
@@ -80,7 +80,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "filters": urlencode(filters),
         "from_here": _from_here(request, found),
         "hits": _count(parts, found, is_first=is_first) if search and form.given else "",
-        "most_exported": MOST_EXPORTED,
+        "most_exported": MAX_EXPORTED,
         "days": RECENT_DAYS,
         "forfeits": games_address(
             fault="either", since=timezone.now().date() - datetime.timedelta(RECENT_DAYS)
@@ -112,20 +112,20 @@ def suggestions(request: HttpRequest) -> HttpResponse:
         found = owned.values_list("owner__username", "owner__username").distinct()
     else:
         found = bots.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
-    options = format_html_join("", '<option value="{}">{}</option>', found[:MOST_SUGGESTED])
+    options = format_html_join("", '<option value="{}">{}</option>', found[:MAX_SUGGESTED])
     return HttpResponse(options, content_type="text/plain; charset=utf-8")  # a part of a page, and no page
 
 
 @require_safe
 def games_export(request: HttpRequest, kind: str) -> HttpResponse:
-    """The same as ``csv``, ``jsonl`` or ``pgn``, at most ``MOST_EXPORTED`` games and ``MOST_TEXT`` at a time.
+    """The same as ``csv``, ``jsonl`` or ``pgn``, at most ``MAX_EXPORTED`` games and ``MAX_TEXT`` at a time.
 
     The header ``Link`` names the address of the games after them, if there are more.
     """
     form = GameSearchForm(request.GET)
     if kind not in EXPORTS:
         raise Http404(f"no games as {kind!r}")
-    found = _in_time(form, lambda: _found(request, form, _parts(request, form), MOST_EXPORTED))
+    found = _in_time(form, lambda: _found(request, form, _parts(request, form), MAX_EXPORTED))
     if found is None:
         return _refusal(form)
     return EXPORTS[kind](request, found)
@@ -150,7 +150,7 @@ def _in_time(form: GameSearchForm, search: Callable[[], _T]) -> _T | None:
     if not form.is_valid():
         return None
     try:
-        with limited_queries(LONGEST_S):
+        with limited_queries(LONGEST_SECONDS):
             return search()
     except TookTooLong:
         form.add_error(None, TOO_LONG)
@@ -168,13 +168,11 @@ def _count(parts: Sequence[Part], found: Sequence[_Row], *, is_first: bool) -> s
     number = len(found)
     if number > PAGE_SIZE or not is_first:
         try:
-            with limited_queries(COUNTING_S):
-                number = count_games(parts, MOST_COUNTED)
+            with limited_queries(COUNTING_SECONDS):
+                number = count_games(parts, MAX_COUNTED)
         except TookTooLong:
             return f"More than {PAGE_SIZE} games"
-    return (
-        f"More than {MOST_COUNTED:,} games" if number > MOST_COUNTED else f"{number} game{pluralize(number)}"
-    )
+    return f"More than {MAX_COUNTED:,} games" if number > MAX_COUNTED else f"{number} game{pluralize(number)}"
 
 
 def _parts(request: HttpRequest, form: GameSearchForm) -> Sequence[Part]:
@@ -299,12 +297,12 @@ def _rows(request: HttpRequest, page: Page) -> Iterator[tuple[object, ...]]:
 
 
 def _csv(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
-    page = _page(request, found, MOST_EXPORTED)
+    page = _page(request, found, MAX_EXPORTED)
     return with_next(request, attached_csv(COLUMNS, _rows(request, page), "games.csv"), page)
 
 
 def _json_lines(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
-    page = _page(request, found, MOST_EXPORTED)
+    page = _page(request, found, MAX_EXPORTED)
     lines = (
         f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
         for row in _rows(request, page)
@@ -314,13 +312,13 @@ def _json_lines(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
 
 
 def _pgn(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
-    texts = _texts_of([pk for _, pk in found[:MOST_EXPORTED]])
+    texts = _texts_of([pk for _, pk in found[:MAX_EXPORTED]])
     response = attached("\n".join(filter(None, texts)), "games.pgn", PGN_TYPE)
     return with_next(request, response, _page(request, found, len(texts)))
 
 
 def _texts_of(keys: Sequence[int]) -> list[str]:
-    """The records of the first of these games, until they have ``MOST_TEXT``; "" for a game without one."""
+    """The records of the first of these games, until they have ``MAX_TEXT``; "" for a game without one."""
     texts: list[str] = []
     length = 0
     for start in range(0, len(keys), RECORDS_READ):
@@ -329,7 +327,7 @@ def _texts_of(keys: Sequence[int]) -> list[str]:
         for key in some:
             texts.append(found.get(key, ""))
             length += len(texts[-1])
-            if length >= MOST_TEXT:
+            if length >= MAX_TEXT:
                 return texts
     return texts
 

@@ -39,7 +39,7 @@ from tournament.views.requests import fresh_buttons
 from tournament.views.sorting import Sorting, read_sorting
 
 PAGE_SIZE = 100
-PAUSE_S = 2.0
+PAUSE_SECONDS = 2.0
 """The shortest time between two new tables of a page."""
 TOP = 5
 
@@ -75,7 +75,11 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
     part = LivePart(
-        request, seen, (ladder_topic(code),), PAUSE_S, parameters=given_parameters(request, "page", "sort")
+        request,
+        seen,
+        (ladder_topic(code),),
+        PAUSE_SECONDS,
+        parameters=given_parameters(request, "page", "sort"),
     )
     if part.is_shown:
         return part.unchanged()

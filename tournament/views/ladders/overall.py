@@ -16,7 +16,7 @@ from tournament.models import Bot, LadderRating
 from tournament.views.exports import origin_of, served_table, table_links
 from tournament.views.links import address_of
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 EXPORTED = ("place", "bot", "owner", "score", "ladders", *GAMES, "page")
 """Columns of the files. ``ladders`` counts the bot's ladders; the columns named by codes have the scores."""
 
@@ -24,14 +24,14 @@ EXPORTED = ("place", "bot", "owner", "score", "ladders", *GAMES, "page")
 @require_safe
 def overall(request: HttpRequest) -> HttpResponse:
     """The mean of each bot's standardised ratings; two queries, which read ratings, not games."""
-    rows = _rows(MOST_SHOWN)
+    rows = _rows(MAX_SHOWN)
     lines = (_drawn(place, *row) for place, row in enumerate(rows, start=1))
     context = {
         "rows": rows,
         "lines": mark_safe("\n".join(lines)),  # safe: the names are escaped, the rest are numbers
         "games": GAMES.values(),
         "least": LEAST_BOTS,
-        "most": MOST_SHOWN,
+        "most": MAX_SHOWN,
         "files": [table_links("Scores", "overall-scores")],
     }
     return render(request, "overall.html", context)

@@ -15,10 +15,10 @@ from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
-from tournament.views.exports import MOST_EXPORTED, served_table, table_links
+from tournament.views.exports import MAX_EXPORTED, served_table, table_links
 from tournament.views.polling import PART, LivePart, is_part
 
-MOST_LISTED = 40
+MAX_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
 PLAYING = ("white", "white_version", "black", "black_version", "ladder", "tournament", "page")
 EVENTS = ("tournament", "priority", "playing", "waiting", "ahead", "page")
@@ -32,13 +32,13 @@ Line = tuple[object, ...]
 def queue(request: HttpRequest) -> HttpResponse:
     """The whole page; a script gets the part that changes, or 204."""
     state = queue_state(timezone.now())
-    bots = _bots(request, state, MOST_LISTED)
+    bots = _bots(request, state, MAX_LISTED)
     context = {
-        "games": _playing(state, MOST_LISTED),
+        "games": _playing(state, MAX_LISTED),
         "trouble": state.trouble,
         "events": _events(state),
         "ladders": [
-            (GAMES[code], row.description, bots[code], max(0, len(state.ladders[code]) - MOST_LISTED))
+            (GAMES[code], row.description, bots[code], max(0, len(state.ladders[code]) - MAX_LISTED))
             for code, row in zip(GAMES, Matchmaking.objects.of_ladders(), strict=True)
         ],
         "files": [table_links(title, "queue-files", name) for name, (title, *_) in TABLES.items()],
@@ -52,7 +52,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def queue_files(request: HttpRequest, name: str, kind: str) -> HttpResponse:
-    """One of ``TABLES``, with at most ``MOST_EXPORTED`` rows a ladder."""
+    """One of ``TABLES``, with at most ``MAX_EXPORTED`` rows a ladder."""
     if name not in TABLES:
         raise Http404(f"no table {name!r} of the queue")
     _, columns, lines = TABLES[name]
@@ -95,7 +95,7 @@ def _own_first(request: HttpRequest, state: QueueState, most: int) -> dict[str, 
 
 
 def _playing_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
-    for game in _playing(state, MOST_EXPORTED):
+    for game in _playing(state, MAX_EXPORTED):
         players = (game.white.bot.name, game.white.number, game.black.bot.name, game.black.number)
         page = request.build_absolute_uri(game.get_absolute_url())
         yield *players, game.ladder_id, game.tournament.name, page
@@ -111,7 +111,7 @@ def _bot_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
     active = BotVersion.objects.filter(pk__in=ActiveVersion.objects.values("version"))
     columns = access.visible_versions(request.user, active).values_list("pk", "bot__name", "number")
     names = {version: (bot, number) for version, bot, number in columns}
-    for code, rows in _own_first(request, state, MOST_EXPORTED).items():
+    for code, rows in _own_first(request, state, MAX_EXPORTED).items():
         for version, one in rows:
             if version in names:
                 yield code, *names[version], one.ahead, one.text, one.game

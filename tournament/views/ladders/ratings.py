@@ -15,7 +15,7 @@ from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
 from tournament.views.links import address_of, link_owner, link_version
 
-MOST_PARTS = 200
+MAX_PARTS = 200
 """The most parts of one statement; SQLite allows 500."""
 RECENT = 24
 """Rated games in a line of recent ratings."""
@@ -221,8 +221,8 @@ def recent_ratings(ladder: str, versions: Collection[int], count: int = RECENT) 
     rows: list[tuple[int, int, float, float]] = []
     wanted = list(versions)
     with connection.cursor() as cursor:
-        for start in range(0, len(wanted), MOST_PARTS):
-            some = wanted[start : start + MOST_PARTS]
+        for start in range(0, len(wanted), MAX_PARTS):
+            some = wanted[start : start + MAX_PARTS]
             parameters = [value for version in some for value in (version, ladder)]
             cursor.execute(" UNION ALL ".join([part] * len(some)), parameters)
             rows += cursor.fetchall()

@@ -25,7 +25,7 @@ from tournament.views.tournaments.lists import listed_page
 
 BOTS_A_PAGE = 50
 TOURNAMENTS_A_PAGE = 20
-MOST_GAMES = 15
+MAX_GAMES = 15
 
 
 @require_safe
@@ -87,4 +87,4 @@ def _best_ratings(bots: Sequence[Bot]) -> dict[tuple[int, str], LadderRating]:
 def _recent_games(request: HttpRequest, person: User) -> list[Game]:
     """The newest games of the person's bots."""
     seats = access.visible_games(request.user, Seat.objects.filter(owner=person))
-    return games_of_seats(seats, ["-finished_at", "-game"], MOST_GAMES)
+    return games_of_seats(seats, ["-finished_at", "-game"], MAX_GAMES)

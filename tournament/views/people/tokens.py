@@ -16,10 +16,10 @@ from tournament.services.accounts.tokens import TokenError, create_token, own_to
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.requests import AuthenticatedRequest
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 COOKIE = "new-token"
 """The name of the cookie with the text of a token that was just created."""
-SHOWN_WITHIN_S = 60
+SHOWN_WITHIN_SECONDS = 60
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,7 +40,7 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
             return _shown_next(redirect("tokens"), text)
     text = request.COOKIES.get(COOKIE, "")
     made = own_token(request.user, text)
-    own = request.user.tokens.order_by("revoked_at", "-id")[:MOST_SHOWN]
+    own = request.user.tokens.order_by("revoked_at", "-id")[:MAX_SHOWN]
     context = {
         "form": form,
         "made": made,
@@ -58,7 +58,7 @@ def _shown_next(response: HttpResponse, text: str) -> HttpResponse:
     response.set_cookie(
         COOKIE,
         text,
-        max_age=SHOWN_WITHIN_S,
+        max_age=SHOWN_WITHIN_SECONDS,
         path=reverse("tokens"),
         httponly=True,
         secure=settings.SESSION_COOKIE_SECURE,

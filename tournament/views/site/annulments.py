@@ -27,7 +27,7 @@ from tournament.views.logged_in import login_required
 from tournament.views.paging import LAST_ID
 from tournament.views.requests import AuthenticatedRequest, takes_get_and_post
 
-MOST_AT_ONCE = 20_000
+MAX_AT_ONCE = 20_000
 """Games that the page changes at once; about ten seconds."""
 ANNUL, TAKE_BACK = "annul", "take-back"
 
@@ -120,7 +120,7 @@ def _preview(form: AnnulmentForm, count: int) -> str:
     if not count:
         state = "annulled already" if form.is_annulment else "not annulled"
         return f"Nothing to do: of {form.selection} there are none, or they are {state}."
-    if count > MOST_AT_ONCE:
+    if count > MAX_AT_ONCE:
         return f"{_counted(count)} are more than this page changes at once: choose a shorter period."
     return (
         f"{_counted(count)} will {'be annulled' if form.is_annulment else 'count again'}: {form.selection}."
@@ -129,7 +129,7 @@ def _preview(form: AnnulmentForm, count: int) -> str:
 
 def _button(form: AnnulmentForm, count: int) -> str:
     """Empty if there is nothing to do."""
-    if not 0 < count <= MOST_AT_ONCE:
+    if not 0 < count <= MAX_AT_ONCE:
         return ""
     return f"Annul {_counted(count)}" if form.is_annulment else f"Let {_counted(count)} count again"
 

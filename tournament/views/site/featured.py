@@ -21,11 +21,11 @@ from tournament.views.games.replay import replay_of
 from tournament.views.paging import LAST_ID, is_whole
 
 BOARDS = 2
-MOST_RUNNING = 500
+MAX_RUNNING = 500
 """Running games that are counted and compared; a site has about as many as its workers have slots."""
-END_S = 20.0
+END_SECONDS = 20.0
 """How long the end of a game keeps its board."""
-_KEPT_S = 600
+_KEPT_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def running_games() -> QuerySet[Game]:
 def list_running() -> list[Game]:
     """The same in one query, with their ladder, tournament and players alone."""
     rows = running_games().order_by("pk")
-    return list(rows.only("ladder", "tournament", "white", "black")[:MOST_RUNNING])
+    return list(rows.only("ladder", "tournament", "white", "black")[:MAX_RUNNING])
 
 
 def shown_boards(text: str) -> list[int]:
@@ -64,7 +64,7 @@ def shown_boards(text: str) -> list[int]:
 def feature(running: Sequence[Game], shown: Sequence[int]) -> list[FeaturedGame]:
     """The featured games in the order of the boards; three queries, whatever is running, or four.
 
-    A game of ``shown`` keeps its board until ``END_S`` after its end. A free board gets the game whose
+    A game of ``shown`` keeps its board until ``END_SECONDS`` after its end. A free board gets the game whose
     players have the highest sum of ratings.
     """
     ended = _just_ended(set(shown).difference(game.pk for game in running))
@@ -83,7 +83,7 @@ def feature(running: Sequence[Game], shown: Sequence[int]) -> list[FeaturedGame]
 def _just_ended(shown: Collection[int]) -> list[Game]:
     if not shown:
         return []
-    since = timezone.now() - datetime.timedelta(seconds=END_S)
+    since = timezone.now() - datetime.timedelta(seconds=END_SECONDS)
     ended = Game.objects.filter(pk__in=shown, finished_at__gt=since, result__isnull=False)
     return list(access.visible_games(access.PUBLIC, ended).only("ladder", "white", "black"))
 
@@ -136,7 +136,7 @@ def _featured(game: Game, live: LiveGame | None, ratings: Mapping[tuple[str, int
     known, drawn = cache.get(f"featured-{game.pk}", ("", None))
     if known != key:
         drawn = _draw(game, live)
-        cache.set(f"featured-{game.pk}", (key, drawn), _KEPT_S)
+        cache.set(f"featured-{game.pk}", (key, drawn), _KEPT_SECONDS)
     board, clocks, side = drawn
     panels = player_panels(game, clocks, side if live else None, live, ratings)
     ending = "" if live else ending_sentence(game)

@@ -18,9 +18,9 @@ from tournament.services.disk import full_disk
 from tournament.views.logged_in import login_required
 from tournament.views.requests import AuthenticatedRequest
 
-MOST_HALTED = 50
+MAX_HALTED = 50
 """Halted games that the page lists."""
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 """How many halted games one form settles; the newest."""
 
 
@@ -55,13 +55,13 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
     now = timezone.now()
     parts = conditions(now)
     halted = halted_games().select_related("tournament", "white__bot", "black__bot").order_by("-pk")
-    numbers = [*halted_games().order_by("-pk").values_list("pk", flat=True)[:MOST_AT_ONCE]]
+    numbers = [*halted_games().order_by("-pk").values_list("pk", flat=True)[:MAX_AT_ONCE]]
     halted_count = halted_games().order_by().count()
     context = {
         "parts": parts,
         "ill": sum(not part.is_well for part in parts),
         "at": now,
-        "halted": halted[:MOST_HALTED],
+        "halted": halted[:MAX_HALTED],
         "halted_count": halted_count,
         "numbers": numbers,
         "all_of_them": f"The newest {len(numbers)}" if halted_count > len(numbers) else "All of them",

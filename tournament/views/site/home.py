@@ -37,7 +37,7 @@ from tournament.views.site.featured import feature, feature_finished, list_runni
 from tournament.views.site.news import News, look_up_news
 
 TOURNAMENTS = 6
-KEPT_S = 0.9
+KEPT_SECONDS = 0.9
 """Seconds for which what is played is not looked up again for new pages."""
 
 
@@ -56,7 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
         playing = _playing([], news)
         address = _part(request, playing["shown"], playing["seen"]).address
         part = render_to_string("pieces/playing.html", {"playing": playing, "follow": address})
-        cache.set("home-playing", part, KEPT_S)
+        cache.set("home-playing", part, KEPT_SECONDS)
     context = {
         "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
         "news": news.html,

@@ -28,7 +28,7 @@ SECTIONS: Final = {
     "Rules": ("/rules/",),
 }
 """The entries with their addresses, and those of the other pages that belong to them."""
-KEPT_S = 2.0
+KEPT_SECONDS = 2.0
 """Seconds for which the number of games is not counted again."""
 
 
@@ -56,7 +56,7 @@ def _entries(path: str) -> Iterator[NavigationEntry]:
 def count_playing() -> int:
     """How many games are being played that everybody may see; 0 while the database cannot be read."""
     try:
-        return cache.get_or_set("count-playing", running_games().count, KEPT_S) or 0
+        return cache.get_or_set("count-playing", running_games().count, KEPT_SECONDS) or 0
     except Error:
         return 0
 

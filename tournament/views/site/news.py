@@ -19,7 +19,7 @@ LATEST_GAMES = 10
 NEW_VERSIONS = 5
 REFRESHES = 1000
 """The part is made anew after each game, on a site with more games than this after a share of them."""
-KEPT_S = 60
+KEPT_SECONDS = 60
 """Seconds after which the part is made anew in any case: time passes, and versions are withdrawn."""
 
 
@@ -39,7 +39,7 @@ def look_up_news() -> News:
     known: News | None = cache.get(key)
     if known is None:
         known = _make()
-        cache.set(key, known, KEPT_S)
+        cache.set(key, known, KEPT_SECONDS)
     return known
 
 

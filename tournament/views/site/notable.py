@@ -15,7 +15,7 @@ from tournament.arithmetic.ratings import SIGMA
 from tournament.models import Game, RatingEvent
 
 DAYS = 7
-MOST_GAMES = 1000
+MAX_GAMES = 1000
 """The newest games of these days that are compared, so that the cost does not grow with the site."""
 SETTLED_SIGMA = SIGMA / 2
 """A rating with a greater sigma is still a guess: a win against it is no upset."""
@@ -24,7 +24,7 @@ SETTLED_SIGMA = SIGMA / 2
 def find_notable() -> list[tuple[str, Game, str]]:
     """The notable games that everybody may see, without forfeits, and why: ``Longest game``, ``213 plies``.
 
-    Three queries: the first reads at most ``MOST_GAMES`` games from the index ``game_finished``, the second
+    Three queries: the first reads at most ``MAX_GAMES`` games from the index ``game_finished``, the second
     their rating events, which are found by their games, the third loads the games found.
     """
     played = list(_recent())
@@ -47,7 +47,7 @@ def _recent() -> QuerySet[Game]:
     games = Game.objects.filter(
         finished_at__gte=since, result__isnull=False, fault=Fault.NONE, annulled=False
     ).only("plies", "result", "white", "black")
-    return access.visible_games(access.PUBLIC, games).order_by("-finished_at", "-pk")[:MOST_GAMES]
+    return access.visible_games(access.PUBLIC, games).order_by("-finished_at", "-pk")[:MAX_GAMES]
 
 
 def _length(game: Game) -> tuple[int, int]:

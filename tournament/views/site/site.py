@@ -13,7 +13,7 @@ from engines import svg
 from engines.rules.registry import family_credits, list_families
 from tournament.static_files import BOARDS_DIGEST
 
-YEAR_S = 365 * 24 * 3600
+YEAR_SECONDS = 365 * 24 * 3600
 
 
 def source_code(request: HttpRequest) -> dict[str, str]:
@@ -44,7 +44,7 @@ def boards_css(request: HttpRequest, digest: str = "") -> HttpResponse:
 def cached_by_digest(response: HttpResponse, *, is_current: bool) -> HttpResponse:
     """Let caches keep a response: for a year if its address has the digest of this content, else an hour."""
     if is_current:
-        patch_cache_control(response, public=True, max_age=YEAR_S, immutable=True)
+        patch_cache_control(response, public=True, max_age=YEAR_SECONDS, immutable=True)
     else:
         patch_cache_control(response, public=True, max_age=3600)
     return response

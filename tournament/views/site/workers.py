@@ -27,7 +27,7 @@ from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
 """The order in which the page sorts workers."""
 COLUMNS = (
@@ -100,7 +100,7 @@ def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
 
 
 def _shown_workers() -> list[Worker]:
-    return sorted(Worker.objects.all()[:MOST_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
+    return sorted(Worker.objects.all()[:MAX_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
 
 
 def _line(worker: Worker, manages: bool) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from tournament.services.work.durations import (
 )
 
 State = Tournament.State
-FEW_S = 5.0
+FEW_SECONDS = 5.0
 """A shorter time is not worth a number."""
 
 
@@ -104,4 +104,4 @@ def _describe_end(tournament: Tournament) -> str:
 
 
 def about(seconds: float) -> str:
-    return "a few seconds" if seconds < FEW_S else f"about {format_duration(seconds, words=True)}"
+    return "a few seconds" if seconds < FEW_SECONDS else f"about {format_duration(seconds, words=True)}"

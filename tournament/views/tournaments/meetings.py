@@ -16,7 +16,7 @@ from tournament.views.links import link_version
 from workers.pairing.knockout import KnockoutMatch
 from workers.pairing.results import MeetingResult, find_byes
 
-MOST_MEETINGS = 150
+MAX_MEETINGS = 150
 """The most meetings of a ladder's Swiss with which its page shows all rounds."""
 
 
@@ -100,7 +100,7 @@ def _games_of(tournament: str, ladder: str, round_number: int | None) -> str:
 def swiss_rounds(table: StandingsTable, addresses: MeetingAddresses, number: int) -> list[RoundOf]:
     """The round of this number; with 0 all rounds, the latest first, or of many meetings only the latest."""
     drawn = sorted({one.round for one in table.met}, reverse=True)
-    if number or len(table.met) > MOST_MEETINGS:
+    if number or len(table.met) > MAX_MEETINGS:
         drawn = [one for one in drawn if one == (number or drawn[0])]
     byes = find_byes(len(table.versions), table.met, table.absent)
     return [_swiss_round(table, addresses, one, byes) for one in drawn]

@@ -15,7 +15,7 @@ from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.own_ratings import rated_tables
-from tournament.views.exports import MOST_EXPORTED, as_text, served_table, with_next
+from tournament.views.exports import MAX_EXPORTED, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
@@ -53,9 +53,9 @@ TOURNAMENTS = (
 
 @require_safe
 def tournaments(request: HttpRequest, kind: str) -> HttpResponse:
-    """All tournaments this user may see, newest first, in parts of ``MOST_EXPORTED``."""
+    """All tournaments this user may see, newest first, in parts of ``MAX_EXPORTED``."""
     visible = access.visible_tournaments(request.user).select_related("owner")
-    page = by_id(request, visible, MOST_EXPORTED)
+    page = by_id(request, visible, MAX_EXPORTED)
     rows = [_tournament(request, one) for one in page.rows]
     return with_next(request, served_table(kind, "tournaments", TOURNAMENTS, rows, file="tournaments"), page)
 

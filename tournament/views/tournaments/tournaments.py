@@ -44,7 +44,7 @@ PAGE_SIZE = 50
 GAMES_A_PAGE = 50
 MANY_GAMES = 20_000
 """The most games of a tournament that its page reads to find those of one bot."""
-MOST_CROSSED = 40
+MAX_CROSSED = 40
 """Most bots for which all meetings are shown by default; with 200 bots the page has 3 MB."""
 WAITING, CLAIMED, DONE, HALTED = Game.State.WAITING, Game.State.CLAIMED, Game.State.DONE, Game.State.HALTED
 FILTERS = {
@@ -86,7 +86,7 @@ def tournaments(request: HttpRequest) -> HttpResponse:
 def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     """Progress, tables and games; the games are filtered by ``ladder``, ``bot`` and ``result``.
 
-    ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MOST_CROSSED`` bots the
+    ``?round=n`` shows that round of a Swiss instead of the latest. With more than ``MAX_CROSSED`` bots the
     meetings are shown only with ``?table=full``; such a page does not follow. A script gets the part
     that changes during play, or 204. A version test has a page of its own. The address of a draft still
     leads to the tournament once it is started.
@@ -95,7 +95,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if tournament.format.is_sequential or tournament.slug != slug:
         return redirect(tournament)
     seen = _seen(tournament)
-    is_full = request.GET.get("table") == "full" and len(players_of(tournament)) > MOST_CROSSED
+    is_full = request.GET.get("table") == "full" and len(players_of(tournament)) > MAX_CROSSED
     polls = not (tournament.is_over or tournament.state == State.DRAFT or is_full)
     topics = (tournament_topic(tournament.pk),) if polls else ()
     part = LivePart(request, seen, topics, parameters=given_parameters(request, *SHOWN_BY))
@@ -105,7 +105,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         return reload()
     versions = players_of(tournament)
     filters, page = _filtered(request, tournament)
-    is_large = len(versions) > MOST_CROSSED
+    is_large = len(versions) > MAX_CROSSED
     shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
     with_meetings = is_full or not is_large
     tables = [] if tournament.format.is_endless else rated_tables(tournament, versions)

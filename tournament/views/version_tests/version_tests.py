@@ -20,7 +20,7 @@ from tournament.models.version_tests import format_elo
 from tournament.queues import tournament_topic
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.work.durations import remaining_seconds, slots_at_work
-from tournament.views.exports import MOST_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.exports import MAX_EXPORTED, as_text, served_table, table_links, with_next
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
@@ -32,7 +32,7 @@ from tournament.views.tournaments.tournaments import count_annulled, find_tourna
 PAGE_SIZE = 50
 POINTS = 400
 """The most points of a chart; more pairs are thinned out evenly, the last one stays."""
-MOST_OWNER = 150
+MAX_OWNER = 150
 """The longest name of an account."""
 TESTS = (
     "test", "ladder", "state", "elo0", "elo1", "ratio", "pairs", "won", "drawn", "lost", "elo",
@@ -58,9 +58,9 @@ def version_tests(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def version_tests_files(request: HttpRequest, kind: str) -> HttpResponse:
-    """All version tests, newest first, in parts of ``MOST_EXPORTED``; ``?owner=`` as on their page."""
+    """All version tests, newest first, in parts of ``MAX_EXPORTED``; ``?owner=`` as on their page."""
     rows, _ = _chosen(request)
-    page = by_id(request, rows, MOST_EXPORTED)
+    page = by_id(request, rows, MAX_EXPORTED)
     lines = [_line(request, one) for one in page.rows]
     return with_next(request, served_table(kind, "tests", TESTS, lines, file="version-tests"), page)
 
@@ -94,7 +94,7 @@ def _line(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
 def _chosen(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
     """The tests of the account named by ``?owner=``, and that name; without one, all tests."""
     rows = access.visible_version_tests().select_related("owner", "version_test")
-    owner = request.GET.get("owner", "")[:MOST_OWNER]
+    owner = request.GET.get("owner", "")[:MAX_OWNER]
     if owner:
         rows = rows.filter(owner__username=owner) if owner.isprintable() else rows.none()
     return rows, owner

@@ -9,7 +9,7 @@ import time
 
 KEPT_BYTES = 64 * 1024
 """Bytes kept from the beginning and from the end of a long game; the middle is dropped."""
-MOST_BYTES = 8 * KEPT_BYTES
+MAX_BYTES = 8 * KEPT_BYTES
 """The most bytes in memory. Dropping rarely costs less than dropping with every line."""
 FRAME_BYTES = len("   0.000 > \n")
 """Bytes that each line adds to its text."""
@@ -35,14 +35,14 @@ class Conversation:
         """Add one or more whole lines to the engine, with their line ends."""
         self._entries.append((b">", at_ns, data))
         self._size += len(data) + FRAME_BYTES
-        if self._size > MOST_BYTES:
+        if self._size > MAX_BYTES:
             self._drop_middle()
 
     def received(self, output: bytes, at_ns: int) -> None:
         """Add whole lines from the engine; the last line end may be missing. Empty lines are left out."""
         self._entries.append((b"<", at_ns, output))
         self._size += len(output) + FRAME_BYTES
-        if self._size > MOST_BYTES:
+        if self._size > MAX_BYTES:
             self._drop_middle()
 
     def exchanged(self, question: bytes, asked_ns: int, answer: list[tuple[bytes, int]]) -> None:

@@ -13,7 +13,7 @@ from engines.records import BOOK, MoveNote, RecordMove, format_note, parse_note
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.comments import NEVER, format_comment, format_times
 
-MOST_OUTPUT_BYTES: Final = 512 * 1024
+MAX_OUTPUT_BYTES: Final = 512 * 1024
 """The most raw output in memory."""
 
 
@@ -48,7 +48,7 @@ class KeptMoves:
             return
         self._answers.append((answer, used_ns, cpu_ns))
         self._output_bytes += len(answer)
-        if self._output_bytes > MOST_OUTPUT_BYTES:
+        if self._output_bytes > MAX_OUTPUT_BYTES:
             self._write_comments()
 
     def comments(self) -> Sequence[str]:

@@ -29,7 +29,7 @@ NEWLINE: Final = 10
 READ_BYTES: Final = 16 * 1024
 PLAIN_BYTES: Final = 32 * 1024
 """A move with more output than this takes the general path, which limits it."""
-MOST_EVENTS: Final = 8
+MAX_EVENTS: Final = 8
 NS_PER_S: Final = 1e9
 
 
@@ -123,7 +123,7 @@ class OrdinaryMoves:
         Also returns None if an engine wrote before it was asked. The caller must have read earlier output.
         """
         history = self._history
-        if self._wait(0, MOST_EVENTS):
+        if self._wait(0, MAX_EVENTS):
             return None
         while not history.outcome.decided:
             pending = self._play_move(history.position.side)
@@ -153,7 +153,7 @@ class OrdinaryMoves:
         answer, begin, received_ns = b"", -1, 0
         pieces: list[tuple[bytes, int]] = []
         while begin < 0 and left_ns > 0 and len(answer) <= PLAIN_BYTES:
-            if self._wait(left_ns / NS_PER_S, MOST_EVENTS) != channel.answers:
+            if self._wait(left_ns / NS_PER_S, MAX_EVENTS) != channel.answers:
                 return Pending(question, asked_ns, b"", pieces)
             piece = self._read(channel.from_engine, READ_BYTES)
             received_ns = self._now_ns()

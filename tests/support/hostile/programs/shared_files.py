@@ -24,7 +24,7 @@ FAR = 128 * 1024
 EVICTIONS = 3
 """How often pages are dropped: a page just read does not always leave memory at the first try."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
-MOST_TRIES = 10
+MAX_TRIES = 10
 DIGIT_BITS = 3
 DIGIT_NS = 25_000_000
 """The unit of the time between two devices, which encodes a digit; coarse clocks tick every 10 ms."""
@@ -101,7 +101,7 @@ def send_by_times(facts: dict[str, Any]) -> None:
 
     Sleeps are too long on a busy machine, so it reads the number back and tries again if it is wrong.
     """
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         before = os.stat(DEVICES[0]).st_mtime_ns
         os.utime(DEVICES[0])
         if os.stat(DEVICES[0]).st_mtime_ns == before:

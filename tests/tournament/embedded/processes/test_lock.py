@@ -14,7 +14,7 @@ from tournament.embedded.processes.lock import instance_lock
 
 @pytest.fixture(autouse=True)
 def _without_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tournament.embedded.processes.lock.GRACE_S", 0.0)
+    monkeypatch.setattr("tournament.embedded.processes.lock.GRACE_SECONDS", 0.0)
 
 
 def test_a_second_instance_names_the_process_that_uses_the_folder(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tournament.embedded.processes import guard
 from tournament.embedded.processes.process import Guarded, Service, last_words, rotate
 from workers.sandbox.tree import descendants
 
-DEADLINE_S = 120.0
+DEADLINE_SECONDS = 120.0
 
 FAMILY = """
     import os, subprocess, sys, time
@@ -40,11 +40,11 @@ def start(tmp_path: Path, program: str) -> Guarded:
 
 
 def eventually(condition: Callable[[], object]) -> None:
-    assert wait_until(condition, DEADLINE_S), "it never came true"
+    assert wait_until(condition, DEADLINE_SECONDS), "it never came true"
 
 
 def ends(process: Guarded) -> bool:
-    return wait_until(lambda: process.exit_code is not None, DEADLINE_S)
+    return wait_until(lambda: process.exit_code is not None, DEADLINE_SECONDS)
 
 
 def is_alive(process: int) -> bool:

@@ -120,7 +120,7 @@ def test_a_service_that_ends_while_it_starts_is_reported_with_the_end_of_its_log
 def test_a_service_that_dies_again_and_again_is_hopeless_and_named_with_its_last_words(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.BACKOFF_S", (0.0,))
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.BACKOFF_SECONDS", (0.0,))
     supervisor.start(Service("players", (sys.executable, "-c", "exit('no /dev/shm')")))
     assert supervisor.hopeless == ""
     eventually(lambda: tended(supervisor) and bool(supervisor.hopeless))
@@ -131,7 +131,7 @@ def test_a_service_that_dies_again_and_again_is_hopeless_and_named_with_its_last
 def test_a_service_that_does_not_stop_in_time_is_killed(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_S", 0.1)
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_SECONDS", 0.1)
     deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists)
     supervisor.start(deaf)
     supervisor.stop()  # returns at all
@@ -154,7 +154,7 @@ def test_a_guard_that_is_killed_takes_its_service_along_and_both_are_started_aga
 def test_the_first_ctrl_c_stops_the_services_and_the_second_kills_them(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_S", 3600.0)
+    monkeypatch.setattr("tournament.embedded.processes.supervisor.PATIENCE_SECONDS", 3600.0)
     deaf = Service("deaf", (sys.executable, "-c", DEAF), ready=(tmp_path / "deaf").exists)
     with supervisor.listening():
         supervisor.start(deaf)

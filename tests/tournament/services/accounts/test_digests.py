@@ -95,7 +95,7 @@ def test_only_what_happened_since_is_new(site: Site) -> None:
 def test_own_bots_come_first_and_further_ones_are_counted(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(digests, "MOST_LINES", 1)
+    monkeypatch.setattr(digests, "MAX_LINES", 1)
     follow(site.rival, site.white.bot)
     digest = new_for(site.rival)
     assert [line.version for line in digest.lines] == [site.black]
@@ -105,7 +105,7 @@ def test_own_bots_come_first_and_further_ones_are_counted(
 def test_only_the_latest_games_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     decide(site.live, Result.DRAW)
     assert not new_for(site.owner).is_cut
-    monkeypatch.setattr(digests, "MOST_GAMES", 1)
+    monkeypatch.setattr(digests, "MAX_GAMES", 1)
     digest = new_for(site.owner)
     assert digest.is_cut
     assert [(line.score.draws, line.score.games) for line in digest.lines] == [(1, 1)]

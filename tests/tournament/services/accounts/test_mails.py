@@ -116,7 +116,7 @@ def test_what_is_left_after_the_time_is_sent_by_the_next_call(monkeypatch: pytes
     for name in ("ada", "bob", "cy"):
         send(make_mail(name))
     failures.clear()
-    monkeypatch.setattr("tournament.services.accounts.mails.BUDGET_S", -1.0)
+    monkeypatch.setattr("tournament.services.accounts.mails.BUDGET_SECONDS", -1.0)
     assert [send_waiting(timezone.now()) for _ in range(4)] == [1, 1, 1, 0]
 
 

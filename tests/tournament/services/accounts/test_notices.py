@@ -23,7 +23,7 @@ from tests.support.schedule import (
     record,
 )
 from tournament.models import BotVersion, Exam, Notice
-from tournament.models.people import MOST_NOTICES
+from tournament.models.people import MAX_NOTICES
 from tournament.services.accounts.notices import notify, notify_staff
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.uploads import validation
@@ -118,9 +118,9 @@ def test_counting_the_unread_costs_one_query_and_reads_no_more_than_are_shown(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     user = make_user()
-    Notice.objects.bulk_create(Notice(user=user, text="x") for _ in range(MOST_NOTICES + 9))
+    Notice.objects.bulk_create(Notice(user=user, text="x") for _ in range(MAX_NOTICES + 9))
     with django_assert_num_queries(1):
-        assert user.unread_count == MOST_NOTICES + 1
+        assert user.unread_count == MAX_NOTICES + 1
     Notice.objects.update(read_at=timezone.now())
     assert user.unread_count == 0
 

@@ -75,7 +75,7 @@ HOUR = 3600 * SECOND
 @pytest.fixture(autouse=True)
 def an_hour_s_worth(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair a minute on each ladder, on two slots, and an extra pair only for a version without any."""
-    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 1)
+    monkeypatch.setattr(matchmaking, "MAX_EARLY_PAIRS", 1)
     settings.LADDER_GAMES = 120
     make_worker(slots=2)
 
@@ -216,7 +216,7 @@ def play_for(deal: Deal, seconds: int) -> int:
 
 @pytest.fixture
 def early_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 60)
+    monkeypatch.setattr(matchmaking, "MAX_EARLY_PAIRS", 60)
 
 
 @pytest.mark.usefixtures("early_pairs")
@@ -249,7 +249,7 @@ def test_extra_pairs_wait_while_a_game_of_a_tournament_waits(deal: Deal) -> None
 def test_a_version_whose_games_are_never_rated_gets_no_endless_extra_pairs(
     deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matchmaking, "MOST_EARLY_PAIRS", 3)
+    monkeypatch.setattr(matchmaking, "MAX_EARLY_PAIRS", 3)
     owned("Ada", "Bob")
     assert play_for(deal, 20) == 3
     assert set(Turn.objects.values_list("pairs", flat=True)) == {3}

@@ -120,7 +120,7 @@ def test_of_many_versions_the_active_and_the_newest_are_estimated_from_their_gam
     PairScore.objects.create(ladder_id=LADDER, white_id=old, black=newest, wins=3)
     ActiveVersion.objects.filter(ladder=LADDER).update(enabled=False)
     ActiveVersion.objects.filter(ladder=LADDER, version__in=players).update(enabled=True)
-    monkeypatch.setattr(estimates, "MOST_ESTIMATED", 2)
+    monkeypatch.setattr(estimates, "MAX_ESTIMATED", 2)
     assert compute(LADDER) == expected
     ActiveVersion.objects.filter(ladder=LADDER, version=active).update(enabled=False)
     found = compute(LADDER)

@@ -328,7 +328,7 @@ def test_a_pair_that_cannot_be_played_is_left_out(owner: User, deal: Deal) -> No
 def test_a_test_whose_pairs_cannot_be_played_is_stopped(
     owner: User, deal: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "MOST_LEFT_OUT", 2)
+    monkeypatch.setattr(progress, "MAX_LEFT_OUT", 2)
     tournament = make_test(owner)
     for job in deal():
         give_up(job, deal)

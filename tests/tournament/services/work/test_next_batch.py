@@ -359,7 +359,7 @@ def test_long_games_that_cannot_be_taken_cost_no_query_each(
     worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MAX_GAME_MINUTES = 0
-    monkeypatch.setattr(durations, "_KNOWN_FOR_S", 1000.0)
+    monkeypatch.setattr(durations, "_KNOWN_FOR_SECONDS", 1000.0)
     for number in range(3):
         make_tournament(name=f"Long {number}", pairs=2, time_control="999999+0")
     while ask():

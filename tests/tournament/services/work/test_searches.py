@@ -310,7 +310,7 @@ def test_guests_of_one_network_count_together_and_open_ones_are_limited(
     first.refresh_from_db()
     assert first.asker == second.asker
     assert first.ended_at is not None
-    monkeypatch.setattr(searching, "MOST_GUESTS", 1)
+    monkeypatch.setattr(searching, "MAX_GUESTS", 1)
     with pytest.raises(SearchRefused, match="Many visitors"):
         request(version, address="1.2.3.4")
     assert request(version, plies=(0,), address="2001:db8::3")

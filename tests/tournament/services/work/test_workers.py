@@ -37,7 +37,7 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work import judging, workers
 from workers.failures import MAX_VOIDS
-from workers.jobs import BOTH_UNABLE, MOST_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
+from workers.jobs import BOTH_UNABLE, MAX_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work
 from workers.sandbox.levels import Level, Verdict
 from workers.sandbox.policy import write_verdict
 
@@ -192,14 +192,14 @@ def test_what_a_worker_says_of_itself_is_bounded_and_escaped(hear: Hear) -> None
     hostile = "x\x1b[31m\0" * 1000
     worker = hear(beat(host=hostile, speed=hostile, level=hostile, refusal=hostile, slots=2**62, voids=2**62))
     assert worker.host.isprintable()
-    assert (worker.level, worker.slots, worker.voids) == ("C", MOST_SLOTS, workers.MAX_NUMBER)
+    assert (worker.level, worker.slots, worker.voids) == ("C", MAX_SLOTS, workers.MAX_NUMBER)
     assert len(worker.refusal) <= workers.MAX_SENTENCE
 
 
 def test_one_token_runs_a_limited_number_of_workers_a_day(
     hear: Hear, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "MOST_NEW_NAMES", 2)
+    monkeypatch.setattr(workers, "MAX_NEW_NAMES", 2)
     for number in range(2):
         hear(beat(f"players@{number}"))
     with pytest.raises(workers.WorkerNameError, match="has run 2 workers within a day"):

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from engines.rules.registry import GAMES
-from tournament.views.analysis.trees import MOST_MOVES
+from tournament.views.analysis.trees import MAX_MOVES
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def test_a_game_that_is_over_has_no_moves_and_its_end(client: Client) -> None:
     [
         ({"moves": "c1+ zz"}, "Illegal move 'zz'"),
         ({"position": "nonsense"}, "osition"),
-        ({"moves": "c1+ " * (MOST_MOVES + 1)}, "too many"),
+        ({"moves": "c1+ " * (MAX_MOVES + 1)}, "too many"),
     ],
 )
 def test_a_line_that_cannot_be_played_is_refused_with_its_reason(

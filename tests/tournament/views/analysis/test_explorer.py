@@ -123,7 +123,7 @@ def test_annulled_games_are_not_the_last(games: list[Game]) -> None:
 
 def test_more_moves_than_are_listed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explore("dogon-kulei", start("dogon-kulei"))
-    monkeypatch.setattr(moves, "MOST_MOVES", 1)
+    monkeypatch.setattr(moves, "MAX_MOVES", 1)
     short = explore("dogon-kulei", start("dogon-kulei"))
     assert len(short.moves) == 1
     assert short.others == len(whole.moves) - 1
@@ -150,7 +150,7 @@ def test_the_list_of_games_finds_a_position_by_scanning_too(
     page = client.get("/explore/dogon-kulei/").content.decode()
     address = addresses(page)[0]
     few = client.get(address).content
-    monkeypatch.setattr("tournament.views.games.reading.MOST_FOUND", 0)
+    monkeypatch.setattr("tournament.views.games.reading.MAX_FOUND", 0)
     many = client.get(address).content
     assert re.findall(rb'href="(/games/\d+/)"', few) == re.findall(rb'href="(/games/\d+/)"', many)
 

@@ -159,11 +159,11 @@ def test_what_another_page_saved_is_not_deleted(analysis: Analysis, olga: Client
 def test_the_number_and_the_size_of_analyses_are_limited(
     analysis: Analysis, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "MOST_TEXT", 100)
+    monkeypatch.setattr(views, "MAX_TEXT", 100)
     answer = olga.post(SAVE, {"moves": MOVES})
     assert "100 can be saved" in answer.content.decode()
     monkeypatch.undo()
-    monkeypatch.setattr(views, "MOST_ANALYSES", 1)
+    monkeypatch.setattr(views, "MAX_ANALYSES", 1)
     answer = olga.post(SAVE, {"moves": MOVES})
     assert "You have 1 analyses, which is the most: delete one first." in answer.content.decode()
     assert Analysis.objects.count() == 1

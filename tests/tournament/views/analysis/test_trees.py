@@ -12,7 +12,7 @@ from django.utils.html import escape
 from engines.records import Record, clean_text, read_records
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LogIn, Site
-from tournament.views.analysis.trees import MOST_ADDRESS, MOST_TEXT, analysis_query
+from tournament.views.analysis.trees import MAX_ADDRESS, MAX_TEXT, analysis_query
 
 pytestmark = pytest.mark.django_db
 
@@ -91,7 +91,7 @@ def test_comments_and_moves_are_escaped(client: Client) -> None:
     [
         ({"moves": "(" * 10_000}, "Line 1: '(' opens a variation before a move that it could replace."),
         ({"moves": "c1+ " + "(c2- " * 10_000}, "Line 1: the variation opened in line 1 is never closed."),
-        ({"moves": "x" * (MOST_TEXT + 1)}, "The text has 100,001 characters; 100,000 are allowed."),
+        ({"moves": "x" * (MAX_TEXT + 1)}, "The text has 100,001 characters; 100,000 are allowed."),
         ({"moves": "c1+ c2- (zz)"}, "1... zz in a variation: illegal move 'zz' in position"),
         ({"moves": "c1+ {never"}, "Line 1: the comment opened in line 1 is never closed."),
         ({"moves": "c1+ <b>"}, "Line 1: '<b>' is not spelled as a move."),
@@ -175,7 +175,7 @@ def test_a_game_opens_on_the_board_at_the_ply_that_is_shown(client: Client, site
 
 
 def test_the_link_of_a_long_game_has_no_notes_and_of_a_very_long_one_the_position_alone() -> None:
-    positions = [GAMES["dogon-kulei"].position.initial()] * (MOST_ADDRESS + 1)
+    positions = [GAMES["dogon-kulei"].position.initial()] * (MAX_ADDRESS + 1)
     notes, played = ["+0.35/12"] * 300, (("White", "Greedy"),)
     noted = parse_qs(analysis_query("", ["c1+"] * 9, positions, 7, notes=notes[:9], played=played))
     assert noted == {
@@ -183,7 +183,7 @@ def test_the_link_of_a_long_game_has_no_notes_and_of_a_very_long_one_the_positio
     }  # fmt: skip
     long = parse_qs(analysis_query("", ["c1+"] * 300, positions, 7, notes=notes, played=played))
     assert long == {"headers": ['[White "Greedy"]\n'], "moves": [" ".join(["c1+"] * 300)], "at": ["7"]}
-    query = analysis_query("", ["c1+"] * MOST_ADDRESS, positions, 7)
+    query = analysis_query("", ["c1+"] * MAX_ADDRESS, positions, 7)
     assert query == urlencode({"position": str(positions[7])})
     assert analysis_query("", [], positions[:1], 0) == ""
 

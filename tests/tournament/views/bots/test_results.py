@@ -21,7 +21,7 @@ from tests.support.seats import seat
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, User
 from tournament.services.results.rebuilding import rebuild
 from tournament.views.bots import recent
-from tournament.views.bots.results import MOST_OPPONENTS
+from tournament.views.bots.results import MAX_OPPONENTS
 from tournament.views.games import search
 from tournament.views.games.replay import format_seconds
 
@@ -96,7 +96,7 @@ def test_every_number_is_that_of_the_games_in_its_list(
 def test_the_numbers_of_the_latest_games_are_those_of_their_lists(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setattr(recent, "MOST_COUNTED", 2)
+    monkeypatch.setattr(recent, "MAX_COUNTED", 2)
     page = text_of(client, address)
     assert "openings and forfeits the latest 2." in " ".join(page.split()) or "dualma" in address
     check_numbers(client, page)
@@ -152,11 +152,11 @@ def test_the_results_as_files_are_those_of_the_page(games: list[Game], client: C
 
 
 def test_the_file_of_the_results_has_all_opponents(games: list[Game], site: Site, client: Client) -> None:
-    for number in range(MOST_OPPONENTS + 1):
+    for number in range(MAX_OPPONENTS + 1):
         other = add_version(None, f"Other {number}")
         PairScore.objects.create(ladder_id=LADDER, white=site.white, black=other, wins=number + 100)
     rows = client.get(f"{PAGE}results.json").json()["results"]
-    assert [row["by"] for row in rows].count("opponent") == MOST_OPPONENTS + 3
+    assert [row["by"] for row in rows].count("opponent") == MAX_OPPONENTS + 3
 
 
 def test_the_ratings_as_files_are_those_of_the_page(games: list[Game], client: Client) -> None:
@@ -222,7 +222,7 @@ def test_a_bot_without_rated_games_has_no_results(site: Site, client: Client) ->
 def test_each_rating_change_leads_to_its_game(games: list[Game], client: Client) -> None:
     changes = client.get(PAGE).context["results"]["changes"]
     events = RatingEvent.objects.filter(version__bot__slug="stone-age", ladder=LADDER).order_by("-sequence")
-    assert changes == list(events[: recent.MOST_CHANGES])
+    assert changes == list(events[: recent.MAX_CHANGES])
     page = text_of(client, PAGE)
     for event in changes:
         white, black = event.game.white, event.game.black
@@ -244,11 +244,11 @@ def test_a_game_shows_how_it_changed_the_ratings(games: list[Game], client: Clie
 
 
 def test_many_opponents_are_listed_on_request(games: list[Game], site: Site, client: Client) -> None:
-    others = [add_version(None, f"Other {number}") for number in range(MOST_OPPONENTS + 1)]
+    others = [add_version(None, f"Other {number}") for number in range(MAX_OPPONENTS + 1)]
     for number, other in enumerate(others):
         PairScore.objects.create(ladder_id=LADDER, white=site.white, black=other, wins=number + 100)
     results = client.get(PAGE).context["results"]
-    assert len(results["opponents"]) == MOST_OPPONENTS
+    assert len(results["opponents"]) == MAX_OPPONENTS
     assert results["more_opponents"] == 3
     counts = [row.score.games for row in results["opponents"]]
     assert counts == sorted(counts, reverse=True)
@@ -256,7 +256,7 @@ def test_many_opponents_are_listed_on_request(games: list[Game], site: Site, cli
     more = re.search(r'href="([^"]*opponents=all#results)"', page)
     assert more is not None
     whole = client.get(f"{PAGE}{unescape(more[1])}").context["results"]
-    assert len(whole["opponents"]) == MOST_OPPONENTS + 3
+    assert len(whole["opponents"]) == MAX_OPPONENTS + 3
 
 
 def test_games_of_drafts_and_validations_count_nowhere(games: list[Game], site: Site, as_user: LogIn) -> None:

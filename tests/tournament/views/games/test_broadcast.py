@@ -14,7 +14,7 @@ from tests.support.schedule import make_event
 from tournament.models import Game, LadderRating, LiveGame, Tournament
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import broadcast
-from tournament.views.games.broadcast import END_S, EVENT_S, TURN_S, choose
+from tournament.views.games.broadcast import END_SECONDS, EVENT_SECONDS, TURN_SECONDS, choose
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_game_of_a_tournament_comes_before_one_of_a_ladder(site: Site, other: 
 def test_the_ladders_take_turns(site: Site, other: Game) -> None:
     other.ladder_id = "dualma"
     now = timezone.now()
-    shown = [choose([site.live, other], now + timedelta(seconds=turn * TURN_S)) for turn in range(2)]
+    shown = [choose([site.live, other], now + timedelta(seconds=turn * TURN_SECONDS)) for turn in range(2)]
     assert {game.pk for game in shown} == {site.live.pk, other.pk}
 
 
@@ -81,7 +81,7 @@ def test_the_page_follows_the_game_and_gets_the_event_when_that_changes(
     assert "<html" not in fragment
     assert "broadcast-event" not in fragment
     Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2)
-    later = timezone.now() + timedelta(seconds=EVENT_S)
+    later = timezone.now() + timedelta(seconds=EVENT_SECONDS)
     monkeypatch.setattr(timezone, "now", lambda: later)
     fragment = client.get(followed_address(fragment), headers=PART).content.decode()
     assert "2 of" in fragment.partition('id="broadcast-event"')[2]
@@ -92,13 +92,13 @@ def test_the_event_is_sent_once_in_some_seconds_however_fast_its_games_end(
     site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
-    now -= timedelta(seconds=now.timestamp() % EVENT_S)
+    now -= timedelta(seconds=now.timestamp() % EVENT_SECONDS)
     monkeypatch.setattr(timezone, "now", lambda: now)
     Tournament.objects.filter(pk=site.live.tournament_id).update(games_total=99)
     sent = []
     page = client.get("/tv/").content.decode()
-    for half_seconds in range(4 * EVENT_S):
-        at = now + timedelta(seconds=EVENT_S + half_seconds / 2)
+    for half_seconds in range(4 * EVENT_SECONDS):
+        at = now + timedelta(seconds=EVENT_SECONDS + half_seconds / 2)
         monkeypatch.setattr(timezone, "now", lambda at=at: at)
         Tournament.objects.filter(pk=site.live.tournament_id).update(games_done=2 + half_seconds)
         go_live(site.live, plies=6 + half_seconds)
@@ -106,11 +106,13 @@ def test_the_event_is_sent_once_in_some_seconds_however_fast_its_games_end(
         assert f'data-plies="{6 + half_seconds}"' in page
         if 'id="broadcast-event"' in page:
             sent.append(half_seconds)
-    assert sent == [0, 2 * EVENT_S]
-    later = at + timedelta(seconds=EVENT_S)
+    assert sent == [0, 2 * EVENT_SECONDS]
+    later = at + timedelta(seconds=EVENT_SECONDS)
     monkeypatch.setattr(timezone, "now", lambda: later)
     page = client.get(followed_address(page), headers=PART).content.decode()
-    assert f"{1 + 4 * EVENT_S} of" in page.partition('id="broadcast-event"')[2], "the last change is not lost"
+    assert f"{1 + 4 * EVENT_SECONDS} of" in page.partition('id="broadcast-event"')[2], (
+        "the last change is not lost"
+    )
     assert client.get(followed_address(page), headers=PART).status_code == 204
 
 
@@ -135,7 +137,7 @@ def test_the_end_of_a_game_stays_for_some_seconds_and_then_the_next_is_shown(
     Game.objects.filter(pk=first.pk).update(finished_at=timezone.now())
     fragment = client.get(address, headers=PART)
     assert "wins" in fragment.content.decode()
-    Game.objects.filter(pk=first.pk).update(finished_at=timezone.now() - timedelta(seconds=END_S + 1))
+    Game.objects.filter(pk=first.pk).update(finished_at=timezone.now() - timedelta(seconds=END_SECONDS + 1))
     assert client.get(address, headers=PART)["X-Reload"] == "true"
     assert f'data-game="{second.pk}"' in client.get(f"/tv/{LADDER}/").content.decode()
 

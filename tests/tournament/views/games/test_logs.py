@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.filled_site import LogIn, Site
 from tournament.models import BotVersion, Game, GameLog
 from tournament.models.compressed import pack_log
-from tournament.views.games.logs import MOST_SHOWN, log_end
+from tournament.views.games.logs import MAX_SHOWN, log_end
 
 
 def test_a_short_text_is_shown_whole() -> None:
@@ -15,18 +15,18 @@ def test_a_short_text_is_shown_whole() -> None:
 def test_of_a_long_text_the_last_lines_are_shown_whole() -> None:
     text = "".join(f"line {number}\n" for number in range(1000))
     end = log_end(text)
-    assert len(end) <= MOST_SHOWN
+    assert len(end) <= MAX_SHOWN
     assert end.startswith("line ")
     assert text.endswith(f"\n{end}")
 
 
 def test_of_one_long_line_the_end_is_shown() -> None:
-    assert log_end("x" * MOST_SHOWN + "y\n") == "x" * (MOST_SHOWN - 2) + "y\n"
+    assert log_end("x" * MAX_SHOWN + "y\n") == "x" * (MAX_SHOWN - 2) + "y\n"
 
 
 def test_pages_show_the_end_of_a_log_and_the_download_has_all(site: Site, as_user: LogIn) -> None:
     game = Game.objects.filter(tournament=site.validation).earliest("pk")
-    text = "first line\n" + "more\n" * MOST_SHOWN + "last line\n"
+    text = "first line\n" + "more\n" * MAX_SHOWN + "last line\n"
     GameLog.objects.create(game=game, side="white", content=pack_log(text, text))
     BotVersion.objects.filter(pk=site.white.pk).update(state=BotVersion.State.VALIDATING)
     client = as_user(site.owner)

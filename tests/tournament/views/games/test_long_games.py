@@ -13,7 +13,7 @@ from django.test import Client
 from engines.rules.registry import GAMES
 from tests.support.filled_site import Site
 from tests.support.long_games import ENDLESS, LongGame, let_end, let_play, longest
-from tests.support.weights import MOST_BYTES, STATIC, weight
+from tests.support.weights import MAX_BYTES, STATIC, weight
 from tournament.models import Game, GameLog
 from tournament.models.compressed import pack_log
 from tournament.settings import ROOT
@@ -53,7 +53,7 @@ def test_the_page_of_the_longest_game_is_below_the_limit_with_its_chart(
     long = longest(code, most)
     address = f"/games/{make(site, code, long).pk}/"
     assert f'data-plies="{len(long[1])}"' in client.get(address).content.decode()
-    assert sum(weights(client, address)) < MOST_BYTES
+    assert sum(weights(client, address)) < MAX_BYTES
 
 
 def test_the_page_with_both_engines_logs_is_below_the_limit(site: Site, client: Client) -> None:
@@ -69,7 +69,7 @@ def test_the_page_with_both_engines_logs_is_below_the_limit(site: Site, client: 
     client.force_login(site.staff)
     address = f"/games/{game.pk}/"
     assert "Lines exchanged, the end" in client.get(address).content.decode()
-    assert sum(weights(client, address)) < MOST_BYTES
+    assert sum(weights(client, address)) < MAX_BYTES
 
 
 @pytest.mark.parametrize("make", [let_play, let_end])

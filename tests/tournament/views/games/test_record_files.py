@@ -90,7 +90,7 @@ def test_an_unfinished_write_is_cut_off_and_continued(
     for path in folder.iterdir():
         path.unlink()
     monkeypatch.setattr(record_files, "PAGE", 1)
-    monkeypatch.setattr(record_files, "WRITING_S", -1.0)
+    monkeypatch.setattr(record_files, "WRITING_SECONDS", -1.0)
     response = client.get(LADDER)
     assert (response.status_code, response["Retry-After"]) == (503, "5")
     with (folder / "ladder-dogon-kulei.pgn").open("ab") as file:
@@ -134,7 +134,7 @@ def test_files_that_nobody_downloads_are_deleted(
     site: Site, client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body(client, SPRING)
-    monkeypatch.setattr(record_files, "UNUSED_S", -1)
+    monkeypatch.setattr(record_files, "UNUSED_SECONDS", -1)
     finish(Game.objects.get(pk=site.live.pk), 2)
     monkeypatch.setattr(record_files, "REST", 0)
     record_files._delete_unused(folder)

@@ -204,8 +204,8 @@ def test_a_filter_finds_the_games_that_match_and_no_others(
     matches: Check,
     most_found: int,
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_FOUND", most_found)
-    monkeypatch.setattr(reading, "MOST_SORTED", most_found)
+    monkeypatch.setattr(reading, "MAX_FOUND", most_found)
+    monkeypatch.setattr(reading, "MAX_SORTED", most_found)
     found = listed(client, **filters)
     assert len(found) == len(set(found))
     assert set(found) == {game.pk for game in games if matches(game)}
@@ -230,8 +230,8 @@ def test_the_pages_of_every_order_hold_each_game_once(
     sort: str,
 ) -> None:
     monkeypatch.setattr(search, "PAGE_SIZE", 5)
-    monkeypatch.setattr(reading, "MOST_FOUND", 0)
-    monkeypatch.setattr(reading, "MOST_SORTED", 0)
+    monkeypatch.setattr(reading, "MAX_FOUND", 0)
+    monkeypatch.setattr(reading, "MAX_SORTED", 0)
     field, descends = SORTS[sort][1:]
     matching = [game for game in games if matches(game)]
     expected = sorted(matching, key=lambda game: (getattr(game, field), game.pk), reverse=descends)
@@ -278,8 +278,8 @@ def test_a_list_of_many_games_reads_an_index_in_its_order_that_has_all_columns(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, query: str, index: str
 ) -> None:
     """SQLite is the stricter one: it knows no counts, and chooses an index by the shape of the query."""
-    monkeypatch.setattr(reading, "MOST_FOUND", 0)
-    monkeypatch.setattr(reading, "MOST_SORTED", 0)
+    monkeypatch.setattr(reading, "MAX_FOUND", 0)
+    monkeypatch.setattr(reading, "MAX_SORTED", 0)
     plan = plan_of(statement(client, query, "LIMIT 102" if "seat" in index else "LIMIT 51"))
     assert f"USING COVERING INDEX {index}" in plan
     assert "TEMP B-TREE" not in plan.replace("USE TEMP B-TREE FOR LAST TERM OF ORDER BY", "")
@@ -403,7 +403,7 @@ def test_the_records_of_the_games_are_one_file(site: Site, client: Client) -> No
 def test_a_download_names_the_address_of_its_next_part(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "MOST_EXPORTED", 10)
+    monkeypatch.setattr(search, "MAX_EXPORTED", 10)
     address, found = "/games/games.jsonl?sort=shortest", list[int]()
     while address:
         answer = client.get(address)
@@ -418,7 +418,7 @@ def test_a_download_names_the_address_of_its_next_part(
 def test_a_part_of_the_records_ends_early_if_they_are_long(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "MOST_TEXT", 3)
+    monkeypatch.setattr(search, "MAX_TEXT", 3)
     monkeypatch.setattr(search, "RECORDS_READ", 2)
     GameRecord.objects.all().delete()
     with_record = [game.pk for game in games if game.pk % 3]
@@ -489,7 +489,7 @@ def test_a_search_that_takes_too_long_is_ended_with_a_sentence(
     client: Client, games: list[Game], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find = search._found
-    monkeypatch.setattr(search, "LONGEST_S", 0.05)
+    monkeypatch.setattr(search, "LONGEST_SECONDS", 0.05)
     monkeypatch.setattr(search, "_found", lambda *given: _count(10**9) and find(*given))
     for address in ("/games/?result=draw", "/games/games.csv?result=draw"):
         answer = client.get(address)
@@ -520,17 +520,17 @@ def test_the_page_says_how_many_games_match(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PAGE_SIZE", 3)
-    monkeypatch.setattr(search, "COUNTING_S", 60.0)
+    monkeypatch.setattr(search, "COUNTING_SECONDS", 60.0)
     for filters in ({"owner": "walter"}, {"bot": "third", "colour": "white"}, {"result": "draw"}):
         number = len(listed(client, **filters))
         assert number > 3
         assert client.get("/games/", filters).context["hits"] == f"{number} games"
     assert client.get("/games/").context["hits"] == ""
     assert client.get("/games/?bot=nobody").context["hits"] == "0 games"
-    monkeypatch.setattr(search, "MOST_COUNTED", 3)
+    monkeypatch.setattr(search, "MAX_COUNTED", 3)
     assert client.get("/games/?owner=walter").context["hits"] == "More than 3 games"
     monkeypatch.setattr(search, "PAGE_SIZE", 2)
-    monkeypatch.setattr(search, "COUNTING_S", 0.05)
+    monkeypatch.setattr(search, "COUNTING_SECONDS", 0.05)
     monkeypatch.setattr(search, "count_games", lambda *_, **__: _count(10**9))
     assert client.get("/games/?owner=walter").context["hits"] == "More than 2 games"
 

@@ -365,7 +365,7 @@ def test_the_overall_table_as_files_has_all_bots(
 ) -> None:
     for number, version in enumerate((site.white, site.black, add_version(None, "Cy"))):
         rate(version, 20 + number, games=80)
-    monkeypatch.setattr(overall, "MOST_SHOWN", 1)
+    monkeypatch.setattr(overall, "MAX_SHOWN", 1)
     page = client.get("/ladders/overall/")
     assert len(page.context["rows"]) == 1
     assert 'href="/ladders/overall/scores.csv"' in page.content.decode()

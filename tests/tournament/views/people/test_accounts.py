@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.support.filled_site import PASSWORD, LogIn, Site
 from tests.support.schedule import charge, make_user, pack_bot
 from tournament.models import Allowance, BotVersion, Notice, User
-from tournament.services.accounts.tokens import MOST_ALLOWED, REQUEST_COST, UPLOAD_COST
+from tournament.services.accounts.tokens import MAX_ALLOWED, REQUEST_COST, UPLOAD_COST
 from tournament.views.site import navigation
 
 
@@ -55,7 +55,7 @@ def test_a_visitor_pays_no_query_for_counts_and_a_user_two(
     django_assert_num_queries: DjangoAssertNumQueries,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(navigation, "KEPT_S", 600)
+    monkeypatch.setattr(navigation, "KEPT_SECONDS", 600)
     with django_assert_num_queries(1):  # how many games are played, which is kept
         client.get("/about/")
     with django_assert_num_queries(0):
@@ -225,7 +225,7 @@ def test_refused_uploads_cost_as_little_as_other_requests(site: Site, as_user: L
     accepted = client.post("/upload/", {"bundle": SimpleUploadedFile("bot.zip", pack_bot("Newcomer"))})
     assert accepted["Location"] == "/bots/newcomer/1/"
     left = Allowance.objects.get().left
-    assert MOST_ALLOWED - UPLOAD_COST - 10 * REQUEST_COST <= left < MOST_ALLOWED - UPLOAD_COST + 1
+    assert MAX_ALLOWED - UPLOAD_COST - 10 * REQUEST_COST <= left < MAX_ALLOWED - UPLOAD_COST + 1
 
 
 @pytest.mark.django_db

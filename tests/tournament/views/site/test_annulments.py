@@ -123,7 +123,7 @@ def test_a_form_that_is_not_complete_says_what_is_missing(
 def test_very_many_games_need_shorter_periods(
     games: list[Game], site: Site, as_user: LogIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annulments, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(annulments, "MAX_AT_ONCE", 2)
     sent = {"action": "annul", "worker": WorkerName.objects.get().pk, "reason": "x", "games": str(len(games))}
     staff = as_user(site.staff)
     assert staff.post("/staff/annul/", sent).status_code == 302

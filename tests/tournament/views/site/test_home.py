@@ -20,7 +20,7 @@ from tournament.caches import cache
 from tournament.models import BotVersion, Game, Ladder, LadderRating, LiveGame, RatingEvent, Tournament, User
 from tournament.services.schedule.tournaments import start
 from tournament.views.site import notable
-from tournament.views.site.featured import END_S, choose
+from tournament.views.site.featured import END_SECONDS, choose
 from tournament.views.site.notable import find_notable
 
 
@@ -111,7 +111,7 @@ def test_a_game_keeps_its_board_until_its_end_was_seen_and_then_the_best_takes_i
     assert boards_of(part) == [site.live.pk, better.pk], "its end is seen for some seconds"
     assert "White wins: " in part or "Black wins: " in part
     assert set(boards_of(page_of(client))) == {best.pk, better.pk}, "a new page begins with what is played"
-    long_ago = timezone.now() - datetime.timedelta(seconds=END_S)
+    long_ago = timezone.now() - datetime.timedelta(seconds=END_SECONDS)
     Game.objects.filter(pk=site.live.pk).update(finished_at=long_ago)
     assert boards_of(poll(client, shown)) == [best.pk, better.pk]
 
@@ -263,7 +263,7 @@ def test_a_forfeit_is_not_notable(site: Site) -> None:
 
 def test_only_the_newest_games_are_compared(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     games = made(site, [50, 90, 8], ["1-0"] * 3)
-    monkeypatch.setattr(notable, "MOST_GAMES", 1)
+    monkeypatch.setattr(notable, "MAX_GAMES", 1)
     assert {game.pk for _, game, _ in find_notable()} == {games[2].pk}
 
 

@@ -21,7 +21,7 @@ from tournament.services.uploads.submission import submit_bundle
 from workers.bundles.store import inspect_bundle
 
 pytestmark = pytest.mark.django_db
-DEADLINE_S = 120
+DEADLINE_SECONDS = 120
 IMPORT_ALL = """\
 import importlib, pathlib
 for path in sorted(pathlib.Path().rglob("*.py")):
@@ -60,7 +60,7 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -20,7 +20,7 @@ from engines.rules.registry import GAMES
 from tournament.arithmetic.estimates import Strength
 from tournament.views.site.rules import KNOWN_ELO, split_readings
 
-MOST_BYTES = 60 * 1024
+MAX_BYTES = 60 * 1024
 """Of a page without its pictures, compressed."""
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +44,7 @@ def images(page: str) -> list[dict[str, str]]:
 
 @every_game
 def test_a_rules_page_is_small(client: Client, code: str) -> None:
-    assert len(gzip.compress(page_of(client, code).encode())) < MOST_BYTES
+    assert len(gzip.compress(page_of(client, code).encode())) < MAX_BYTES
 
 
 @every_game

@@ -101,7 +101,7 @@ def test_the_challenger_of_a_gauntlet_stands_apart_from_its_opponents(
 def test_a_large_gauntlet_shows_the_challenger_without_its_meetings(
     bots: list[BotVersion], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tournament.views.tournaments.tournaments.MOST_CROSSED", 2)
+    monkeypatch.setattr("tournament.views.tournaments.tournaments.MAX_CROSSED", 2)
     (cross,) = client.get(event("gauntlet", bots).get_absolute_url()).context["crosses"]
     assert cross.challenger.cells == []
     assert len(cross.rows) == 3

@@ -170,7 +170,7 @@ def test_a_draft_shows_its_owner_the_cost(site: Site, as_user: LogIn) -> None:
 def test_a_large_tournament_shows_its_meetings_only_when_asked(
     site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tournaments, "MOST_CROSSED", 1)
+    monkeypatch.setattr(tournaments, "MAX_CROSSED", 1)
     standings = client.get("/tournaments/spring/")
     assert [row.cells for row in standings.context["crosses"][0].rows] == [[], []]
     assert 'href="/tournaments/spring/?table=full"' in standings.content.decode()
@@ -421,7 +421,7 @@ def test_a_small_swiss_shows_all_rounds_and_a_large_one_the_latest(
     decide_games(make_event("swiss", versions=versions, ladders=[LADDER], name="Open", rounds=3))
     page = client.get("/tournaments/open/").content.decode()
     assert re.findall("<h3>(.*)</h3>", page) == ["Round 3", "Round 2", "Round 1"]
-    monkeypatch.setattr(meetings, "MOST_MEETINGS", 5)
+    monkeypatch.setattr(meetings, "MAX_MEETINGS", 5)
     page = client.get("/tournaments/open/").content.decode()
     assert re.findall("<h3>(.*)</h3>", page) == ["Round 3"]
     assert "?round=1" in page
