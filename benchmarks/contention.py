@@ -71,7 +71,7 @@ class Watched:
         self.prepare = player.prepare
         self.finish = player.finish
 
-    def line(self) -> None:
+    def fast_channel(self) -> None:
         """Every answer is looked at here."""
 
     def choose(self, turn: MoveRequest) -> EngineMove:

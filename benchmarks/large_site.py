@@ -37,10 +37,10 @@ from tournament.models import (
     GameRecord,
     Keeper,
     Ladder,
+    LatestPairing,
     Matchmaking,
     Pairing,
     Tournament,
-    Turn,
     User,
     Worker,
     WorkerName,
@@ -244,9 +244,11 @@ class LargeSite:
         with transaction.atomic():
             store_pairings(tournament, planned(), GAMES_A_PAIR)
         Matchmaking.objects.filter(pk=code).update(pairs_made=made + pairs)
-        Turn.objects.filter(ladder=code).delete()
-        turns = (Turn(ladder_id=code, version_id=pk, pair=number, pairs=60) for pk, number in last.items())
-        Turn.objects.bulk_create(turns)
+        LatestPairing.objects.filter(ladder=code).delete()
+        turns = (
+            LatestPairing(ladder_id=code, version_id=pk, pair=number, pairs=60) for pk, number in last.items()
+        )
+        LatestPairing.objects.bulk_create(turns)
         self._play_games(tournament)
 
     def _run(self, terms: dict[str, Any], *, is_last: bool) -> None:

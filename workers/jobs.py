@@ -252,6 +252,7 @@ class ComplianceJob:
     """A compliance check to run: an engine, its ladders, and the time limit in seconds."""
 
     exam: str
+    """The job, as in ``Batch.job``."""
     engine: EngineSpec
     games: tuple[str, ...]
     seconds: int
@@ -284,6 +285,7 @@ class ComplianceNews:
     """The state of a compliance check: all findings so far, and how it ended once it is over."""
 
     exam: str
+    """The job of the check."""
     worker: str
     unpacked: bool
     engine: str

@@ -17,7 +17,7 @@ from tests.e2e.test_browser_accessibility import examined
 from tests.support.filled_site import LADDER, PASSWORD, Site, add_version
 from tests.support.schedule import make_worker
 from tests.tournament.views.people.test_log_in import code_of, hold_codes
-from tournament.models import Exam, Notice
+from tournament.models import ComplianceCheck, Notice
 from tournament.services.bots.verdicts import refuse
 
 
@@ -67,7 +67,7 @@ def test_a_waiting_author_sees_the_queue_and_then_the_verdict_without_a_reload(
     page.set_viewport_size(PHONE)
     make_worker(1, name="checks@east", takes="checks")
     version = add_version(site.owner, "Stone Age", [LADDER], state="validating")
-    Exam.objects.create(version=version, sent_at=timezone.now())
+    ComplianceCheck.objects.create(version=version, sent_at=timezone.now())
     log_in(page, "olga")
     page.goto(version.get_absolute_url())
     expect(page.locator("#state")).to_contain_text("number 1 in the queue for validation")

@@ -44,7 +44,7 @@ class ScriptedPlayer:
         if self.unable is not None:
             raise self.unable
 
-    def line(self) -> None:
+    def fast_channel(self) -> None:
         """There is no process."""
 
     def choose(self, turn: MoveRequest) -> EngineMove:

@@ -23,8 +23,8 @@ from tournament.models import (
     Bot,
     BotVersion,
     Bundle,
+    ComplianceCheck,
     Door,
-    Exam,
     Game,
     Job,
     Keeper,
@@ -116,7 +116,7 @@ def make_worker(slots: int = 2, **changes: Any) -> Worker:
 def make_workers(slots: int = 2) -> None:
     """A worker for games if there is none, and one for validations if there are any."""
     kinds = [(Work.GAMES, "host")]
-    checks = Exam.objects.filter(ended_at__isnull=True).exists()
+    checks = ComplianceCheck.objects.filter(ended_at__isnull=True).exists()
     if checks or Tournament.objects.filter(kind="validation").exists():
         kinds.append((Work.CHECKS, "checker"))
     for work, name in kinds:
@@ -209,12 +209,14 @@ def news(
     unpacked: bool = True,
 ) -> ComplianceNews:
     """A worker's word of the version's latest examination."""
-    exam = version.exams.latest("sent_at")
-    assert exam.job is not None
-    return ComplianceNews(str(exam.job_id), f"{exam.job.worker}/1", unpacked, "Stone Age", found, ending, why)
+    check = version.checks.latest("sent_at")
+    assert check.job is not None
+    return ComplianceNews(
+        str(check.job_id), f"{check.job.worker}/1", unpacked, "Stone Age", found, ending, why
+    )
 
 
-def pass_exam(version: BotVersion) -> None:
+def pass_check(version: BotVersion) -> None:
     """Let a worker have examined it, and found nothing wrong: its validation games begin."""
     assert validation.record_news(news(version), timezone.now())
     version.refresh_from_db()

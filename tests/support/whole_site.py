@@ -32,7 +32,7 @@ from tournament.models import (
     Act,
     Attempt,
     BotVersion,
-    Exam,
+    ComplianceCheck,
     Game,
     GameRecord,
     Keeper,
@@ -163,19 +163,19 @@ def _check(site: Site) -> None:
         {"check": "quit", "ladder": "", "is_grave": True, "lines": "> quit", "stderr": "waiting", **fault},
     ]
     now = timezone.now()
-    Exam.objects.create(
+    ComplianceCheck.objects.create(
         version=refused,
         sent_at=now - HOUR,
         heard_at=now - HOUR,
         ended_at=now,
-        end=Exam.End.DONE,
+        end=ComplianceCheck.End.DONE,
         unpacked=True,
         engine="Sandcastle 1.0",
         found=found,
     )
     make_worker(1, name="checks@east", takes="checks", games_an_hour=12, host="east")
     queued = add_version(site.owner, "Sandcastle", state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=queued, sent_at=now)
+    ComplianceCheck.objects.create(version=queued, sent_at=now)
 
 
 def _write_to(site: Site) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_version, play_short
 from tournament.api import workers as worker_views
-from tournament.models import BotVersion, Exam, Game, InboxReport, Worker
+from tournament.models import BotVersion, ComplianceCheck, Game, InboxReport, Worker
 from tournament.services.results.keeper import record_inbox
 from workers.jobs import Batch, ComplianceEnding, ComplianceNews, Finding, Work
 
@@ -171,7 +171,7 @@ def test_no_news_of_a_check_is_answered_500(worker: DoorWorker, ending: Complian
             with transaction.atomic():
                 answer = worker.send(f"/api/work/{batch.job}/", spoiled(body, place, value))
                 assert answer.status_code in {200, 400, 403}, (place, value, answer.content)
-                ends |= set(Exam.objects.values_list("end", flat=True))
+                ends |= set(ComplianceCheck.objects.values_list("end", flat=True))
                 transaction.set_rollback(True)
     assert {"", "done"} <= ends
 

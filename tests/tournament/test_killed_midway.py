@@ -40,9 +40,9 @@ from tournament.models import (
     GameRecord,
     InboxReport,
     Ladder,
+    LatestPairing,
     Matchmaking,
     Pairing,
-    Turn,
 )
 from tournament.services.calendar import tend
 from tournament.services.ladders import matchmaking
@@ -196,7 +196,7 @@ def test_a_ladder_s_pair_is_made_once_though_the_matchmaker_is_killed(
     Matchmaking.objects.ensure()
     tend_and_die("matchmaking", function, first)
     assert not Game.objects.exists()
-    assert not Turn.objects.exists()
+    assert not LatestPairing.objects.exists()
     now = timezone.now()
     assert (tend(now), tend(now)) == (1, 0)
     made = Matchmaking.objects.get(ladder=versions[0].games[0])

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from tournament.api.envelope import Answer, ApiError, api
 from tournament.forms import TOO_LARGE, UploadForm
-from tournament.models import BotVersion, Exam, Game, Token
+from tournament.models import BotVersion, ComplianceCheck, Game, Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, refund
 from tournament.services.uploads import availability as uploads
@@ -30,7 +30,7 @@ def about(request: HttpRequest, token: Token) -> Answer:
         "user": token.user.get_username(),
         "scopes": token.scopes,
         "max_bundle_bytes": settings.MAX_BUNDLE_BYTES,
-        "runs_uploads": uploads.look().are_run,
+        "runs_uploads": uploads.current_state().are_run,
     }
 
 
@@ -61,7 +61,7 @@ def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answe
 
 
 def _version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
-    exam = version.exams.order_by("-sent_at").first()
+    check = version.checks.order_by("-sent_at").first()
     return {
         "bot": version.bot.name,
         "slug": version.bot.slug,
@@ -70,17 +70,17 @@ def _version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]
         "reason": as_sentence(version.state_reason) if version.state_reason else "",
         "sha256": version.bundle_id,
         "page": request.build_absolute_uri(version.get_absolute_url()),
-        "check": _check(exam) if exam else None,
+        "check": _check(check) if check else None,
         "games": [_game(game) for game in reversed(validation_games(version))],
     }
 
 
-def _check(exam: Exam) -> dict[str, Any]:
+def _check(check: ComplianceCheck) -> dict[str, Any]:
     return {
-        "progress": progress_of(exam),
-        "is_over": exam.ended_at is not None,
-        "engine": exam.engine,
-        "findings": msgspec.to_builtins(exam.findings),
+        "progress": progress_of(check),
+        "is_over": check.ended_at is not None,
+        "engine": check.engine,
+        "findings": msgspec.to_builtins(check.findings),
     }
 
 

@@ -62,7 +62,7 @@ def describe_uploads() -> list[str]:
     """What happens to uploaded bots here, a line each, and the exact command that would change it."""
     from tournament.services.uploads import availability as uploads
 
-    state = uploads.look()
+    state = uploads.current_state()
     lines = [] if state.verdict is None else describe(state.verdict)
     lines.append(state.sentence)
     if state.command:

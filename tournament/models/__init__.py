@@ -7,8 +7,8 @@ rows at once, or one whose message may be delivered twice, is a service (``tourn
 
 from tournament.models.analyses import Analysis
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
+from tournament.models.compliance import ComplianceCheck
 from tournament.models.compressed import GameLog
-from tournament.models.exams import Exam
 from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
 from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame, Seat
@@ -21,7 +21,7 @@ from tournament.models.ladders import (
     PairScore,
     RatingEvent,
 )
-from tournament.models.matchmaking import Matchmaking, Turn
+from tournament.models.matchmaking import LatestPairing, Matchmaking
 from tournament.models.people import Act, Allowance, Notice, Token, User, WaitingMail
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import SlotUse
@@ -40,12 +40,12 @@ __all__ = [
     "BotSearch",
     "BotVersion",
     "Bundle",
+    "ComplianceCheck",
     "Correction",
     "CountedPair",
     "Door",
     "Entry",
     "EventCount",
-    "Exam",
     "ExplorerMove",
     "ExplorerProgress",
     "ExplorerVisit",
@@ -61,6 +61,7 @@ __all__ = [
     "Ladder",
     "LadderEstimate",
     "LadderRating",
+    "LatestPairing",
     "LiveGame",
     "Matchmaking",
     "MeetingScore",
@@ -75,7 +76,6 @@ __all__ = [
     "SlotUse",
     "Token",
     "Tournament",
-    "Turn",
     "User",
     "VersionTest",
     "WaitingMail",

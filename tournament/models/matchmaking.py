@@ -136,7 +136,7 @@ class Matchmaking(models.Model):
         return self.tournament is not None and self.tournament.state == self.tournament.State.PAUSED
 
 
-class Turn(models.Model):
+class LatestPairing(models.Model):
     """When the matchmaker last chose a version."""
 
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+")
@@ -148,7 +148,7 @@ class Turn(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["ladder", "version"], name="turn_once_a_ladder")
+            models.UniqueConstraint(fields=["ladder", "version"], name="latest_pairing_once_a_ladder")
         ]
 
     def __str__(self) -> str:

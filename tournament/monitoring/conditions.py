@@ -99,7 +99,7 @@ def _few(words: list[str]) -> list[str]:
 
 
 def _uploads() -> _State:
-    state = availability.look()
+    state = availability.current_state()
     return state.are_run, state.reason
 
 

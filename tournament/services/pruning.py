@@ -22,7 +22,7 @@ from django.db.models import Q, QuerySet
 from tournament.models import (
     Attempt,
     BotSearch,
-    Exam,
+    ComplianceCheck,
     FeedEntry,
     GameLog,
     Job,
@@ -116,7 +116,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
         .exclude(person_game__isnull=False, person_game__ended_at__isnull=True)  # the bot's move waits there
         .order_by("ended_at")
     ),
-    "checks": lambda now: _delete(Exam.objects.filter(ended_at__lt=now - CHECKS).order_by("ended_at")),
+    "checks": lambda now: _delete(
+        ComplianceCheck.objects.filter(ended_at__lt=now - CHECKS).order_by("ended_at")
+    ),
     "games against bots": lambda now: _delete(
         PersonGame.objects.filter(started_at__lt=now - PERSON_GAMES).order_by("started_at")
     ),

@@ -7,7 +7,7 @@ import datetime
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from tournament.models import Attempt, BotVersion, EventCount, Exam, Game, Job, LiveGame, Worker
+from tournament.models import Attempt, BotVersion, ComplianceCheck, EventCount, Game, Job, LiveGame, Worker
 from tournament.services.bots.verdicts import put_off
 from tournament.services.event_counts import count_event
 from tournament.services.fair_share import charge
@@ -46,9 +46,9 @@ def release(jobs: QuerySet[Job], now: datetime.datetime, end: Job.End = Job.End.
     keys = [job.pk for job in ended]
     end_attempts(Attempt.objects.filter(job__in=keys), Attempt.End(str(end)), now)
     was_lost = end == Job.End.LOST
-    check_end, why = (Exam.End.LOST, SILENT) if was_lost else (Exam.End.RETURNED, "")
-    for exam in lock(Exam.objects.filter(job__in=keys, ended_at__isnull=True)):
-        return_check(exam, check_end, now, why)
+    check_end, why = (ComplianceCheck.End.LOST, SILENT) if was_lost else (ComplianceCheck.End.RETURNED, "")
+    for check in lock(ComplianceCheck.objects.filter(job__in=keys, ended_at__isnull=True)):
+        return_check(check, check_end, now, why)
     return ended
 
 
@@ -92,18 +92,18 @@ def end_attempts(
     return len(rows)
 
 
-def return_check(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
+def return_check(check: ComplianceCheck, end: ComplianceCheck.End, now: datetime.datetime, why: str) -> None:
     """End an open check that found nothing; its version waits for another, or after too many for staff.
 
     Part of the caller's transaction, which has locked the check.
     """
-    version = lock_row(BotVersion.objects.all(), exam.version_id)
-    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=end, why=why)
+    version = lock_row(BotVersion.objects.all(), check.version_id)
+    ComplianceCheck.objects.filter(pk=check.pk).update(ended_at=now, end=end, why=why)
     if version.state != BotVersion.State.VALIDATING:
         return
-    failed = [] if end == Exam.End.RETURNED else _failed(version)
+    failed = [] if end == ComplianceCheck.End.RETURNED else _failed(version)
     if len(failed) < MAX_TRIES or Worker.objects.has_another(failed, Work.CHECKS):
-        Exam.objects.create(version=version, sent_at=now)
+        ComplianceCheck.objects.create(version=version, sent_at=now)
     else:
         put_off(version, f"it could not be checked in {MAX_TRIES} attempts, the last: {why}")
 
@@ -113,8 +113,12 @@ def _failed(version: BotVersion) -> list[str]:
 
     Checks that a stopping worker returned do not count, nor those of workers in quarantine.
     """
-    ended = version.exams.exclude(end__in=[Exam.End.OPEN, Exam.End.RETURNED])
+    ended = version.checks.exclude(end__in=[ComplianceCheck.End.OPEN, ComplianceCheck.End.RETURNED])
     quarantined = Worker.objects.filter(quarantined_at__isnull=False)
     latest = ended.exclude(job__worker__in=quarantined.values("name")).order_by("-sent_at")[:MAX_TRIES]
-    failed = [exam for exam in latest.select_related("job") if exam.end in {Exam.End.FAILED, Exam.End.LOST}]
-    return [exam.job.worker if exam.job else "" for exam in failed]
+    failed = [
+        check
+        for check in latest.select_related("job")
+        if check.end in {ComplianceCheck.End.FAILED, ComplianceCheck.End.LOST}
+    ]
+    return [check.job.worker if check.job else "" for check in failed]

@@ -125,8 +125,8 @@ class UgiPlayer:
         except EngineFault as fault:
             raise _verdict(fault) from None
 
-    def line(self) -> EngineChannel | None:
-        return None if self._process is None else self._process.line(self.conversation)
+    def fast_channel(self) -> EngineChannel | None:
+        return None if self._process is None else self._process.fast_channel(self.conversation)
 
     def choose(self, turn: MoveRequest) -> EngineMove:
         process, asked = self._process, turn.asked

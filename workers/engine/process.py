@@ -80,7 +80,7 @@ class EngineProcess:
             self._poll.register(descriptor, select.EPOLLIN)
         self._wait = self._poll.poll
 
-    def line(self, conversation: Conversation) -> EngineChannel | None:
+    def fast_channel(self, conversation: Conversation) -> EngineChannel | None:
         """The channel for the fast path; None while unread output waits, and without output.
 
         None also while the core is contended, which the fast path does not measure, and for an engine without

@@ -78,7 +78,7 @@ class Player(Protocol):
     def prepare(self) -> None:
         """Get ready for a new game; the clock does not run."""
 
-    def line(self) -> EngineChannel | None:
+    def fast_channel(self) -> EngineChannel | None:
         """The channel for the fast path; None if the player must be asked by ``choose``."""
 
     def choose(self, turn: MoveRequest) -> EngineMove:
@@ -153,7 +153,7 @@ class GameState:
 
     def play_plainly(self, players: tuple[Player, Player]) -> Pending | None:
         """Play ordinary moves on the fast path; returns a question that it did not complete, else None."""
-        white, black = (player.line() for player in players)
+        white, black = (player.fast_channel() for player in players)
         if white is None or black is None or self.adjudicator is not None:
             return None
         channels = (white, black)

@@ -83,7 +83,7 @@ class _CheckedPlayer:
     def prepare(self) -> None:
         self._player.prepare()
 
-    def line(self) -> None:
+    def fast_channel(self) -> None:
         """No fast path: ``choose`` compares every move."""
 
     def choose(self, turn: MoveRequest) -> EngineMove:

@@ -64,7 +64,7 @@ class _Search:
     is_stopping: Callable[[], bool]
     _engine: PooledEngine = field(init=False)
     _ply: int | None = field(default=None, init=False)
-    """Of the position that is searched; None while the engine starts."""
+    """The ply of the position being searched; None while the engine starts."""
     _shown: bytes = field(default=b"", init=False)
     _last_news: float = field(default=float("-inf"), init=False)
 

@@ -54,7 +54,7 @@ TIMEOUT_SECONDS = 20.0
 """The longest time without receiving a byte."""
 MAX_ANSWER_BYTES = 8_000_000
 MAX_CHARACTERS = 1_000_000
-"""Of the reports in one post; a longer report is posted alone."""
+"""The length of all reports in one post; a longer report is posted alone."""
 GATHER_SECONDS = 1.0
 """The shortest time between two posts of a slot, unless the site says how often it wants the moves of a
 game that is watched; reports wait that long for others.

@@ -28,7 +28,7 @@ from tests.support.schedule import (
 from tournament.models import (
     Attempt,
     BotSearch,
-    Exam,
+    ComplianceCheck,
     FeedEntry,
     Game,
     GameLog,
@@ -191,17 +191,19 @@ def test_checks_games_against_bots_feed_entries_slot_hours_and_revoked_tokens_go
     FeedEntry.objects.all().delete()
     for number, days in enumerate((-DAY, DAY)):
         ended = {kind: now - time - days for kind, time in times.items()}
-        Exam.objects.create(version=version, sent_at=now, ended_at=ended["checks"], end=Exam.End.DONE)
+        ComplianceCheck.objects.create(
+            version=version, sent_at=now, ended_at=ended["checks"], end=ComplianceCheck.End.DONE
+        )
         begun = {"started_at": ended["games against bots"], "is_white": True, "ms": 100}
         PersonGame.objects.create(ladder_id=LADDER, version=version, person=pia, **begun)
         written = {"published_at": now, "updated_at": ended["feed entries"]}
         FeedEntry.objects.create(feed="bot/1", key=str(number), title="It won", **written)
         SlotUse.objects.create(owner=pia, day=ended["slot hours"].date())
         Token.objects.create(user=pia, digest=str(number), revoked_at=ended["revoked tokens"], scopes=[])
-    Exam.objects.create(version=version, sent_at=now - 1000 * DAY)
+    ComplianceCheck.objects.create(version=version, sent_at=now - 1000 * DAY)
     deleted = prune(now, LONG)
     assert {kind: deleted[kind] for kind in times} == dict.fromkeys(times, 1)
-    assert [model.objects.count() for model in (Exam, PersonGame, FeedEntry, SlotUse, Token)] == [
+    assert [model.objects.count() for model in (ComplianceCheck, PersonGame, FeedEntry, SlotUse, Token)] == [
         2,
         1,
         1,

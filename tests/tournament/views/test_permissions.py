@@ -19,7 +19,7 @@ from django.utils import timezone
 from tests.support.addresses import CASES, EXPECTED, VISITORS, address_of, example_worker
 from tests.support.filled_site import STDERR, LogIn, Site, add_version
 from tournament.caches import cache
-from tournament.models import Exam
+from tournament.models import ComplianceCheck
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +95,9 @@ def test_only_the_owner_and_staff_see_a_compliance_check(site: Site, as_user: Lo
         "lines": "> quit",
         "stderr": "a secret word",
     }
-    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[finding])
+    ComplianceCheck.objects.create(
+        version=site.white, sent_at=timezone.now(), heard_at=timezone.now(), found=[finding]
+    )
     for address, headers in (("", {}), ("?seen=valid-", {"X-Part": "true"})):
         client = _client(site, as_user, visitor)
         page = client.get(f"/bots/stone-age/1/{address}", headers=headers).content.decode()

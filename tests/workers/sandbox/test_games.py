@@ -160,7 +160,7 @@ def test_ordinary_moves_take_the_fast_path_with_their_processor_time(
     level_b: Sandbox, tmp_path: Path
 ) -> None:
     process = EngineProcess(plan_launch(bad_engine_in(tmp_path / "one"), tmp_path / "one", level_b))
-    line = process.line(Conversation())
+    line = process.fast_channel(Conversation())
     assert line is not None
     assert line.begin_turn is not None
     assert line.end_turn is not None

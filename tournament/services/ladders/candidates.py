@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from tournament.arithmetic.matchmaker import Candidate, can_play
 from tournament.arithmetic.ratings import Rating, first_rating
-from tournament.models import ActiveVersion, BotVersion, LadderRating, Turn
+from tournament.models import ActiveVersion, BotVersion, LadderRating, LatestPairing
 
 
 def candidates_of(ladders: Sequence[str]) -> dict[str, list[Candidate]]:
@@ -27,7 +27,7 @@ def candidates_of(ladders: Sequence[str]) -> dict[str, list[Candidate]]:
     earlier = _ratings_of_bots(
         ladders, {bot for ladder, bot, version, *_ in rows if (ladder, version) not in rated}
     )
-    turns = Turn.objects.filter(ladder__in=ladders).values_list("ladder", "version", "pair")
+    turns = LatestPairing.objects.filter(ladder__in=ladders).values_list("ladder", "version", "pair")
     last = {(ladder, version): pair for ladder, version, pair in turns}
     candidates: dict[str, list[Candidate]] = {code: [] for code in ladders}
     for ladder, bot, version, number, owner in rows:

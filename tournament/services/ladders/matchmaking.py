@@ -32,9 +32,9 @@ from tournament.models import (
     BotVersion,
     Game,
     LadderRating,
+    LatestPairing,
     Matchmaking,
     Tournament,
-    Turn,
 )
 from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
@@ -100,7 +100,7 @@ def ladders_with_provisional(ladders: Sequence[str]) -> set[str]:
     """The ladders on which an active version may get extra pairs; one query."""
     mine = {"ladder": OuterRef("ladder"), "version": OuterRef("version")}
     settled = LadderRating.objects.settled().filter(**mine)
-    often = Turn.objects.filter(pairs__gte=MAX_EARLY_PAIRS, **mine)
+    often = LatestPairing.objects.filter(pairs__gte=MAX_EARLY_PAIRS, **mine)
     active = ActiveVersion.objects.filter(
         ladder__in=ladders, enabled=True, version__state=BotVersion.State.VALID
     )
@@ -132,8 +132,10 @@ def make_pair(ladder: str, now: datetime.datetime, *, early: bool = False) -> bo
     planned = PlannedPairing(ladder, number, 1, pair.first, pair.second, opening, seed)
     store_pairings(tournament, [planned], GAMES_A_PAIR)
     for version in (pair.first, pair.second):
-        Turn.objects.update_or_create(ladder_id=ladder, version_id=version, defaults={"pair": number})
-    Turn.objects.filter(ladder_id=ladder, pair=number).update(pairs=F("pairs") + 1)
+        LatestPairing.objects.update_or_create(
+            ladder_id=ladder, version_id=version, defaults={"pair": number}
+        )
+    LatestPairing.objects.filter(ladder_id=ladder, pair=number).update(pairs=F("pairs") + 1)
     next_at = row.next_at
     if not early:
         next_at = max(next_at or now, now - CATCH_UP) + datetime.timedelta(seconds=row.interval_s)

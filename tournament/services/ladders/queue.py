@@ -84,12 +84,12 @@ def queue_state(now: datetime.datetime) -> QueueState:
     """The queue as it was at most ``KEPT_SECONDS`` seconds ago."""
     known: QueueState | None = cache.get("queue-state")
     if known is None:
-        known = look(now)
+        known = read_queue(now)
         cache.set("queue-state", known, KEPT_SECONDS)
     return known
 
 
-def look(now: datetime.datetime) -> QueueState:
+def read_queue(now: datetime.datetime) -> QueueState:
     claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     attempts = Attempt.objects.filter(pk__in=claimed.values("attempt")).order_by("sent_at", "game")
     games = {game.attempt: game for game in claimed.select_related("live")}

@@ -15,10 +15,10 @@ from tournament.models import Correction
 
 Effect = Correction.Effect
 Corrections = Mapping[str, Effect]
-"""By the record's ``GameId``."""
+"""The effect on each game, by the ``GameId`` of its record."""
 
 COLUMNS = ("number", "GameId", "ladder", "effect", "reason", "time")
-"""Of the CSV, and the keys of an entry of the JSON."""
+"""The columns of the CSV, and the keys of each entry of the JSON."""
 LIST = "games"
 """The name of the list in the JSON."""
 

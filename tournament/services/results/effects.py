@@ -30,7 +30,7 @@ class Arrival:
     """A verified report with the record to publish."""
 
     attempt: Attempt
-    """With its game, the game's players, tournament and pairing."""
+    """The attempt, loaded with its game and the game's players, tournament and pairing."""
     report: GameReport
     record: Record
     text: str

@@ -174,7 +174,7 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str,
         goes_on = {Attempt.End.OPEN, Attempt.End.RECORDED, Attempt.End.VOID}
         return tuple(sorted(name for name, attempt in mine.items() if attempt.end not in goes_on))
     held = Job.objects.of_worker(worker.name).filter(pk=job)
-    is_open = Q(exams__isnull=False, exams__ended_at=None) | Q(
+    is_open = Q(checks__isnull=False, checks__ended_at=None) | Q(
         searches__isnull=False, searches__ended_at=None
     )
     if held.filter(is_open).exists():

@@ -96,7 +96,7 @@ def standing_columns(standing: Standing) -> dict[str, Any]:
 
 
 RESULT_COLUMNS = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
-"""Of a ``PairScore``."""
+"""The field of ``PairScore`` that counts each result."""
 
 
 # Rating new games

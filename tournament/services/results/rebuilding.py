@@ -66,7 +66,7 @@ Progress = Callable[[str, int, int], None]
 _Row = tuple[int, int, int, int, int, str]
 """A rated game: its sequence, its id, its pairing's, the versions' ids, the result."""
 _Values = tuple[Any, ...]
-"""Of a row of a table."""
+"""The values of one row of a table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Uploads:
         return as_sentence(self.reason)
 
 
-def look() -> Uploads:
+def current_state() -> Uploads:
     """The state at this moment."""
     if settings.TRUST_UPLOADS:
         reason = "uploaded bots are run without a sandbox, with all rights of the user who started this site"
@@ -80,7 +80,7 @@ def look() -> Uploads:
 
 def waiting_reason() -> str:
     """The ``state_reason`` of a version that waits."""
-    state = look()
+    state = current_state()
     return f"{state.reason}. {state.advice}: {state.command}" if state.command else state.reason
 
 

@@ -6,7 +6,7 @@ import datetime
 
 from django.db import transaction
 
-from tournament.models import BotVersion, Exam, Job, Tournament
+from tournament.models import BotVersion, ComplianceCheck, Job, Tournament
 from tournament.services.bots.verdicts import refuse
 from tournament.services.locks import hold, lock, lock_row, lock_tournaments
 from tournament.services.schedule.finishing import cancel_open_games
@@ -30,18 +30,18 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     """None if the check ended at this moment: what follows it, games or another check, is not locked."""
     games = BotVersion.objects.values_list("validation", flat=True).get(pk=pk)
     lock_tournaments([games] if games else [])
-    running = Exam.objects.filter(version=pk, ended_at__isnull=True)
-    hold(Job.objects.filter(exams__in=list(running)))
-    exams = lock(running)
+    running = ComplianceCheck.objects.filter(version=pk, ended_at__isnull=True)
+    hold(Job.objects.filter(checks__in=list(running)))
+    checks = lock(running)
     locked = lock_row(BotVersion.objects.select_related("bot__owner"), pk)
-    now_open = set(locked.exams.filter(ended_at__isnull=True).values_list("pk", flat=True))
-    if locked.validation_id != games or now_open != {exam.pk for exam in exams}:
+    now_open = set(locked.checks.filter(ended_at__isnull=True).values_list("pk", flat=True))
+    if locked.validation_id != games or now_open != {check.pk for check in checks}:
         transaction.set_rollback(True)  # releases the locks also in a caller's transaction
         return None
     if locked.state not in {State.WAITING, State.VALIDATING}:
         return False
-    for exam in exams:
-        _stop_check(exam, reason, now)
+    for check in checks:
+        _stop_check(check, reason, now)
     if games is not None:
         _cancel_games(games, reason, now)
     BotVersion.objects.filter(pk=locked.pk).update(state=State.VALIDATING)  # which ``refuse`` demands
@@ -49,9 +49,11 @@ def _try_to_stop(pk: int, reason: str, now: datetime.datetime) -> bool | None:
     return True
 
 
-def _stop_check(exam: Exam, reason: str, now: datetime.datetime) -> None:
-    end_jobs(Job.objects.filter(exams=exam), Job.End.RELEASED, now)
-    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=Exam.End.RETURNED, why=reason)
+def _stop_check(check: ComplianceCheck, reason: str, now: datetime.datetime) -> None:
+    end_jobs(Job.objects.filter(checks=check), Job.End.RELEASED, now)
+    ComplianceCheck.objects.filter(pk=check.pk).update(
+        ended_at=now, end=ComplianceCheck.End.RETURNED, why=reason
+    )
 
 
 def _cancel_games(pk: int, reason: str, now: datetime.datetime) -> None:

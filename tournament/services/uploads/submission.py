@@ -46,7 +46,7 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
         version = _store(user, manifest, file, notes)
     except IntegrityError:  # an upload at the same time has the same name or the same content
         raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
-    if uploads.look().are_run:
+    if uploads.current_state().are_run:
         begin(version, timezone.now())
         version.refresh_from_db()
     return version

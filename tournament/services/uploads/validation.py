@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, Exam, Game, Job, Token
+from tournament.models import BotVersion, ComplianceCheck, Game, Job, Token
 from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import is_exhausted
 from tournament.services.locks import hold, lock_row, locking
@@ -31,15 +31,15 @@ MAX_FOUND = 200
 
 
 @transaction.atomic
-def begin(version: BotVersion, now: datetime.datetime) -> Exam | None:
+def begin(version: BotVersion, now: datetime.datetime) -> ComplianceCheck | None:
     """Have a version wait for its compliance check; None if one is under way already."""
     movable = [BotVersion.State.WAITING, BotVersion.State.VALIDATING]
     version = lock_row(BotVersion.objects.select_related("bot"), version.pk)
-    if version.state not in movable or version.exams.filter(ended_at__isnull=True).exists():
+    if version.state not in movable or version.checks.filter(ended_at__isnull=True).exists():
         return None
     version.state, version.state_reason, version.validation = BotVersion.State.VALIDATING, "", None
     version.save(update_fields=["state", "state_reason", "validation"])
-    return Exam.objects.create(version=version, sent_at=now)
+    return ComplianceCheck.objects.create(version=version, sent_at=now)
 
 
 def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
@@ -49,7 +49,7 @@ def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
         return False
     if not is_exhausted(owner, now, is_validation=True):
         return False
-    if version.exams.filter(ended_at__isnull=True, job=None).exists():
+    if version.checks.filter(ended_at__isnull=True, job=None).exists():
         return True
     waiting = Game.objects.filter(tournament=version.validation_id, state=Game.State.WAITING)
     return version.validation_id is not None and waiting.exists()
@@ -57,7 +57,7 @@ def is_delayed(version: BotVersion, now: datetime.datetime) -> bool:
 
 def validate_waiting() -> int:
     """Start the waiting validations; for the start of a site that runs uploads."""
-    if not uploads.look().are_run:
+    if not uploads.current_state().are_run:
         return 0
     waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
     now = timezone.now()
@@ -70,11 +70,11 @@ def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime
 
     Raises ``WorkerNameError``.
     """
-    before = heartbeat.stopping or uploads.look().are_run
+    before = heartbeat.stopping or uploads.current_state().are_run
     refused = workers.is_refusing(heartbeat.worker)
     worker = workers.record_heartbeat(heartbeat, token, now)
     # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
-    if (not before or (refused and not worker.refusal)) and uploads.look().are_run:
+    if (not before or (refused and not worker.refusal)) and uploads.current_state().are_run:
         validate_waiting()
     return Admission(not worker.why, worker.why)
 
@@ -84,33 +84,33 @@ def record_news(news: ComplianceNews, now: datetime.datetime) -> bool:
     """Store the news of a check; False if the check is unknown, over or another worker's."""
     job = Job.objects.filter(pk=news.exam, worker=name_of(news.worker))
     hold(job)
-    exams = locking(Exam.objects.select_related("version__bot__owner"))
-    exam = exams.filter(job__in=job.values("pk"), ended_at__isnull=True).first()
-    if exam is None:
+    checks = locking(ComplianceCheck.objects.select_related("version__bot__owner"))
+    check = checks.filter(job__in=job.values("pk"), ended_at__isnull=True).first()
+    if check is None:
         models.Ignored.objects.count_more("foreign")
         return False
-    exam.heard_at = now
-    exam.worker = visible(news.worker, MAX_WORKER)
-    exam.engine = visible(news.engine, MAX_NAME)
-    exam.unpacked = exam.unpacked or news.unpacked
-    if len(news.found) >= len(exam.found):  # news may overtake each other: the longer are later
-        exam.found = msgspec.to_builtins([_shown(found) for found in news.found[:MAX_FOUND]])
-    exam.save()
+    check.heard_at = now
+    check.worker = visible(news.worker, MAX_WORKER)
+    check.engine = visible(news.engine, MAX_NAME)
+    check.unpacked = check.unpacked or news.unpacked
+    if len(news.found) >= len(check.found):  # news may overtake each other: the longer are later
+        check.found = msgspec.to_builtins([_shown(found) for found in news.found[:MAX_FOUND]])
+    check.save()
     if news.ending is not ComplianceEnding.NONE:
         end_jobs(job, Job.End.DONE, now)
-        _end(exam, Exam.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))
+        _end(check, ComplianceCheck.End(str(news.ending)), now, visible(news.why, MAX_SENTENCE))
     return True
 
 
-def _end(exam: Exam, end: Exam.End, now: datetime.datetime, why: str) -> None:
-    if end in {Exam.End.FAILED, Exam.End.RETURNED}:
-        return_check(exam, end, now, why)
+def _end(check: ComplianceCheck, end: ComplianceCheck.End, now: datetime.datetime, why: str) -> None:
+    if end in {ComplianceCheck.End.FAILED, ComplianceCheck.End.RETURNED}:
+        return_check(check, end, now, why)
         return
-    Exam.objects.filter(pk=exam.pk).update(ended_at=now, end=end, why=why)
-    if end == Exam.End.REFUSED:
-        refuse(exam.version, f"the bundle cannot be used: {why}")
+    ComplianceCheck.objects.filter(pk=check.pk).update(ended_at=now, end=end, why=why)
+    if end == ComplianceCheck.End.REFUSED:
+        refuse(check.version, f"the bundle cannot be used: {why}")
     else:
-        _conclude(exam.version, exam.findings)
+        _conclude(check.version, check.findings)
 
 
 def _conclude(version: BotVersion, findings: list[Finding]) -> None:

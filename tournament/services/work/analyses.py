@@ -29,7 +29,7 @@ class GameAnalysis:
     points: Mapping[int, float]
     """White's expected points by the number of moves made; some may be missing."""
     mistakes: Mapping[int, Mistake]
-    """By ply, in its order."""
+    """The mistakes by ply, in order."""
 
     def count(self, side: Side, mark: str) -> int:
         """How many moves of a side have this mark."""

@@ -9,7 +9,7 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 
-from tournament.models import Exam, Job, Worker
+from tournament.models import ComplianceCheck, Job, Worker
 from tournament.services.fair_share import SITE, exhausted, used_by_owner
 from tournament.services.work.leases import take_first
 from workers.jobs import Ask, ComplianceJob, Work
@@ -25,7 +25,7 @@ def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
     if not waiting:
         return None
 
-    def in_turn() -> Sequence[Exam]:
+    def in_turn() -> Sequence[ComplianceCheck]:
         return waiting if leaves_a_slot(ask, worker) else ()
 
     return take_first(in_turn, ask, worker, Work.CHECKS, now, sent_at=now)
@@ -43,16 +43,16 @@ def leaves_a_slot(ask: Ask, worker: Worker) -> bool:
     return len(slots | {ask.slot}) < worker.slots - worker.held
 
 
-def check_job(exam: Exam) -> ComplianceJob:
+def check_job(check: ComplianceCheck) -> ComplianceJob:
     """The check as its worker gets it; its news name the job."""
     return ComplianceJob(
-        str(exam.job_id), exam.version.engine_spec(), tuple(exam.version.games), exam.seconds
+        str(check.job_id), check.version.engine_spec(), tuple(check.version.games), check.seconds
     )
 
 
-def _waiting(now: datetime.datetime) -> list[Exam]:
+def _waiting(now: datetime.datetime) -> list[ComplianceCheck]:
     """The checks that wait, the next one first."""
-    open_checks = Exam.objects.filter(ended_at__isnull=True)
+    open_checks = ComplianceCheck.objects.filter(ended_at__isnull=True)
     checks = list(open_checks.filter(job=None).select_related("version__bot").order_by("sent_at"))
     if not checks:
         return []
@@ -61,8 +61,8 @@ def _waiting(now: datetime.datetime) -> list[Exam]:
     held = Job.objects.held().filter(kind=Work.CHECKS)
     running = Counter(owner or SITE for owner in held.values_list("owner", flat=True))
 
-    def rank(exam: Exam) -> tuple[int, float, datetime.datetime]:
-        owner = exam.owner_id or SITE
-        return running[owner], used.get(owner, 0.0), exam.sent_at
+    def rank(check: ComplianceCheck) -> tuple[int, float, datetime.datetime]:
+        owner = check.owner_id or SITE
+        return running[owner], used.get(owner, 0.0), check.sent_at
 
-    return sorted((exam for exam in checks if exam.owner_id not in over), key=rank)
+    return sorted((check for check in checks if check.owner_id not in over), key=rank)

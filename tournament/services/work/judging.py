@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
-from tournament.models import Attempt, Exam, Game, Job, Worker
+from tournament.models import Attempt, ComplianceCheck, Game, Job, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments
 from tournament.services.stopping import SILENT
@@ -115,8 +115,8 @@ def _failures_in_a_row(worker: Worker, now: datetime.datetime) -> list[Failure]:
     latest.sort(key=lambda one: one.ended_at, reverse=True)
     since = min(one.sent_at for one in latest) - OUTSTANDING
     games = Attempt.objects.filter(job__worker=worker.name, end=Attempt.End.RECORDED, sent_at__gt=since)
-    checks = Exam.objects.filter(job__worker=worker.name, ended_at__gt=since)
-    checks = checks.filter(end__in=[Exam.End.DONE, Exam.End.REFUSED])
+    checks = ComplianceCheck.objects.filter(job__worker=worker.name, ended_at__gt=since)
+    checks = checks.filter(end__in=[ComplianceCheck.End.DONE, ComplianceCheck.End.REFUSED])
     ends = [rows.order_by().aggregate(last=Max("ended_at"))["last"] for rows in (games, checks)]
     result = max(filter(None, ends), default=None)
     return [one for one in latest if result is None or one.ended_at > result]

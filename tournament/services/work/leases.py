@@ -18,7 +18,7 @@ from django.db import DatabaseError, close_old_connections, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from tournament.models import Attempt, BotSearch, BotVersion, Door, Exam, Job, Keeper, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, ComplianceCheck, Door, Job, Keeper, Worker
 from tournament.services.event_counts import store_counts
 from tournament.services.locks import hold, in_order, lock
 from tournament.services.stopping import SILENT, release
@@ -67,7 +67,7 @@ def take(
 
 @transaction.atomic
 def take_first(
-    in_turn: Callable[[], Iterable[Exam | BotSearch]],
+    in_turn: Callable[[], Iterable[ComplianceCheck | BotSearch]],
     ask: Ask,
     worker: Worker,
     kind: Work,
@@ -154,7 +154,7 @@ def start_door_clock() -> threading.Event:
 
 def _shorten_leases(now: datetime) -> None:
     """Shorten leases from a clock that was ahead; they would last too long by the difference."""
-    checks = Exam.objects.filter(ended_at__isnull=True)
+    checks = ComplianceCheck.objects.filter(ended_at__isnull=True)
     columns: tuple[tuple[QuerySet[Any], str, datetime], ...] = (
         (Job.objects.held(), "lease_until", now + LEASE),
         (Job.objects.held(), "taken_at", now),

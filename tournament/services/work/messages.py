@@ -9,7 +9,7 @@ import time
 
 from tournament import queues
 from tournament.celery import RECORD, app
-from tournament.models import BotSearch, Exam, Game, Tournament
+from tournament.models import BotSearch, ComplianceCheck, Game, Tournament
 from tournament.services.fair_share import of_work
 from tournament.services.work.durations import free_slots
 from workers.jobs import Work
@@ -58,6 +58,6 @@ def _count_waiting(kind: Work, most: int) -> int:
     found = games.order_by().values("pairing").distinct()[:most].count()
     found += BotSearch.objects.waiting().order_by()[: max(0, most - found)].count()
     if kind is Work.CHECKS:
-        checks = Exam.objects.filter(job=None, ended_at__isnull=True)
+        checks = ComplianceCheck.objects.filter(job=None, ended_at__isnull=True)
         found += checks.order_by()[: max(0, most - found)].count()
     return found

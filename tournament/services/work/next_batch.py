@@ -252,8 +252,8 @@ def _batch_of(job: Job) -> Batch | None:
     """What a slot gets of a job that it has; None if it has nothing to do there any more."""
     told = str(job.pk), settings.LEASE_SECONDS
     if job.version_id is not None:
-        for exam in job.exams.filter(ended_at__isnull=True).select_related("version__bot"):
-            return Batch(*told, check=check_job(exam))
+        for check in job.checks.filter(ended_at__isnull=True).select_related("version__bot"):
+            return Batch(*told, check=check_job(check))
         for search in job.searches.filter(ended_at__isnull=True).select_related("version__bot"):
             return Batch(*told, search=search_job(search))
         return None

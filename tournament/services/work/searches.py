@@ -25,7 +25,7 @@ MAX_GUEST_SLOTS = 1
 LATELY = datetime.timedelta(minutes=10)
 """Who was not served within this time comes first; for as long a failed search is left to other workers."""
 MAX_TRIES = 3
-"""Of slots that evaluate nothing, one after another."""
+"""A search ends after so many slots in a row have evaluated nothing."""
 MAX_COMPARED = 100
 """Searches that waited the longest, of which the next one is chosen."""
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000

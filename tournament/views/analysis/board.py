@@ -60,10 +60,10 @@ More = Callable[[ShownTree], Mapping[str, object]]
 @takes_get_and_post
 def analysis(request: HttpRequest, code: str, key: str = "") -> HttpResponse:
     """The tree of the address, or a saved one, at ``?at=``; a form is answered with the changed tree."""
-    return answer(request, code, key)
+    return answer_page(request, code, key)
 
 
-def answer(
+def answer_page(
     request: HttpRequest,
     code: str,
     key: str = "",

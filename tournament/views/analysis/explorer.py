@@ -16,7 +16,7 @@ from engines.rules.registry import Variant
 from engines.visits import PLIES
 from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
-from tournament.views.analysis.board import answer, find_ladder
+from tournament.views.analysis.board import answer_page, find_ladder
 from tournament.views.analysis.trees import ShownTree
 from tournament.views.games.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
@@ -86,7 +86,7 @@ MAX_BOOK_PLIES = 16
 @vary_on_headers(PART)
 def explorer(request: HttpRequest, code: str) -> HttpResponse:
     """The analysis board with the explorer; a script gets the table alone."""
-    return answer(
+    return answer_page(
         request,
         code,
         name="explorer",

@@ -161,7 +161,7 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
     context = {
         "form": form,
         "games": GAMES,
-        "uploads": uploads.look(),
+        "uploads": uploads.current_state(),
         "runtimes": offered_runtimes(),
     }
     response = render(request, "upload.html", context, status=status)

@@ -6,7 +6,7 @@ import datetime
 from typing import Any
 
 from engines.rules.registry import GAMES
-from tournament.models import BotVersion, Exam
+from tournament.models import BotVersion, ComplianceCheck
 from tournament.services.fair_share import hours_a_day, used_today
 from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads.validation import is_delayed
@@ -17,7 +17,7 @@ State = BotVersion.State
 
 
 def next_steps_of(
-    version: BotVersion, manages: bool, exam: Exam | None, now: datetime.datetime
+    version: BotVersion, manages: bool, check: ComplianceCheck | None, now: datetime.datetime
 ) -> dict[str, Any]:
     """The values of ``pieces/next_steps.html``; empty if nothing follows.
 
@@ -27,16 +27,16 @@ def next_steps_of(
         return _on_ladders(version, manages, now)
     if manages and version.state == State.WAITING:
         return {"sentences": _waiting(version)}
-    if manages and exam is not None and version.state == State.VALIDATING:
-        return {"sentences": _delayed(version, now) or _queued(exam)}
+    if manages and check is not None and version.state == State.VALIDATING:
+        return {"sentences": _delayed(version, now) or _queued(check)}
     return {}
 
 
-def checks_before(exam: Exam) -> int:
+def checks_before(check: ComplianceCheck) -> int:
     """Checks that were queued earlier and are not over; 0 for one that has begun."""
-    if exam.heard_at is not None or exam.ended_at is not None:
+    if check.heard_at is not None or check.ended_at is not None:
         return 0
-    return Exam.objects.filter(ended_at__isnull=True, sent_at__lt=exam.sent_at).count()
+    return ComplianceCheck.objects.filter(ended_at__isnull=True, sent_at__lt=check.sent_at).count()
 
 
 def _on_ladders(version: BotVersion, manages: bool, now: datetime.datetime) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def _delayed(version: BotVersion, now: datetime.datetime) -> list[str]:
     ]
 
 
-def _queued(exam: Exam) -> list[str]:
+def _queued(check: ComplianceCheck) -> list[str]:
     """Empty once a worker has begun the check: its progress is shown then."""
-    if exam.heard_at is not None:
+    if check.heard_at is not None:
         return []
-    place = f"This version is number {checks_before(exam) + 1} in the queue for validation."
+    place = f"This version is number {checks_before(check) + 1} in the queue for validation."
     if slots_at_work(Work.CHECKS):
         return [place]
     return [place, "No worker validates bots at the moment."]

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from tournament import access
-from tournament.models import BotVersion, Exam, Game, GameLog
+from tournament.models import BotVersion, ComplianceCheck, Game, GameLog
 from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.bots.publishing import BY_OWNER, BY_STAFF
@@ -49,8 +49,8 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             raise
         return reload()  # refused since the page was loaded
     manages = access.may_edit_bot(request.user, version.bot)
-    exam = version.exams.order_by("-sent_at").first() if manages else None
-    seen = _seen(version, exam)
+    check = version.checks.order_by("-sent_at").first() if manages else None
+    seen = _seen(version, check)
     polls = version.state == State.VALIDATING
     part = LivePart(request, seen, (ANY_GAME,) if polls else (), again_s=2.0)
     if part.is_shown:
@@ -63,18 +63,18 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "manages": manages,
         "polls": polls,
         "validation": validation_games(version) if manages else [],
-        "next_steps": next_steps_of(version, manages, exam, timezone.now()),
-        "can_validate": manages and version.state == State.WAITING and uploads.look().are_run,
+        "next_steps": next_steps_of(version, manages, check, timezone.now()),
+        "can_validate": manages and version.state == State.WAITING and uploads.current_state().are_run,
         "can_test": manages and version.state == State.VALID,
         "can_withdraw": manages and version.state == State.VALID,
         "can_delete": manages and is_withdrawn and version.has_program and not version.has_games_to_end,
         "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
         "can_reinstate": access.may_reinstate(request.user) and is_withdrawn and version.has_program,
     }
-    if exam is not None:
-        found = exam.findings
+    if check is not None:
+        found = check.findings
         faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
-        context |= {"exam": exam, "progress": progress_of(exam), "findings": found, "faults": faults}
+        context |= {"check": check, "progress": progress_of(check), "findings": found, "faults": faults}
     if is_part(request):
         return part.render("pieces/version_state.html", context)
     ratings = ratings_of([version])
@@ -111,7 +111,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
     version = _find(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
-    if uploads.look().are_run and begin(version, timezone.now()):
+    if uploads.current_state().are_run and begin(version, timezone.now()):
         if version.bot.owner_id != request.user.pk:
             record_act(request.user, "began its validation", f"version {version}", version.get_absolute_url())
         messages.success(request, "The validation has begun.")
@@ -168,31 +168,30 @@ def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> 
     return redirect(version)
 
 
-def progress_of(exam: Exam) -> str:
+def progress_of(check: ComplianceCheck) -> str:
     """How far a compliance check has come, or why it ended without findings."""
-    if exam.end in {Exam.End.REFUSED, Exam.End.FAILED, Exam.End.LOST}:
-        return exam.why
-    if exam.heard_at is None:
+    if check.end in {ComplianceCheck.End.REFUSED, ComplianceCheck.End.FAILED, ComplianceCheck.End.LOST}:
+        return check.why
+    if check.heard_at is None:
         return "waiting for a worker"
-    if not exam.unpacked:
+    if not check.unpacked:
         return "unpacking the bundle"
-    tried = sum(one.was_tried for one in exam.findings)
-    faults = sum(bool(one.fault) for one in exam.findings)
+    tried = sum(one.was_tried for one in check.findings)
+    faults = sum(bool(one.fault) for one in check.findings)
     checks, wrong = f"{tried} check{pluralize(tried)}", f"{faults or 'no'} fault{pluralize(faults)}"
-    return f"{checks}, {wrong}" if exam.ended_at else f"{checks} so far, {wrong}"
+    return f"{checks}, {wrong}" if check.ended_at else f"{checks} so far, {wrong}"
 
 
-def _seen(version: BotVersion, exam: Exam | None) -> str:
+def _seen(version: BotVersion, check: ComplianceCheck | None) -> str:
     """A text that changes whenever the page changes; polls compare it."""
     done = version.validation.games_done if version.validation else 0
-    if exam is None:
+    if check is None:
         return f"{version.state}-{done}"
-    progress = int(exam.heard_at is not None) + exam.unpacked
-    before = checks_before(exam)
+    progress = int(check.heard_at is not None) + check.unpacked
+    before = checks_before(check)
     delayed = int(is_delayed(version, timezone.now()))
-    return (
-        f"{version.state}-{done}-{exam.pk.hex[:8]}-{progress}-{len(exam.found)}-{before}-{exam.end}-{delayed}"
-    )
+    found = f"{check.pk.hex[:8]}-{progress}-{len(check.found)}-{check.end}"
+    return f"{version.state}-{done}-{found}-{before}-{delayed}"
 
 
 def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:

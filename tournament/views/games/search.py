@@ -30,7 +30,7 @@ from tournament.views.games.filters import (
     comparison_address,
     games_address,
 )
-from tournament.views.games.reading import Part, count_games, key_of, parts_of
+from tournament.views.games.query_plans import Part, count_games, key_of, parts_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 

@@ -61,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
         "news": news.html,
         "families": _families(),
-        "uploads": uploads.look(),
+        "uploads": uploads.current_state(),
         "mine": own_open_games(request),
     }
     if isinstance(request.user, User):

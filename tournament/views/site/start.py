@@ -36,7 +36,7 @@ def start(request: HttpRequest) -> HttpResponse:
         "samples": [one for one in kit.samples() if not one.is_ready or one.manifest.command[0] in words],
         "ladder": kit.samples()[0].manifest.games[0],
         "size": len(kit.kit()),
-        "uploads": uploads.look(),
+        "uploads": uploads.current_state(),
     }
     return render(request, "start.html", context)
 

@@ -61,7 +61,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "load": _load(up),
         "manages": manages,
         "release": RELEASE,
-        "uploads": uploads.look() if manages else None,
+        "uploads": uploads.current_state() if manages else None,
         "known_at": keeper.seen_at if keeper is not None and is_away else None,
         "files": [table_links("Workers", "workers-files")],
     }

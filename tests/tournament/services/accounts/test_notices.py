@@ -22,7 +22,7 @@ from tests.support.schedule import (
     play,
     record,
 )
-from tournament.models import BotVersion, Exam, Notice
+from tournament.models import BotVersion, ComplianceCheck, Notice
 from tournament.models.people import MAX_NOTICES
 from tournament.services.accounts.notices import notify, notify_staff
 from tournament.services.bots.verdicts import accept, refuse
@@ -55,7 +55,7 @@ def test_an_owner_is_told_the_first_sentence_of_a_refusal() -> None:
 
 def test_a_repeated_message_of_a_check_tells_once() -> None:
     version = make_version("Ada", owner=make_user(), state=BotVersion.State.VALIDATING)
-    Exam.objects.create(version=version, sent_at=timezone.now())
+    ComplianceCheck.objects.create(version=version, sent_at=timezone.now())
     assert ask(make_worker(name="checker", takes="checks"))
     fault = Finding("legal moves", "", "illegal move 'x'", "read it", is_grave=True)
     message = news(version, ComplianceEnding.DONE, fault)

@@ -37,12 +37,12 @@ from tournament.models import (
     Game,
     Ladder,
     LadderRating,
+    LatestPairing,
     Matchmaking,
     Pairing,
     PairScore,
     RatingEvent,
     Tournament,
-    Turn,
     Worker,
 )
 from tournament.services.bots.activity import activate, switch
@@ -134,7 +134,7 @@ def test_each_pair_has_an_opening_of_its_own_and_numbers_count_on(deal: Deal) ->
     ]
     assert len(set(Pairing.objects.values_list("opening", flat=True))) == 5
     assert Matchmaking.objects.get(pk=LADDER).pairs_made == 5
-    last = dict(Turn.objects.values_list("version", "pair"))
+    last = dict(LatestPairing.objects.values_list("version", "pair"))
     latest = Pairing.objects.latest("id")
     assert {last[latest.first_id], last[latest.second_id]} == {5}
 
@@ -252,7 +252,7 @@ def test_a_version_whose_games_are_never_rated_gets_no_endless_extra_pairs(
     monkeypatch.setattr(matchmaking, "MAX_EARLY_PAIRS", 3)
     owned("Ada", "Bob")
     assert play_for(deal, 20) == 3
-    assert set(Turn.objects.values_list("pairs", flat=True)) == {3}
+    assert set(LatestPairing.objects.values_list("pairs", flat=True)) == {3}
 
 
 def test_a_bot_that_may_meet_nobody_yet_makes_no_pair(deal: Deal) -> None:

@@ -35,7 +35,7 @@ def found(settings: Settings) -> Find:
 
 def test_at_level_a_uploads_are_run(found: Find) -> None:
     found(Level.A)
-    assert uploads.look().are_run
+    assert uploads.current_state().are_run
     assert describe_uploads() == [
         "Sandbox: level A, all protections work.",
         "Uploaded bots are run in a sandbox of level A.",
@@ -44,7 +44,7 @@ def test_at_level_a_uploads_are_run(found: Find) -> None:
 
 def test_at_level_b_they_wait_and_the_exact_command_is_named(found: Find) -> None:
     found(Level.B)
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
     assert uploads.waiting_reason() == (
         "uploaded bots wait: the sandbox is of level B where A is needed. Missing: a control group "
         "(start ./arena as root). The site's operator can let them play by starting it with: "
@@ -64,7 +64,7 @@ def test_a_site_that_only_this_machine_can_reach_runs_them_at_level_b_and_says_s
         "Uploaded bots are run in a sandbox of level B: everything but a hard memory limit. "
         "That is enough because only this machine can reach the site."
     )
-    assert uploads.look().are_run
+    assert uploads.current_state().are_run
     assert describe_uploads()[-1] == sentence
     client.force_login(make_user())
     assertContains(client.get("/upload/"), sentence)
@@ -82,16 +82,16 @@ def test_level_b_is_not_spoken_of_where_all_holds(settings: Settings, found: Fin
 def test_a_local_site_may_be_told_to_need_level_a(settings: Settings, found: Find) -> None:
     settings.IS_LOCAL, settings.SANDBOX = True, "A"
     found(Level.B)
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
 
 
 def test_an_operator_may_let_them_play_at_level_b(settings: Settings, found: Find) -> None:
     settings.SANDBOX = "B"
     found(Level.B)
-    assert uploads.look().are_run
+    assert uploads.current_state().are_run
     assert describe_uploads()[-1].endswith("That is enough because DUARENA_SANDBOX=B is set.")
     found(Level.C)
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_at_level_c_only_trust_would_let_them_play_which_no_public_site_should_g
 ) -> None:
     settings.SANDBOX, settings.IS_LOCAL = "B", is_local
     found(Level.C)
-    stand = uploads.look()
+    stand = uploads.current_state()
     assert not stand.are_run
     assert stand.command == command
 
@@ -114,12 +114,12 @@ def test_root_is_not_advised_to_weaken_the_sandbox(
 ) -> None:
     settings.SANDBOX, settings.IS_LOCAL, settings.IS_STARTED_BY_ROOT = "A", is_local, True
     found(level)
-    assert not uploads.look().are_run
-    assert (uploads.look().advice, uploads.look().command) == ("", "")
+    assert not uploads.current_state().are_run
+    assert (uploads.current_state().advice, uploads.current_state().command) == ("", "")
     assert "--trust-uploads" not in " ".join(describe_uploads())
     assert "DUARENA_SANDBOX" not in " ".join(describe_uploads())
     (settings.CACHE / "sandbox.json").unlink()
-    assert uploads.look().command == ""
+    assert uploads.current_state().command == ""
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def test_without_bubblewrap_the_one_package_to_install_is_named(
 def test_a_site_that_arena_did_not_start_names_the_setting_alone(settings: Settings, found: Find) -> None:
     settings.START_COMMAND = ""
     found(Level.B)
-    assert uploads.look().command == "DUARENA_SANDBOX=B"
+    assert uploads.current_state().command == "DUARENA_SANDBOX=B"
 
 
 def test_a_setting_that_is_none_is_told(settings: Settings, found: Find) -> None:
     settings.SANDBOX = "off"
     found(Level.A)
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
     assert describe_uploads()[-1] == "Uploaded bots wait: DUARENA_SANDBOX is 'off', but must be A or B."
 
 

@@ -25,7 +25,7 @@ from tests.support.schedule import (
     news,
     open_door,
     pack_bot,
-    pass_exam,
+    pass_check,
     play,
     play_all,
     post,
@@ -36,7 +36,7 @@ from tests.support.schedule import (
 from tournament.models import (
     ActiveVersion,
     BotVersion,
-    Exam,
+    ComplianceCheck,
     Game,
     Ignored,
     Job,
@@ -138,7 +138,7 @@ def test_a_site_started_with_trust_validates_what_waited(settings: Settings) -> 
     assert validation.validate_waiting() == 0
     version.refresh_from_db()
     assert (version.state, version.state_reason) == (State.VALIDATING, "")
-    assert version.exams.count() == 1
+    assert version.checks.count() == 1
 
 
 def test_an_upload_is_examined_in_a_worker_first(submit: Submit, taken: Taken, deal: Deal) -> None:
@@ -146,7 +146,7 @@ def test_an_upload_is_examined_in_a_worker_first(submit: Submit, taken: Taken, d
     (job,) = taken
     assert job.engine == version.engine_spec()
     assert job.games == ("duploline", "dogon-kulei")
-    assert job.exam == str(version.exams.get().job_id)
+    assert job.exam == str(version.checks.get().job_id)
     assert (version.state, deal()) == (State.VALIDATING, [])
 
 
@@ -154,13 +154,13 @@ def test_what_is_found_is_kept_as_it_comes_and_repeats_change_nothing(submit: Su
     version = submit()
     assert hear(version, ComplianceEnding.NONE, OK, FLAW)
     assert hear(version, ComplianceEnding.NONE, OK)  # it was overtaken
-    assert version.exams.get().findings == [OK, FLAW]
-    assert version.exams.get().unpacked
+    assert version.checks.get().findings == [OK, FLAW]
+    assert version.checks.get().unpacked
 
 
 def test_a_version_that_plays_itself_on_every_ladder_is_valid_and_active(submit: Submit, deal: Deal) -> None:
     version = submit(games=["duploline", "dogon-kulei"])
-    pass_exam(version)
+    pass_check(version)
     assert version.validation is not None
     assert version.validation.kind == "validation"
     jobs = deal()
@@ -229,7 +229,7 @@ def test_trouble_of_our_own_is_not_the_bot_s_and_it_is_examined_again(
     version = submit()
     hear(version, ending, why="the disk is full")
     assert version.state == State.VALIDATING
-    assert [job.exam for job in taken] == [str(exam.job_id) for exam in version.exams.order_by("sent_at")]
+    assert [job.exam for job in taken] == [str(check.job_id) for check in version.checks.order_by("sent_at")]
     assert len(taken) == 2
 
 
@@ -273,13 +273,13 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(submit: Submit, h
         Finding(nasty, nasty, nasty, nasty, nasty, nasty, is_grave=True),
         why=nasty,
     )
-    exam = version.exams.get()
-    (found,) = exam.findings
+    check = version.checks.get()
+    (found,) = check.findings
     for text, most in (
         (found.fault, MAX_SENTENCE),
         (found.lines, MAX_LOG),
         (found.stderr, MAX_LOG),
-        (exam.why, MAX_SENTENCE),
+        (check.why, MAX_SENTENCE),
     ):
         assert text.replace("\n", "").isprintable()
         assert len(text) <= most
@@ -289,11 +289,14 @@ def test_nothing_a_worker_tells_is_kept_unescaped_or_unbounded(submit: Submit, h
 def test_checks_wait_until_slots_take_them(submit: Submit, take: Take) -> None:
     first, second = submit(), make_version("Iron Age", state=State.WAITING)
     validation.begin(second, timezone.now())
-    assert second.exams.get().job is None
+    assert second.checks.get().job is None
     make_worker(name="checker 2", takes="checks", slots=1)
     assert take("checker 2") is not None
     assert take("checker 2") is None
-    assert [Job.objects.get(exams__version=one).worker for one in (first, second)] == ["checker", "checker 2"]
+    assert [Job.objects.get(checks__version=one).worker for one in (first, second)] == [
+        "checker",
+        "checker 2",
+    ]
 
 
 def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -> None:
@@ -302,16 +305,16 @@ def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -
     checks = {}
     for owner, name in ((ada, "A1"), (ada, "A2"), (ada, "A3"), (bob, "B1"), (cy, "C1")):
         version = make_version(name, owner=owner, state=State.WAITING)
-        exam = validation.begin(version, timezone.now())
-        assert exam is not None
+        check = validation.begin(version, timezone.now())
+        assert check is not None
         checks[version.pk] = name
     while len(taken) < len(checks):
         assert take(slot=0)
         take(slot=1)
-        for exam in Exam.objects.filter(ended_at__isnull=True, job__isnull=False):
-            Job.objects.filter(exams=exam).update(taken_at=timezone.now() - timedelta(seconds=30))
-            validation.record_news(news(exam.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
-    versions = [Exam.objects.get(job__pk=job.exam).version_id for job in taken]
+        for check in ComplianceCheck.objects.filter(ended_at__isnull=True, job__isnull=False):
+            Job.objects.filter(checks=check).update(taken_at=timezone.now() - timedelta(seconds=30))
+            validation.record_news(news(check.version, ComplianceEnding.REFUSED, why="bad"), timezone.now())
+    versions = [ComplianceCheck.objects.get(job__pk=job.exam).version_id for job in taken]
     assert [checks[version] for version in versions] == [
         "A1",
         "C1",
@@ -323,7 +326,7 @@ def test_owners_take_turns_whoever_has_uploaded_more(take: Take, taken: Taken) -
 
 def test_a_validation_that_has_begun_comes_before_further_checks(submit: Submit, take: Take) -> None:
     first = submit()
-    pass_exam(first)
+    pass_check(first)
     validation.begin(make_version("Iron Age", state=State.WAITING), timezone.now())
     batch = ask(Worker.objects.get(), holds=[])
     assert batch is not None
@@ -357,8 +360,8 @@ def test_who_has_used_up_today_s_validations_waits_until_tomorrow(
     validation.begin(bob, later)
     job = take(slot=1)
     assert job is not None
-    assert job.exam == str(bob.exams.get().job_id)
-    Exam.objects.exclude(version=other).update(ended_at=later, end="done")
+    assert job.exam == str(bob.checks.get().job_id)
+    ComplianceCheck.objects.exclude(version=other).update(ended_at=later, end="done")
     end_jobs(Job.objects.all(), Job.End.DONE, later)
     tomorrow = later + timedelta(days=1)
     monkeypatch.setattr(timezone, "now", lambda: tomorrow)
@@ -373,7 +376,7 @@ def test_news_of_a_check_counts_only_from_the_worker_it_was_sent_to(submit: Subm
     told = replace(news(version), worker="validators@west/1")
     assert not validation.record_news(told, timezone.now())
     assert Ignored.objects.get(reason="foreign").count == 1
-    assert version.exams.get().heard_at is None
+    assert version.checks.get().heard_at is None
 
 
 def test_a_check_that_its_slot_does_not_run_waits_again_once(submit: Submit, checker: Worker) -> None:
@@ -381,9 +384,9 @@ def test_a_check_that_its_slot_does_not_run_waits_again_once(submit: Submit, che
     now = timezone.now()
     assert release(Job.objects.all(), now)
     assert not release(Job.objects.all(), now)
-    assert list(version.exams.order_by("sent_at").values_list("end", "job__worker")) == [
-        (Exam.End.RETURNED, "checker"),
-        (Exam.End.OPEN, None),
+    assert list(version.checks.order_by("sent_at").values_list("end", "job__worker")) == [
+        (ComplianceCheck.End.RETURNED, "checker"),
+        (ComplianceCheck.End.OPEN, None),
     ]
 
 
@@ -394,8 +397,8 @@ def test_a_post_about_a_check_renews_its_lease(submit: Submit, monkeypatch: pyte
     """Workers could reach the site all the time; the site's clock stands still."""
     start = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: start)
-    exam = submit().exams.get()
-    post(str(exam.job_id), now=start + LEASE / 2)
+    check = submit().checks.get()
+    post(str(check.job_id), now=start + LEASE / 2)
     for leases, lost in ((1.2, 0), (2, 1)):
         open_door(start + LEASE * leases)
         assert sweep(start + LEASE * leases) == lost
@@ -408,7 +411,7 @@ def test_a_post_about_a_check_renews_its_lease(submit: Submit, monkeypatch: pyte
 def validating(submit: Submit, deal: Deal) -> Validating:
     """A version that was examined, and the job of its one game."""
     version = submit()
-    pass_exam(version)
+    pass_check(version)
     (job,) = deal()
     return version, job
 
@@ -465,9 +468,9 @@ def test_a_running_check_is_stopped_and_later_news_of_it_ignored(
         assert stop_validation(version, "its owner stopped its validation", timezone.now())
     version.refresh_from_db()
     assert (version.state, version.state_reason) == (State.REFUSED, "its owner stopped its validation")
-    exam = version.exams.get()
-    assert (exam.end, exam.ended_at is None) == (Exam.End.RETURNED, False)
-    assert post(str(exam.job_id)).stop == (str(exam.job_id),)
+    check = version.checks.get()
+    assert (check.end, check.ended_at is None) == (ComplianceCheck.End.RETURNED, False)
+    assert post(str(check.job_id)).stop == (str(check.job_id),)
     assert not version.bundle.path.exists()
     owner, now = User.objects.get(), timezone.now()
     assert used_today(owner, now, is_validation=True) > 0

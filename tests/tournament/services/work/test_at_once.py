@@ -28,7 +28,7 @@ from tests.support.schedule import (
     make_version,
     make_worker,
     news,
-    pass_exam,
+    pass_check,
     play_short,
     record,
     record_all,
@@ -188,7 +188,7 @@ def test_the_end_of_a_check_and_the_stop_of_its_validation() -> None:
     assert meet(
         Job.objects.filter(version=version),
         lambda: stop_validation(version, "its owner stopped it", timezone.now()),
-        lambda: pass_exam(version),
+        lambda: pass_check(version),
     )
     version.refresh_from_db()
     assert version.state == BotVersion.State.REFUSED

@@ -23,7 +23,18 @@ from tests.support.schedule import (
     post,
     record_all,
 )
-from tournament.models import Attempt, Bot, BotSearch, BotVersion, Exam, Game, Job, Notice, SlotUse, Worker
+from tournament.models import (
+    Attempt,
+    Bot,
+    BotSearch,
+    BotVersion,
+    ComplianceCheck,
+    Game,
+    Job,
+    Notice,
+    SlotUse,
+    Worker,
+)
 from tournament.services.calendar import sweep
 from tournament.services.searching import request_search
 from tournament.services.stopping import MAX_TRIES
@@ -204,18 +215,18 @@ def test_a_game_does_not_wait_for_a_worker_that_runs_no_uploads(site: Site) -> N
 def test_a_check_of_a_slot_that_posts_for_ever_ends(site: Site) -> None:
     ada = make_user("ada")
     version = make_version("Cy", owner=ada, state=BotVersion.State.WAITING)
-    exam = validation.begin(version, site.now)
-    assert exam is not None
+    check = validation.begin(version, site.now)
+    assert check is not None
     assert ask(make_worker(1, name="checks@east", takes="checks")) is not None
     began = site.now
-    while not Exam.objects.get(pk=exam.pk).ended_at:
+    while not ComplianceCheck.objects.get(pk=check.pk).ended_at:
         validation.record_news(news(version, ComplianceEnding.NONE), site.now)
-        post(str(Exam.objects.get(pk=exam.pk).job_id), now=site.now)
+        post(str(ComplianceCheck.objects.get(pk=check.pk).job_id), now=site.now)
         site.run(STEP)
-    most = START_SECONDS + exam.seconds
+    most = START_SECONDS + check.seconds
     assert most <= (site.now - began).total_seconds() <= most + 10
     assert SlotUse.objects.get(owner=ada).validation_seconds <= most
-    assert Exam.objects.get(pk=exam.pk).end == Exam.End.LOST
+    assert ComplianceCheck.objects.get(pk=check.pk).end == ComplianceCheck.End.LOST
 
 
 def test_one_worker_s_lost_checks_put_no_version_off_that_another_may_check(site: Site) -> None:

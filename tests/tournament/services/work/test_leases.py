@@ -20,7 +20,17 @@ from tests.support.schedule import (
     play_short,
     post,
 )
-from tournament.models import Attempt, BotVersion, Door, Exam, Game, Job, Keeper, Tournament, Worker
+from tournament.models import (
+    Attempt,
+    BotVersion,
+    ComplianceCheck,
+    Door,
+    Game,
+    Job,
+    Keeper,
+    Tournament,
+    Worker,
+)
 from tournament.services.calendar import sweep
 from tournament.services.results import keeper
 from tournament.services.uploads.validation import begin
@@ -185,11 +195,11 @@ def test_a_check_of_a_slot_that_fell_silent_waits_again(site: Site) -> None:
     for _ in range(10):
         site.run(10)
         post(batch.job)
-    assert Exam.objects.get(job__pk=batch.job).end == Exam.End.OPEN
+    assert ComplianceCheck.objects.get(job__pk=batch.job).end == ComplianceCheck.End.OPEN
     assert site.run(30) == 0
     assert site.run(10) == 1
-    assert Exam.objects.get(job__pk=batch.job).end == Exam.End.LOST
-    assert Exam.objects.filter(ended_at=None, job=None).count() == 1
+    assert ComplianceCheck.objects.get(job__pk=batch.job).end == ComplianceCheck.End.LOST
+    assert ComplianceCheck.objects.filter(ended_at=None, job=None).count() == 1
 
 
 def test_an_attempt_ends_once(site: Site, batch: Batch) -> None:

@@ -31,7 +31,17 @@ from tests.support.schedule import (
     void,
 )
 from tournament.caches import cache
-from tournament.models import Attempt, BotVersion, Exam, Game, Job, LiveGame, Pairing, Tournament, Worker
+from tournament.models import (
+    Attempt,
+    BotVersion,
+    ComplianceCheck,
+    Game,
+    Job,
+    LiveGame,
+    Pairing,
+    Tournament,
+    Worker,
+)
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import cancel, set_priority
 from tournament.services.uploads.validation import begin
@@ -295,21 +305,21 @@ def test_validations_are_taken_only_by_those_who_take_checks(worker: Worker) -> 
 
 def test_a_check_is_taken_repeated_and_returned(worker: Worker) -> None:
     version = make_version("Cy", owner=make_user(), state=BotVersion.State.VALIDATING)
-    exam = begin(version, timezone.now())
-    assert exam is not None
+    check = begin(version, timezone.now())
+    assert check is not None
     assert ask(worker) is None
     checker = make_worker(name="checker", takes="games,checks")
     name = str(uuid.uuid4())
     batch = taken(ask(checker, ask_id=name))
-    exam.refresh_from_db()
-    assert batch == Batch(str(exam.job_id), round(LEASE.total_seconds()), check=check_job(exam))
+    check.refresh_from_db()
+    assert batch == Batch(str(check.job_id), round(LEASE.total_seconds()), check=check_job(check))
     assert ask(checker, ask_id=name, holds=()) == batch
     assert ask(checker, 1) is None
     again = taken(ask(checker, holds=()))
     assert again.check is not None
-    assert again.check.exam != str(exam.job_id)
-    exam.refresh_from_db()
-    assert exam.end == Exam.End.RETURNED
+    assert again.check.exam != str(check.job_id)
+    check.refresh_from_db()
+    assert check.end == ComplianceCheck.End.RETURNED
 
 
 # What an ask costs

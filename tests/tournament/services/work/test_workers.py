@@ -29,7 +29,7 @@ from tests.support.schedule import (
     start_validation,
     void,
 )
-from tournament.models import Attempt, BotVersion, Door, Exam, Game, Notice, Token, User, Worker
+from tournament.models import Attempt, BotVersion, ComplianceCheck, Door, Game, Notice, Token, User, Worker
 from tournament.services.accounts.tokens import find_token
 from tournament.services.calendar import sweep
 from tournament.services.results import keeper
@@ -122,17 +122,17 @@ def test_a_worker_of_another_release_with_the_same_messages_plays_on(hear: Hear)
 def test_the_games_and_checks_of_a_worker_that_stops_wait_again(hear: Hear, deal: Deal) -> None:
     make_tournament()
     hear(beat(takes=(Work.GAMES, Work.CHECKS)))
-    exam = Exam.objects.create(
+    check = ComplianceCheck.objects.create(
         version=make_version("Cy", state=BotVersion.State.VALIDATING), sent_at=timezone.now()
     )
-    games, check = ask(), ask(slot=1)
+    games, taken = ask(), ask(slot=1)
     assert games is not None
-    assert check is not None
-    exam.refresh_from_db()
-    assert check.job == str(exam.job_id)
+    assert taken is not None
+    check.refresh_from_db()
+    assert taken.job == str(check.job_id)
     assert hear(beat(stopping=True, takes=(Work.GAMES, Work.CHECKS))).condition == "stopped"
     assert set(Game.objects.values_list("state", "lost", "voids")) == {("waiting", 0, 0)}
-    assert list(Exam.objects.order_by("sent_at").values_list("end", "job__worker")) == [
+    assert list(ComplianceCheck.objects.order_by("sent_at").values_list("end", "job__worker")) == [
         ("returned", "players@east"),
         ("", None),
     ]
@@ -375,12 +375,12 @@ def test_uploads_wait_for_workers_that_have_yet_to_take_up_the_sandbox_that_was_
         hear(beat(name, takes=takes, level="C", refusal=NO_WALLS))
     write_verdict(settings.CACHE, Verdict(Level.A))
     hear(beat("players@east", run=NEXT_RUN))
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
     hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
-    assert uploads.look().are_run
+    assert uploads.current_state().are_run
     version.refresh_from_db()
     assert version.state == BotVersion.State.VALIDATING
-    assert Exam.objects.count() == 1
+    assert ComplianceCheck.objects.count() == 1
 
 
 def test_what_waited_is_validated_once_workers_that_refused_have_started_again(
@@ -393,12 +393,12 @@ def test_what_waited_is_validated_once_workers_that_refused_have_started_again(
         for name, takes in takes_of.items():
             hear(beat(name, takes=takes, level="C", refusal=NO_WALLS, stopping=stopping))
     write_verdict(settings.CACHE, Verdict(Level.A))
-    assert uploads.look().are_run
-    assert not Exam.objects.exists()
+    assert uploads.current_state().are_run
+    assert not ComplianceCheck.objects.exists()
     hear(beat("players@east", run=NEXT_RUN))
-    assert Exam.objects.count() == 1
+    assert ComplianceCheck.objects.count() == 1
     hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
-    assert Exam.objects.count() == 1
+    assert ComplianceCheck.objects.count() == 1
 
 
 def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear) -> None:
@@ -407,16 +407,16 @@ def test_a_worker_that_starts_again_as_it_was_has_nothing_validated(hear: Hear) 
         hear(beat(name, takes=takes))
     make_version(owner=make_user(), state=BotVersion.State.WAITING)
     hear(beat("validators@east", takes=CHECKS, run=NEXT_RUN))
-    assert not Exam.objects.exists()
+    assert not ComplianceCheck.objects.exists()
 
 
 def test_the_least_of_the_sandboxes_is_told(hear: Hear, settings: Settings) -> None:
     hear(beat("players@east"))
     hear(beat("players@west", level="B"))
     hear(beat("validators@east", takes=CHECKS))
-    assert uploads.look().is_partial
+    assert uploads.current_state().is_partial
     hear(beat("players@north", level="C"))
-    stand = uploads.look()
+    stand = uploads.current_state()
     assert not stand.is_partial
     assert stand.reason == "uploaded bots are run without a sandbox by the worker players@north"
 
@@ -435,9 +435,9 @@ def test_uploads_wait_until_workers_elsewhere_run_them(hear: Hear) -> None:
         f"uploaded bots wait: no worker that is up runs them. The worker players@east: {NO_WALLS}"
     )
     hear(beat("players@west"))
-    assert not uploads.look().are_run
+    assert not uploads.current_state().are_run
     hear(beat("validators@west", takes=CHECKS))
-    assert uploads.look().are_run
+    assert uploads.current_state().are_run
     version.refresh_from_db()
     assert version.state == BotVersion.State.VALIDATING
-    assert Exam.objects.count() == 1
+    assert ComplianceCheck.objects.count() == 1

@@ -150,7 +150,7 @@ def test_the_list_of_games_finds_a_position_by_scanning_too(
     page = client.get("/explore/dogon-kulei/").content.decode()
     address = addresses(page)[0]
     few = client.get(address).content
-    monkeypatch.setattr("tournament.views.games.reading.MAX_FOUND", 0)
+    monkeypatch.setattr("tournament.views.games.query_plans.MAX_FOUND", 0)
     many = client.get(address).content
     assert re.findall(rb'href="(/games/\d+/)"', few) == re.findall(rb'href="(/games/\d+/)"', many)
 

@@ -15,7 +15,7 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, seen_of
 from tests.support.schedule import charge, make_worker, open_door
 from tournament.caches import cache
-from tournament.models import BotVersion, Exam, Game, GameLog, Tournament
+from tournament.models import BotVersion, ComplianceCheck, Game, GameLog, Tournament
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
@@ -39,8 +39,8 @@ def text_of(client: Client, address: str = "/bots/stone-age/1/") -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def queue_check(version: BotVersion, minutes_ago: float = 0) -> Exam:
-    return Exam.objects.create(version=version, sent_at=timezone.now() - minutes_ago * 60 * SECOND)
+def queue_check(version: BotVersion, minutes_ago: float = 0) -> ComplianceCheck:
+    return ComplianceCheck.objects.create(version=version, sent_at=timezone.now() - minutes_ago * 60 * SECOND)
 
 
 def test_an_active_version_s_page_names_its_next_game(site: Site, client: Client) -> None:
@@ -110,7 +110,7 @@ def test_the_page_follows_the_queue(site: Site, as_user: LogIn) -> None:
     address = mine.get_absolute_url()
     seen = seen_of(owner.get(address))
     assert owner.get(f"{address}?seen={seen}", headers=PART).status_code == 204
-    Exam.objects.filter(pk=other.pk).update(ended_at=timezone.now(), end=Exam.End.DONE)
+    ComplianceCheck.objects.filter(pk=other.pk).update(ended_at=timezone.now(), end=ComplianceCheck.End.DONE)
     assert "number 1 in the queue" in owner.get(f"{address}?seen={seen}", headers=PART).content.decode()
 
 
@@ -127,7 +127,7 @@ def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: 
     for game in site.validation.games.order_by("id"):
         GameLog.objects.create(game=game, side="white", content=pack_log(f"log of {game.pk}", ""))
     BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never answered")
-    Exam.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now())
+    ComplianceCheck.objects.create(version=site.white, sent_at=timezone.now(), heard_at=timezone.now())
     text = text_of(as_user(site.owner))
     assert (
         "It never answered. Correct the bot, check it on your machine with python3 -m workers check" in text

@@ -18,7 +18,7 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address, seen_of
 from tests.support.schedule import news
 from tournament.caches import cache
-from tournament.models import ActiveVersion, BotVersion, Exam, Job, LadderRating, Notice
+from tournament.models import ActiveVersion, BotVersion, ComplianceCheck, Job, LadderRating, Notice
 from tournament.services.uploads import validation
 from tournament.views.bots import bots
 from tournament.views.games.filters import comparison_address
@@ -40,7 +40,7 @@ def examined(site: Site) -> BotVersion:
     now = timezone.now()
     times = {"taken_at": now, "lease_until": now + timedelta(minutes=1), "ends_by": now + timedelta(hours=1)}
     job = Job.objects.create(ask=uuid.uuid4(), worker="east", slot=1, kind=Work.CHECKS, **times)
-    Exam.objects.create(version=version, sent_at=now, job=job)
+    ComplianceCheck.objects.create(version=version, sent_at=now, job=job)
     return version
 
 
@@ -128,7 +128,7 @@ def test_of_long_output_the_report_shows_the_end(examined: BotVersion, owner: Cl
 def test_a_version_that_waits_can_be_validated_where_uploads_are_run(
     examined: BotVersion, owner: Client, settings: Settings
 ) -> None:
-    examined.exams.all().delete()
+    examined.checks.all().delete()
     BotVersion.objects.filter(pk=examined.pk).update(state="waiting")
     assert "Validate it now" not in owner.get(PAGE).content.decode()
     assert "can be validated" in owner.post(f"{PAGE}validate/", follow=True).content.decode()
@@ -136,7 +136,7 @@ def test_a_version_that_waits_can_be_validated_where_uploads_are_run(
     assert "Validate it now" in owner.get(PAGE).content.decode()
     owner.post(f"{PAGE}validate/")
     examined.refresh_from_db()
-    assert (examined.state, examined.exams.count()) == ("validating", 1)
+    assert (examined.state, examined.checks.count()) == ("validating", 1)
 
 
 def test_staff_lets_a_withdrawn_version_play_again(site: Site, as_user: LogIn, owner: Client) -> None:

@@ -30,7 +30,7 @@ from tests.support.seats import seat
 from tournament.models import Game, GameRecord, Pairing, User
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
-from tournament.views.games import reading, search, time_limit
+from tournament.views.games import query_plans, search, time_limit
 from tournament.views.games.filters import FILTERS as KNOWN_FILTERS
 from tournament.views.games.filters import SORTS, Filter, GameSearchForm
 
@@ -204,8 +204,8 @@ def test_a_filter_finds_the_games_that_match_and_no_others(
     matches: Check,
     most_found: int,
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_FOUND", most_found)
-    monkeypatch.setattr(reading, "MAX_SORTED", most_found)
+    monkeypatch.setattr(query_plans, "MAX_FOUND", most_found)
+    monkeypatch.setattr(query_plans, "MAX_SORTED", most_found)
     found = listed(client, **filters)
     assert len(found) == len(set(found))
     assert set(found) == {game.pk for game in games if matches(game)}
@@ -230,8 +230,8 @@ def test_the_pages_of_every_order_hold_each_game_once(
     sort: str,
 ) -> None:
     monkeypatch.setattr(search, "PAGE_SIZE", 5)
-    monkeypatch.setattr(reading, "MAX_FOUND", 0)
-    monkeypatch.setattr(reading, "MAX_SORTED", 0)
+    monkeypatch.setattr(query_plans, "MAX_FOUND", 0)
+    monkeypatch.setattr(query_plans, "MAX_SORTED", 0)
     field, descends = SORTS[sort][1:]
     matching = [game for game in games if matches(game)]
     expected = sorted(matching, key=lambda game: (getattr(game, field), game.pk), reverse=descends)
@@ -278,8 +278,8 @@ def test_a_list_of_many_games_reads_an_index_in_its_order_that_has_all_columns(
     games: list[Game], client: Client, monkeypatch: pytest.MonkeyPatch, query: str, index: str
 ) -> None:
     """SQLite is the stricter one: it knows no counts, and chooses an index by the shape of the query."""
-    monkeypatch.setattr(reading, "MAX_FOUND", 0)
-    monkeypatch.setattr(reading, "MAX_SORTED", 0)
+    monkeypatch.setattr(query_plans, "MAX_FOUND", 0)
+    monkeypatch.setattr(query_plans, "MAX_SORTED", 0)
     plan = plan_of(statement(client, query, "LIMIT 102" if "seat" in index else "LIMIT 51"))
     assert f"USING COVERING INDEX {index}" in plan
     assert "TEMP B-TREE" not in plan.replace("USE TEMP B-TREE FOR LAST TERM OF ORDER BY", "")

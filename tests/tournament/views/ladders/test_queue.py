@@ -21,7 +21,7 @@ from tournament.caches import cache
 from tournament.models import ActiveVersion, Attempt, BotVersion, Game, Matchmaking, Tournament, Worker
 from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend
-from tournament.services.ladders.queue import look
+from tournament.services.ladders.queue import read_queue
 from tournament.services.schedule.tournaments import pause
 from tournament.views.ladders.queue import BOTS, EVENTS, PLAYING
 
@@ -83,11 +83,11 @@ def test_games_of_a_lower_priority_come_after_all_others(site: Site) -> None:
         make_tournament(versions=versions, ladders=[LADDER], pairs=2, name=name)
         for name in ("First", "Second")
     )
-    assert [(event.tournament, event.ahead) for event in look(timezone.now()).events] == [
+    assert [(event.tournament, event.ahead) for event in read_queue(timezone.now()).events] == [
         (first.pk, 0), (second.pk, 0),
     ]  # fmt: skip
     Tournament.objects.filter(pk=first.pk).update(priority=-1)
-    assert [(event.tournament, event.ahead) for event in look(timezone.now()).events] == [
+    assert [(event.tournament, event.ahead) for event in read_queue(timezone.now()).events] == [
         (second.pk, 0), (first.pk, 4),
     ]  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_owners_take_turns_in_the_queue_however_many_tournaments_each_has(site: 
     newcomers = [add_version(site.owner, name, games=[LADDER]) for name in ("New", "Newer")]
     hers = make_tournament(versions=newcomers, ladders=[LADDER], name="Hers")
     Tournament.objects.filter(pk=hers.pk).update(owner=site.rival)
-    assert look(timezone.now()).ladders[LADDER][newcomers[0].pk].text == "after 1 more game"
+    assert read_queue(timezone.now()).ladders[LADDER][newcomers[0].pk].text == "after 1 more game"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_the_queue_reads_no_ratings_where_bots_of_two_owners_play(site: Site) ->
     rest(site)
     assert site.white.bot.owner != site.black.bot.owner
     with CaptureQueriesContext(connection) as seen:
-        state = look(timezone.now())
+        state = read_queue(timezone.now())
     texts = {one.text for one in state.ladders[LADDER].values()}
     assert texts == {"as soon as the matchmaker chooses it"}
     assert not [query for query in seen.captured_queries if "ladderrating" in query["sql"]]

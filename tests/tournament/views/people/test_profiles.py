@@ -10,7 +10,7 @@ from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.support.seats import seat
 from tests.tournament.views.bots.test_results import text_of
-from tournament.models import Exam, Game, LadderRating, Notice, Token, User
+from tournament.models import ComplianceCheck, Game, LadderRating, Notice, Token, User
 from tournament.services.accounts.tokens import create_token
 
 PAGE = "/people/olga/"
@@ -59,7 +59,7 @@ def test_a_profile_shows_nothing_private_to_anybody(site: Site, as_user: LogIn, 
     User.objects.filter(pk=site.owner.pk).update(email="olga@example.org", first_name="Olga-Maria")
     Notice.objects.create(user=site.owner, text="a private notice")
     _, token = create_token(site.owner, "my laptop", [Token.Scope.READ])
-    Exam.objects.create(version=site.white, sent_at=site.owner.date_joined, why="a private reason")
+    ComplianceCheck.objects.create(version=site.white, sent_at=site.owner.date_joined, why="a private reason")
     users = {"anonymous": None, "another": site.rival, "owner": site.owner, "staff": site.staff}
     page = text_of(as_user(users[visitor]), PAGE)
     for secret in ("example.org", "Olga-Maria", "private", token, "my laptop", "stderr"):

@@ -125,7 +125,7 @@ def test_a_game_ends_the_same_without_the_fast_path_against_an_engine_that(
 ) -> None:
     """Plans that act before the first move, when the fast path is not in use yet, are marked ``thorough``."""
     with_it = [essence(report) for report in play(plan, control, games=2)]
-    monkeypatch.setattr(UgiPlayer, "line", lambda self: None)
+    monkeypatch.setattr(UgiPlayer, "fast_channel", lambda self: None)
     without_it = [essence(report) for report in play(plan, control, games=2)]
     if re.search("flood|many|wide|drip|uginewgame|close 0", plan):  # how much was read or sent is chance
         with_it, without_it = ([one[:-1] for one in games] for games in (with_it, without_it))

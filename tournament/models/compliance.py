@@ -15,7 +15,7 @@ SECONDS_A_LADDER = 45
 """Time limits of a compliance check."""
 
 
-class Exam(models.Model):
+class ComplianceCheck(models.Model):
     """One attempt to check a version: it waits, runs, and ends once."""
 
     class End(models.TextChoices):
@@ -31,7 +31,7 @@ class Exam(models.Model):
         """No message came within a lease."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="exams")
+    version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="checks")
     sent_at = models.DateTimeField()
     """The time since when it waits, or when it was taken."""
     heard_at = models.DateTimeField(null=True, blank=True)
@@ -39,7 +39,7 @@ class Exam(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     end = models.CharField(max_length=10, choices=End.choices, blank=True, default="")
     why = models.TextField(blank=True)
-    job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="exams")
+    job = models.ForeignKey("Job", null=True, on_delete=models.SET_NULL, related_name="checks")
     """Null while it waits."""
     worker = models.CharField(max_length=120, blank=True)
     unpacked = models.BooleanField(default=False)
@@ -51,17 +51,19 @@ class Exam(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["version"], condition=models.Q(ended_at__isnull=True), name="exam_open_once_a_version"
+                fields=["version"],
+                condition=models.Q(ended_at__isnull=True),
+                name="check_open_once_a_version",
             ),
             models.CheckConstraint(
                 condition=models.Q(end="", ended_at__isnull=True)
                 | (~models.Q(end="") & models.Q(ended_at__isnull=False)),
-                name="exam_ended_with_end",
+                name="check_ended_with_end",
             ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["version", "-sent_at"], name="exam_of_version"),
-            models.Index(fields=["-ended_at"], name="exam_ended"),
+            models.Index(fields=["version", "-sent_at"], name="check_of_version"),
+            models.Index(fields=["-ended_at"], name="check_ended"),
         ]
 
     def __str__(self) -> str:
