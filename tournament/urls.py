@@ -180,6 +180,7 @@ urlpatterns = [
     path("workers/<int:pk>/quarantine/", workers.worker_quarantine, name="worker-quarantine"),
     path("workers/<int:pk>/release/", workers.worker_release, name="worker-release"),
     path("about/", site.about, name="about"),
+    path("ratings/", site.about_ratings, name="ratings"),
     path("sign-up/", own_page(account_views.signup), name="sign-up"),
     # Its name in allauth, as of all with a "_".
     path("sign-up/", own_page(account_views.signup), name="account_signup"),

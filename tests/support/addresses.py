@@ -143,6 +143,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "worker-quarantine": ("POST /workers/{worker}/quarantine/", (302, 404, 404, 302)),
     "worker-release": ("POST /workers/{worker}/release/", (302, 404, 404, 302)),
     "about": ("/about/", PUBLIC),
+    "ratings": ("/ratings/", PUBLIC),
     "sign-up": ("/sign-up/", ENTRY),
     "account_signup": ("/sign-up/", ENTRY),
     "log-in": ("/log-in/", ENTRY),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ DISAGREEMENT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A player's estimate: Elo above the mean of the pool, plus or minus ``error`` (95 %)."""
+    """A player's estimate: Elo above the zero of the pool, plus or minus ``error`` (95 %)."""
 
     elo: float
     error: float
@@ -63,15 +63,18 @@ class Agreement:
     """A live rating beside the estimate of the same player."""
 
     live: float
-    """The rating's mu as Elo above the mean of the pool."""
+    """The rating's mu as Elo above the zero of the pool."""
     strength: Strength
     disagrees: bool
     """Whether they are further apart than ``DISAGREEMENT`` standard errors of their difference."""
 
     @classmethod
-    def of(cls, rating: Rating, mean_mu: float, strength: Strength) -> Agreement:
-        """``mean_mu`` is that of the whole pool. Treats both errors as independent, which is cautious."""
-        live = (rating.mu - mean_mu) * ELO_A_POINT
+    def of(cls, rating: Rating, mean_mu: float, strength: Strength, zero: float = 0.0) -> Agreement:
+        """``mean_mu`` is that of the whole pool, ``zero`` the Elo of its zero above the mean.
+
+        Treats both errors as independent, which is cautious.
+        """
+        live = (rating.mu - mean_mu) * ELO_A_POINT - zero
         error = math.hypot(rating.sigma * ELO_A_POINT, strength.error / CONFIDENCE)
         return cls(live, strength, abs(live - strength.elo) > DISAGREEMENT * error)
 
@@ -81,7 +84,7 @@ class Estimate:
     """All estimates from one pool of games."""
 
     strengths: dict[int, Strength]
-    """Each player's strength; includes players without games."""
+    """Each player's strength; includes players without games. The errors are those against the mean."""
     advantage: Strength
     """White's advantage, in Elo; its error is that of openings, see ``widening``."""
     margin: float
@@ -94,6 +97,19 @@ class Estimate:
     covariance: Vector = field(compare=False, repr=False)
     """The covariance of the strengths, in the order of ``strengths``, on the logistic scale."""
     _places: dict[int, int]
+    anchor: Strength | None = None
+    """The strength against the mean of the player who is at zero; None: the mean is zero."""
+
+    def anchored(self, player: int) -> Estimate:
+        """The same with this player at zero, so that numbers of two dates or sites can be compared.
+
+        Raises ``KeyError`` for an unknown player, ``ValueError`` if the estimate has an anchor already.
+        """
+        if self.anchor is not None:
+            raise ValueError("this estimate has an anchor already")
+        anchor = self.strengths[player]
+        moved = {key: replace(one, elo=one.elo - anchor.elo) for key, one in self.strengths.items()}
+        return replace(self, strengths=moved, anchor=anchor)
 
     def difference(self, one: int, other: int) -> Strength:
         """How much stronger ``one`` is than ``other``; raises ``KeyError`` for an unknown player.
@@ -118,6 +134,7 @@ class Estimate:
             "opening_spread": self.opening_spread,
             "games": self.games,
             "widening": [self.widening.factor, self.widening.games],
+            "anchor": self.anchor and [self.anchor.elo, self.anchor.error],
         }
 
     @classmethod
@@ -133,6 +150,7 @@ class Estimate:
             Widening(*value["widening"]),
             covariance.reshape(len(strengths), len(strengths)),
             _numbered(strengths),
+            Strength(*value["anchor"]) if value["anchor"] else None,
         )
 
 

@@ -6,8 +6,9 @@ against each other, by games and by pairs of games. ``LadderEstimate`` is comput
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.urls import reverse
@@ -15,6 +16,7 @@ from django.urls import reverse
 from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
+from tournament.models.bots import ActiveVersion, BotVersion
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
@@ -71,6 +73,22 @@ SHOWN = (
 """Columns that the tables of ladders show."""
 
 
+def _is_settled() -> models.Q:
+    return models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES)
+
+
+def _is_playing() -> models.Q:
+    active = ActiveVersion.objects.filter(
+        bot=models.OuterRef("version__bot"), ladder=models.OuterRef("ladder"), enabled=True
+    )
+    return models.Q(models.Exists(active), version__state=BotVersion.State.VALID)
+
+
+def _truth(condition: models.Q) -> models.ExpressionWrapper[Any]:
+    """A condition as a value that can be read and sorted by."""
+    return models.ExpressionWrapper(condition, output_field=models.BooleanField())
+
+
 class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
     def leaderboard(self, ladder: str) -> LadderRatingQuerySet:
         """Best first; reads only this table and the bots' names."""
@@ -82,33 +100,44 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
 
     def settled(self) -> LadderRatingQuerySet:
         """Without provisional ratings."""
-        return self.filter(self._is_settled())
+        return self.filter(_is_settled())
 
-    def _is_settled(self) -> models.Q:
-        return models.Q(sigma__lte=SETTLED_SIGMA) | models.Q(games__gte=SETTLED_GAMES)
+    def playing(self) -> LadderRatingQuerySet:
+        """Ratings of valid versions whose bots play on the ladder, with this version or another one."""
+        return self.filter(_is_playing())
+
+    def last_games(self, ladder: str) -> dict[int, datetime.datetime]:
+        """When the ratings that no longer play were last changed by a game, by id."""
+        events = RatingEvent.objects.filter(version=models.OuterRef("version"), ladder=ladder)
+        last = events.order_by("-sequence").values("game__finished_at")[:1]
+        retired = self.filter(~_is_playing(), ladder=ladder)
+        return dict(retired.annotate(last=models.Subquery(last)).values_list("pk", "last"))
 
     def places(self, ladder: str, *, of_bots: bool = False) -> Iterator[tuple[int, int | None]]:
-        """The ids and places of a ladder's ratings in the order of its table: provisional ones last.
+        """The ids and places of a ladder's ratings in the order of its table.
 
-        The best settled version of each bot has a place; the others and the provisional ones have None. With
-        ``of_bots`` only the first rating of each bot.
+        First the settled ones, then the provisional ones, last those that no longer play. The best settled
+        version of each bot has a place, the others have None. With ``of_bots`` only the first rating of each
+        bot, and none that no longer plays.
         """
         rows = self.filter(ladder=ladder).annotate(
-            is_settled=models.ExpressionWrapper(self._is_settled(), output_field=models.BooleanField())
+            is_playing=_truth(_is_playing()), is_settled=_truth(_is_settled())
         )
-        ordered = rows.order_by("-is_settled", "-conservative", "version_id")
+        ordered = rows.order_by("-is_playing", "-is_settled", "-conservative", "version_id")
+        columns = ("pk", "version__bot", "is_playing", "is_settled")
         bots = set[int]()
-        for pk, bot, is_settled in ordered.values_list("pk", "version__bot", "is_settled").iterator():
-            if not (of_bots and bot in bots):
-                yield pk, len(bots) + 1 if is_settled and bot not in bots else None
+        for pk, bot, plays, is_settled in ordered.values_list(*columns).iterator():
+            if not (of_bots and (bot in bots or not plays)):
+                yield pk, len(bots) + 1 if plays and is_settled and bot not in bots else None
             bots.add(bot)
 
     def placed(self, places: Iterable[tuple[int, int | None]]) -> list[LadderRating]:
         """The ratings with these ids, in this order and with their ``place``, as tables show them."""
         place_of = dict(places)
-        found = self.select_related("version__bot__owner").only(*SHOWN).in_bulk(list(place_of))
+        shown = self.select_related("version__bot__owner").only(*SHOWN)
+        found = shown.annotate(is_playing=_truth(_is_playing())).in_bulk(list(place_of))
         for pk, rating in found.items():
-            rating.place = place_of[pk]
+            rating.place, rating.plays = place_of[pk], rating.is_playing  # type: ignore[attr-defined]
         return [found[pk] for pk in place_of if pk in found]
 
 
@@ -130,7 +159,8 @@ class LadderRating(models.Model):
     """The highest ``conservative`` after any of these games; at least 0."""
 
     place: int | None
-    """Only from ``LadderRatingQuerySet.placed``."""
+    plays: bool
+    """Both only from ``LadderRatingQuerySet.placed``."""
 
     objects = LadderRatingQuerySet.as_manager()
 

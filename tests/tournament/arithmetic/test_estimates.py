@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections import Counter
@@ -47,6 +48,19 @@ def test_strengths_are_relative_to_their_mean() -> None:
     found = estimate([1, 2], both_ways(60, 40))
     assert found.strengths[1].elo == pytest.approx(-found.strengths[2].elo)
     assert found.strengths[1].elo == pytest.approx(found.difference(1, 2).elo / 2)
+
+
+def test_an_anchor_is_zero_and_the_differences_stay() -> None:
+    free = estimate([1, 2, 3], [*both_ways(60, 40), Tally(2, 3, WHITE, 60), Tally(3, 2, WHITE, 40)])
+    fixed = free.anchored(3)
+    assert fixed.strengths[3].elo == 0
+    assert fixed.anchor == free.strengths[3]
+    assert fixed.difference(1, 2).elo == pytest.approx(free.difference(1, 2).elo)
+    assert Estimate.from_json(json.loads(json.dumps(fixed.to_json())), fixed.covariance) == fixed
+    with pytest.raises(ValueError, match="anchor already"):
+        fixed.anchored(1)
+    with pytest.raises(KeyError):
+        free.anchored(9)
 
 
 def test_without_games_nothing_is_estimated() -> None:

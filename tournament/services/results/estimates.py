@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
 from tournament.arithmetic.estimates import Estimate, Strength, estimate_columns
-from tournament.arithmetic.openings import OpeningScore
+from tournament.arithmetic.openings import OpeningScore, Widening
 from tournament.arithmetic.tallies import TallyColumns
 from tournament.caches import cache
 from tournament.models import (
@@ -36,6 +36,8 @@ AT_ONCE = 60
 MAX_ESTIMATED = 1500
 """Versions of an estimate: the active ones and the newest. Its time grows with their cube, its memory with
 their square: 4,200 would take 40 s and 1.1 GB."""
+ANCHOR = "Random"
+"""The sample that has 0 Elo on each ladder: it chooses each legal move with the same probability."""
 LEAST_WAIT = datetime.timedelta(seconds=10)
 WAIT_FACTOR = 60.0
 """The keeper waits this many times the cost before it computes an estimate again: 2 % of its time."""
@@ -134,8 +136,13 @@ def compute(ladder: str) -> Estimate:
     columns = TallyColumns.joined([counts, pairs.taken_out(), pairs])
     known = _load(ladder, sequence__gt=0)
     if known is None or counts.count.sum() > GROWTH * known.widening.games:
-        return estimate_columns(players, columns, _openings(ladder))
-    return estimate_columns(players, columns, known.widening)
+        openings: list[OpeningScore] | Widening = _openings(ladder)
+    else:
+        openings = known.widening
+    found = estimate_columns(players, columns, openings)
+    anchors = BotVersion.objects.filter(bot__owner=None, bot__name=ANCHOR, pk__in=players)
+    anchor = anchors.order_by("pk").first()  # the first version: a later one has fewer games
+    return found.anchored(anchor.pk) if anchor else found
 
 
 def _openings(ladder: str) -> list[OpeningScore]:

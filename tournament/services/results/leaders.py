@@ -13,9 +13,10 @@ def follow_leader(ladder: Ladder, now: datetime.datetime) -> None:
     """Store and publish the ladder's leader if it has changed; part of the caller's transaction.
 
     The caller has locked the ladder's row. A version that takes the lead again on the same day is published
-    once, so that two equal versions do not fill the feeds. A provisional rating does not lead.
+    once, so that two equal versions do not fill the feeds. A provisional rating does not lead,
+    and neither does a version that no longer plays.
     """
-    best = LadderRating.objects.settled().leaderboard(ladder.pk).first()
+    best = LadderRating.objects.playing().settled().leaderboard(ladder.pk).first()
     if (best.version_id if best else None) == ladder.leader_id:
         return
     if best is None:

@@ -25,7 +25,7 @@ from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmakin
 from tournament.queues import ladder_topic
 from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
-from tournament.views.exports import origin_of, served_table, table_links
+from tournament.views.exports import as_text, origin_of, served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
@@ -171,10 +171,16 @@ def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
     estimate = ladder_estimate(code)
     strengths = estimate.strengths if estimate else {}
     origin = origin_of(request)
+    last_games = LadderRating.objects.last_games(code)
     found = {row["pk"]: row for row in LadderRating.objects.filter(ladder=code).values("pk", *READ)}
     for pk, place in LadderRating.objects.places(code):
         if values := found.get(pk):
-            values |= {"place": place, "strength": strengths.get(values["version"]), "origin": origin}
+            values |= {
+                "place": place,
+                "strength": strengths.get(values["version"]),
+                "origin": origin,
+                "last_game": as_text(last_games.get(pk)),
+            }
             yield tuple(values[of] if isinstance(of, str) else of(values) for of in EXPORTED.values())
 
 
@@ -208,8 +214,11 @@ def _agreements(code: str, page: Page, estimate: Estimate | None) -> dict[int, A
         return {}
     estimated = LadderRating.objects.filter(ladder=code, version__in=estimate.strengths)
     mean = estimated.aggregate(mean=Avg("mu"))["mean"]
+    zero = estimate.anchor.elo if estimate.anchor else 0.0
     return {
-        row.version_id: Agreement.of(Rating(row.mu, row.sigma), mean, estimate.strengths[row.version_id])
+        row.version_id: Agreement.of(
+            Rating(row.mu, row.sigma), mean, estimate.strengths[row.version_id], zero
+        )
         for row in page.rows
         if row.version_id in estimate.strengths
     }

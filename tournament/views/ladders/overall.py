@@ -64,9 +64,9 @@ def _exported(request: HttpRequest) -> Iterator[tuple[object, ...]]:
 
 
 def _rows(most: int | None = None) -> list[tuple[Bot, OverallScore, list[float | None]]]:
-    """The best ``most`` bots; None for all. Each with its standardised ratings on the site's ladders."""
+    """The best ``most`` bots that play, or all of them, with their standardised ratings on the ladders."""
     best: dict[str, dict[int, float]] = {code: {} for code in GAMES}
-    settled = LadderRating.objects.settled().filter(ladder__in=GAMES).order_by("conservative")
+    settled = LadderRating.objects.playing().settled().filter(ladder__in=GAMES).order_by("conservative")
     for code, bot, rating in settled.values_list("ladder", "version__bot", "conservative"):
         best[code][bot] = rating  # the last one is the bot's best version
     scores = overall_scores(best)[:most]

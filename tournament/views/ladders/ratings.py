@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from tournament.arithmetic.estimates import Agreement
@@ -14,11 +16,13 @@ from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
 from tournament.views.links import address_of, link_owner, link_version
+from tournament.views.moments import show_moment
 
 MAX_PARTS = 200
 """The most parts of one statement; SQLite allows 500."""
 RECENT = 24
 """Rated games in a line of recent ratings."""
+_RETIRED = '<abbr title="no place: it no longer plays here">–</abbr>'
 _NO_PLACE = '<abbr title="no place: provisional, or not the best version of its bot">–</abbr>'
 _DISAGREES = '<abbr title="more than two standard errors from the live rating">≠</abbr>'
 
@@ -34,6 +38,28 @@ class DrawnRow:
     interval: SafeString
     recent: SafeString
     shares: SafeString
+    last_game: datetime.datetime | None
+    """Of a version that no longer plays."""
+
+    @property
+    def group(self) -> str:
+        """The heading above its part of the table; "" for the ratings that have places."""
+        if not self.rating.plays:
+            return "retired"
+        return "provisional" if self.rating.is_provisional else ""
+
+    @property
+    def place(self) -> object:
+        if not self.rating.plays:
+            return _RETIRED
+        return _NO_PLACE if self.rating.place is None else self.rating.place
+
+    @property
+    def until(self) -> SafeString:
+        """When a version that no longer plays was rated last."""
+        if self.last_game is None:
+            return SafeString()
+        return format_html(' <small class="quiet">last rated {}</small>', show_moment(self.last_game, "day"))
 
     @property
     def cells(self) -> SafeString:
@@ -57,7 +83,8 @@ class LadderColumn:
     first; ``cell_css`` are more of the cells. ``title`` explains the label. ``sort`` is the word for
     ``?sort=``, with the ``path`` that ``Sorting`` takes; "" if the table cannot be sorted by it. ``files``
     are its columns of the CSV and keys in the JSON, each with a path of the rating that is read, or with a
-    function of what is read, the ``place``, the estimated ``strength`` or None, and the ``origin``.
+    function of what is read, the ``place``, the estimated ``strength`` or None, the ``last_game`` of a
+    version that no longer plays, and the ``origin``.
     """
 
     label: str
@@ -73,15 +100,15 @@ class LadderColumn:
 COLUMNS = (
     LadderColumn(
         "#",
-        lambda row: _NO_PLACE if row.rating.place is None else row.rating.place,
+        lambda row: row.place,
         css="num",
         cell_css="rank tight",
-        title="the bot's place, beside its best version; a provisional rating has none",
-        files={"place": lambda row: row["place"]},
+        title="the bot's place, beside its best version; none if provisional or no longer playing",
+        files={"place": lambda row: row["place"], "last_game": lambda row: row["last_game"]},
     ),
     LadderColumn(
         "Bot",
-        lambda row: link_version(row.rating.version),
+        lambda row: link_version(row.rating.version) + row.until,
         cell_css="player-cell",
         sort="bot",
         path="version__bot__name_key",
@@ -123,13 +150,13 @@ COLUMNS = (
         "Live Elo",
         lambda row: f"{row.agreement.live:+.0f}" if row.agreement else "",
         css="num extra",
-        title="mu as Elo above the mean of the estimated versions",
+        title="mu as Elo, with the same zero as the estimate",
     ),
     LadderColumn(
         "Estimated Elo",
         lambda row: row.estimate,
         css="num extra",
-        title="Elo estimated from all games in any order, with the 95 % interval; the mean is 0",
+        title="Elo estimated from all games in any order, with the 95 % interval; the zero is stated below",
         files={
             "elo": lambda row: row["strength"] and row["strength"].elo,
             "elo_error": lambda row: row["strength"] and row["strength"].error,
@@ -194,6 +221,8 @@ def drawn_rows(
     """Rows of one ladder with their drawings; ``agreements`` by version."""
     scale = RatingScale.of(ratings)
     recent = recent_ratings(ladder, [rating.version_id for rating in ratings])
+    retired = [rating.pk for rating in ratings if not rating.plays]
+    last_games = LadderRating.objects.filter(pk__in=retired).last_games(ladder) if retired else {}
     return [
         DrawnRow(
             rating,
@@ -202,6 +231,7 @@ def drawn_rows(
             draw_interval(rating, scale),
             draw_line(recent.get(rating.version_id, [])),
             draw_results({"won": rating.wins, "drawn": rating.draws, "lost": rating.losses}),
+            last_games.get(rating.pk),
         )
         for rating in ratings
     ]

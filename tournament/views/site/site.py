@@ -10,7 +10,9 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from engines import svg
-from engines.rules.registry import family_credits, list_families
+from engines.rules.registry import GAMES, family_credits, list_families
+from tournament.arithmetic import ratings
+from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
 from tournament.static_files import BOARDS_DIGEST
 
 YEAR_SECONDS = 365 * 24 * 3600
@@ -23,8 +25,26 @@ def source_code(request: HttpRequest) -> dict[str, str]:
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
-    """Ratings, trademarks, licences."""
+    """Trademarks, licences, private and public data."""
     return render(request, "about.html", {"families": list_families(), "credits": family_credits()})
+
+
+@require_safe
+def about_ratings(request: HttpRequest) -> HttpResponse:
+    """What a rating is and is not, with the constants of the formula."""
+    context = {
+        "mu": ratings.MU,
+        "sigma": ratings.SIGMA,
+        "beta": ratings.BETA,
+        "tau": ratings.LADDER_TAU,
+        "draws": [(game, ratings.ladder_scale(code).draw_probability) for code, game in GAMES.items()],
+        "new_sigma": ratings.NEW_VERSION_SIGMA,
+        "settled_sigma": ratings.SETTLED_SIGMA,
+        "settled_games": ratings.SETTLED_GAMES,
+        "most_estimated": MAX_ESTIMATED,
+        "anchor": ANCHOR,
+    }
+    return render(request, "ratings.html", context)
 
 
 @require_safe

@@ -43,6 +43,15 @@ def test_a_new_leader_is_published_on_the_ladder_and_for_its_bot() -> None:
     assert Ladder.objects.get(pk=LADDER).leader == bob
 
 
+def test_a_version_that_no_longer_plays_does_not_lead() -> None:
+    ada, bob = make_version("Ada"), make_version("Bob")
+    lead(ada, 10)
+    lead(bob, 12)
+    BotVersion.objects.filter(pk=bob.pk).update(state=BotVersion.State.WITHDRAWN)
+    lead(ada, 10)
+    assert Ladder.objects.get(pk=LADDER).leader == ada
+
+
 def test_a_provisional_rating_does_not_lead() -> None:
     ada, bob = make_version("Ada"), make_version("Bob")
     lead(ada, 10)

@@ -20,6 +20,7 @@ from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
 from tests.tournament.views.bots.test_results import check_numbers, text_of
 from tournament.models import BotVersion, Game, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament
+from tournament.services.bots.activity import switch
 from tournament.views.games import search
 from tournament.views.ladders import ladders, overall, ratings
 from tournament.views.ladders.drawings import (
@@ -277,6 +278,21 @@ def test_live_ratings_are_compared_with_the_estimate_among_the_versions_that_it_
     assert [one and one.live for one in agreements] == [None, 0.0, 0.0]
 
 
+def test_the_sample_that_plays_at_random_is_the_zero_of_the_estimate(site: Site, client: Client) -> None:
+    anchor = add_version(None, "Random")
+    rate(site.white, 20, games=80)
+    rate(anchor, 10, games=80)
+    PairScore.objects.create(ladder_id=OTHER, white=site.white, black=anchor, wins=30, losses=10)
+    page = client.get(f"/ladders/{OTHER}/")
+    found = {row.rating.version: row for row in page.context["ranked"]}
+    assert found[anchor].agreement.strength.elo == 0
+    assert found[site.white].agreement.strength.elo > 100
+    assert not found[anchor].agreement.disagrees
+    mean = page.context["estimate"].anchor
+    assert mean.elo == -found[site.white].agreement.strength.elo / 2
+    assert f"Zero is the sample Random, {mean.elo:+.0f}" in page.content.decode()
+
+
 @pytest.mark.parametrize(("ladder", "first", "sign"), [("dualma", "Black", -1), ("duovallis", "White", 1)])
 def test_the_advantage_is_that_of_the_player_who_moves_first(
     site: Site, client: Client, ladder: str, first: str, sign: int
@@ -346,6 +362,56 @@ def test_a_ladder_with_only_provisional_ratings_has_no_leader(site: Site, client
     card = page.partition("</section>")[0]
     assert "Leader" not in card
     assert ">–</td>" in card
+
+
+def leave(site: Site, how: str) -> None:
+    """The first bot no longer plays on the ladder."""
+    if how == "switched off":
+        switch(site.white.bot, OTHER, on=False)
+    else:
+        BotVersion.objects.filter(pk=site.white.pk).update(state=how)
+
+
+@pytest.mark.parametrize("how", ["withdrawn", "refused", "switched off"])
+def test_who_no_longer_plays_stands_below_the_list_and_the_others_close_up(
+    site: Site, client: Client, how: str
+) -> None:
+    third = add_version(None, "Cy")
+    for number, version in enumerate((third, site.black, site.white)):
+        rate(version, 20 + number, games=80)
+    game = site.played
+    add_events(game, site.white, [21.0, 22.0])
+    leave(site, how)
+    page = client.get(f"/ladders/{OTHER}/")
+    rows = [(row.rating.version, row.rating.place) for row in page.context["ranked"]]
+    assert rows == [(site.black, 1), (third, 2), (site.white, None)]
+    text = text_of(client, f"/ladders/{OTHER}/")
+    day = game.finished_at
+    assert day is not None
+    assert f"{day.day} {day:%b %Y}</time></small>" in text
+    assert text.count("No longer playing here") == text.count("last rated") == 1
+    (card,) = [top for game, top in ladder_tops() if game.code == OTHER]
+    assert [(row.version, row.place) for row in card] == rows[:2]
+    assert site.white.bot not in [row[0] for row in client.get("/ladders/overall/").context["rows"]]
+    exported = client.get(f"/ladders/{OTHER}/ratings.json").json()["ratings"]
+    assert [(row["place"], row["bot"], row["last_game"]) for row in exported] == [
+        (1, site.black.bot.name, None),
+        (2, "Cy", None),
+        (None, site.white.bot.name, day.isoformat()),
+    ]
+
+
+def test_a_bot_with_another_version_keeps_the_place_of_its_best_valid_one(site: Site, client: Client) -> None:
+    newer = add_version(site.white.bot.owner, site.white.bot.name)
+    for number, version in enumerate((site.black, newer, site.white)):
+        rate(version, 20 + number, games=80)
+    BotVersion.objects.filter(pk=site.white.pk).update(state="withdrawn")
+    rows = client.get(f"/ladders/{OTHER}/").context["ranked"]
+    assert [(row.rating.version, row.rating.place) for row in rows] == [
+        (newer, 1),
+        (site.black, 2),
+        (site.white, None),
+    ]
 
 
 def test_the_overall_table_has_the_settled_bots_with_their_ladders(site: Site, client: Client) -> None:
