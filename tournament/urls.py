@@ -20,7 +20,7 @@ from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
 from tournament.views.analysis import explorer, person_game, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
-from tournament.views.bots import bots, comparison, history, versions
+from tournament.views.bots import badge, bots, comparison, history, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -59,6 +59,7 @@ urlpatterns = [
     path("bots/", bot_lists.bots, name="bots"),
     path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
+    path("bots/<slug:slug>/badge.svg", badge.bot_badge, name="bot-badge"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),
     path("bots/<slug:slug>/follow/", follows.bot, name="bot-follow"),
     path("bots/<slug:slug>/ratings.<slug:kind>", bots.bot_ratings, name="bot-ratings"),
@@ -245,6 +246,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("robots.txt", site.robots, name="robots"),
+    path("llms.txt", site.llms, name="llms"),
     path("favicon.ico", site.favicon, name="favicon"),
     path("admin/", admin.site.urls),
 ]

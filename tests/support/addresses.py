@@ -192,6 +192,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
     "healthz": ("/healthz?live", PUBLIC),
     "robots": ("/robots.txt", PUBLIC),
+    "llms": ("/llms.txt", PUBLIC),
+    "bot-badge": ("/bots/stone-age/badge.svg", PUBLIC),
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),
 }
 """The address by name, and the status for anonymous, another, owner and staff."""

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -54,6 +55,8 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "bot": bot,
         "answers": access.may_ask(request.user, bot),
+        "address": request.build_absolute_uri(bot.get_absolute_url()),
+        "badge": request.build_absolute_uri(reverse("bot-badge", args=[bot.slug])),
         "manages": access.may_edit_bot(request.user, bot),
         **active,
         "versions": shown,

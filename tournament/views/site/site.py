@@ -6,14 +6,18 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.rules.registry import GAMES, family_credits, list_families
 from tournament.arithmetic import ratings
+from tournament.kit import KIT
 from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
 from tournament.static_files import BOARDS_DIGEST
+from tournament.views.exports import origin_of
+from tournament.views.games.downloads import TEXT_TYPE
 
 YEAR_SECONDS = 365 * 24 * 3600
 
@@ -52,6 +56,14 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Crawlers may read pages, but not every ply of every game."""
     lines = ("User-agent: *", "Disallow: /admin/", "Disallow: /*?", "Disallow: /*.pgn", "")
     return HttpResponse("\n".join(lines), content_type="text/plain")
+
+
+@require_safe
+def llms(request: HttpRequest) -> HttpResponse:
+    """What the site is and where its documents are, in Markdown, for language models."""
+    games = [(GAMES[code], reverse("rules", args=[code])) for code in GAMES]
+    context = {"games": games, "origin": origin_of(request), "kit_file": KIT}
+    return render(request, "llms.txt", context, content_type=TEXT_TYPE)
 
 
 @require_safe
