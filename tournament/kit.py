@@ -40,7 +40,8 @@ Run all commands in this folder:
     python3 -m workers check -- python3 first-move/main.py
 
 [engines/README.md](engines/README.md) explains how to write a bot, [engines/PROTOCOL.md](engines/PROTOCOL.md)
-how a program and a site speak to each other. `first-move/` is a bot to begin with. `python3 -m engines` and
+how a program and a site speak to each other; [engines/ASSISTANT.md](engines/ASSISTANT.md) is for a coding
+assistant that writes a bot for you. `first-move/` is a bot to begin with. `python3 -m engines` and
 `python3 -m workers` have more commands.
 
 Duarena is under the Apache License 2.0, see [LICENSE](LICENSE).

@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from engines.rules.registry import GAMES
 from tests.support.documents import blocks
 from tests.support.filled_site import Site
 from tournament import kit
@@ -78,6 +79,23 @@ def test_the_commands_of_the_page_run_with_python_alone(
     assert "First Move: no fault in " in run(check, folder, plain_python)
     table = run(match, folder, plain_python)
     assert {"First", "Random"} <= set(table.split())
+
+
+def test_the_bot_of_the_page_for_assistants_passes_the_check_and_is_packed_for_an_upload(
+    downloads: Path, plain_python: dict[str, str]
+) -> None:
+    page = "engines/ASSISTANT.md"
+    run("python3 -m zipfile -e duarena-kit.zip duarena-kit", downloads, plain_python)
+    folder = downloads / "duarena-kit"
+    (folder / "my-bot").mkdir()
+    for name, language in (("main.py", "python"), ("bot.toml", "toml")):
+        (folder / "my-bot" / name).write_text(blocks(page, language)[0], encoding="utf-8")
+    check, match = blocks(page, "shell")[0].splitlines()
+    assert "My Bot: no fault in " in run(check, folder, plain_python)
+    assert {"Mine", "Random"} <= set(run(match, folder, plain_python).split())
+    run(blocks(page, "sh")[0], folder, plain_python)
+    found = inspect_bundle((folder / "my-bot.zip").read_bytes())
+    assert (found.name, set(found.games)) == ("My Bot", set(GAMES))
 
 
 def test_every_module_of_the_kit_needs_only_the_standard_library(
