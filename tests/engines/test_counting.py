@@ -13,6 +13,7 @@ from engines.rules import perft as rules_perft
 from tests.support.effort import MODE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", GAMES)
 def test_it_counts_as_the_rules_do(code: str) -> None:
     start = GAMES[code].position.initial()

@@ -11,7 +11,6 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from engines.rules.base import Result
-from tests.support.effort import MODE
 from tests.support.filled_site import LADDER, add_version, decide_games
 from tests.support.meeting_scores import check_scores, recounted
 from tests.support.schedule import (
@@ -86,7 +85,8 @@ ACTS: tuple[Act, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(1 if MODE == "quick" else 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_anything_that_happens_to_games_the_sums_are_theirs(deal: Deal, kind: str, seed: int) -> None:
     chance = random.Random(f"{kind} {seed}")
