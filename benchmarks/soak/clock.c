@@ -1,4 +1,4 @@
-/* Preloaded by LD_PRELOAD, adds CLOCK_OFF_S seconds to the date that a process reads. Monotonic clocks are not
+/* Preloaded by LD_PRELOAD, adds CLOCK_OFF_SECONDS seconds to the date that a process reads. Monotonic clocks are not
    changed, as on a machine with a wrong date. */
 
 #define _GNU_SOURCE
@@ -9,7 +9,7 @@
 
 static time_t off(void)
 {
-    const char *text = getenv("CLOCK_OFF_S");
+    const char *text = getenv("CLOCK_OFF_SECONDS");
     return text ? atol(text) : 0;
 }
 

@@ -10,14 +10,13 @@ import pytest
 from engines.counting import perft
 from engines.rules import GAMES
 from engines.rules import perft as rules_perft
-from tests.support.effort import MODE
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", GAMES)
 def test_it_counts_as_the_rules_do(code: str) -> None:
     start = GAMES[code].position.initial()
-    for depth in range(3 if code == "duploline" or MODE == "quick" else 4):
+    for depth in range(3 if code == "duploline" else 4):
         assert perft(start, depth) == rules_perft(start, depth)
 
 

@@ -32,7 +32,7 @@ from tests.support.seats import wrong_seats
 from tournament.models import (
     Attempt,
     BotVersion,
-    Exam,
+    ComplianceCheck,
     Game,
     Job,
     LadderRating,
@@ -140,8 +140,8 @@ def up_to_date(transactional_db: None) -> Iterator[None]:
 def test_what_workers_of_the_previous_release_hold_waits_again(up_to_date: None) -> None:
     make_tournament(pairs=2)
     version = make_version("Cy", owner=make_user(), state=BotVersion.State.VALIDATING)
-    exam = begin(version, timezone.now())
-    assert exam is not None
+    check = begin(version, timezone.now())
+    assert check is not None
     players, checker = make_worker(1), make_worker(name="checker", takes="checks")
     batch = ask(players)
     assert batch is not None
@@ -160,7 +160,10 @@ def test_what_workers_of_the_previous_release_hold_waits_again(up_to_date: None)
     found = ask(checker)
     assert found is not None
     assert found.check
-    assert (str(Exam.objects.get().job_id), Exam.objects.get().pk) == (found.job, exam.pk)
+    assert (str(ComplianceCheck.objects.get().job_id), ComplianceCheck.objects.get().pk) == (
+        found.job,
+        check.pk,
+    )
 
 
 def test_games_that_are_reported_before_the_update_are_recorded_after_it(up_to_date: None) -> None:
