@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 SEEN_SECONDS = 20.0
 """Ten times what CONTRIBUTING promises: other tests run on the same processors."""
-VIEWS, TEMPLATE = "tournament/views/site/site.py", "tournament/templates/about.html"
+VIEWS, TEMPLATE = "tournament/views/site/site.py", "tournament/templates/site/about.html"
 SCRIPT, STYLE = "follow.js", "duarena.css"
 
 

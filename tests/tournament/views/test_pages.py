@@ -411,7 +411,7 @@ def html_of(client: Client, address: str) -> str:
     return response.content.decode() if is_page else ""
 
 
-ASK_BY_THEMSELVES = {"account_close.html", "annulments.html", "mfa/totp/deactivate_form.html"}
+ASK_BY_THEMSELVES = {"people/account_close.html", "site/annulments.html", "mfa/totp/deactivate_form.html"}
 """Pages that only ask, before their button acts."""
 
 

@@ -105,7 +105,7 @@ def _answer_form(
         saved = None
     context = _tree_context(request, shown, saved)
     if is_part(request):
-        return render(request, "pieces/move_tree.html", context)
+        return render(request, "analysis/pieces/move_tree.html", context)
     if context["address"] is None:
         return None
     for sentence in shown.tree.losses:
@@ -144,7 +144,7 @@ def show_page(
         **more,
         "next_moves": [] if position.count_moves() > MAX_LISTED else list(position.legal_moves()),
     }
-    return render(request, "analysis.html", context, status=status)
+    return render(request, "analysis/analysis.html", context, status=status)
 
 
 def _tree_context(request: HttpRequest, shown: ShownTree, saved: Analysis | None) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def explorer(request: HttpRequest, code: str) -> HttpResponse:
         code,
         name="explorer",
         more=lambda shown: {"explored": _explored(request, shown)},
-        part="pieces/explored.html",
+        part="analysis/pieces/explored.html",
     )
 
 

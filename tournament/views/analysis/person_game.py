@@ -57,7 +57,7 @@ def person_game(request: HttpRequest, pk: str) -> HttpResponse:
     part = LivePart(request, seen, topics, PAUSE_SECONDS, is_personal=is_own)
     if part.is_shown:
         return part.unchanged()
-    template = "pieces/person_game.html" if is_part(request) else "person_game.html"
+    template = "analysis/pieces/person_game.html" if is_part(request) else "analysis/person_game.html"
     replay = build_replay(find_game(game.ladder_id), "", map(RecordMove, game.moves.split()))
     ply = min(whole_number(request, "ply", replay.plies, most=LAST_ID), replay.plies)
     context = {**_context(game, replay, is_own=is_own), **_position(game, replay, ply)}

@@ -35,7 +35,7 @@ def play_home(request: HttpRequest) -> HttpResponse:
         "ladders": ladders,
         **_choices(request),
     }
-    return render(request, "play.html", context)
+    return render(request, "analysis/play.html", context)
 
 
 def _choices(request: HttpRequest) -> dict[str, object]:
@@ -69,7 +69,7 @@ def play_new(request: HttpRequest, code: str) -> HttpResponse:
         "chosen": request.POST if request.method == "POST" else request.GET,
         "games": mine[:20],
     }
-    return render(request, "play_new.html", context)
+    return render(request, "analysis/play_new.html", context)
 
 
 def _start(request: HttpRequest, code: str) -> PersonGame:

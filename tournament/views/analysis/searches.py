@@ -87,8 +87,8 @@ def search(request: HttpRequest, pk: str) -> HttpResponse:
         "position": line.position,
     }
     if is_part(request):
-        return part.render("pieces/search.html", context)
-    return part.render("search.html", {**context, "board": draw_line(line)})
+        return part.render("analysis/pieces/search.html", context)
+    return part.render("analysis/search.html", {**context, "board": draw_line(line)})
 
 
 @takes_get_and_post

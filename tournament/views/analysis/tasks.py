@@ -86,7 +86,7 @@ def task(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "refuted_query": urlencode({"position": shown.position, "moves": " ".join(answer.refuted)}),
         "next": number + 1 if number < len(tasks) else None,
     }
-    return render(request, "task.html", context)
+    return render(request, "analysis/task.html", context)
 
 
 def list_tasks(code: str) -> list[tuple[int, str, Task]]:

@@ -75,7 +75,7 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         context["own_bots"] = own.exclude(pk=bot.pk)
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot, request.user)
-    return render(request, "bot.html", context)
+    return render(request, "bots/bot.html", context)
 
 
 def _comparison(bot: Bot, rated: Iterable[Rated]) -> str:
@@ -167,7 +167,7 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
         "uploads": uploads.current_state(),
         "runtimes": offered_runtimes(),
     }
-    response = render(request, "upload.html", context, status=status)
+    response = render(request, "bots/upload.html", context, status=status)
     if wait_s:
         response["Retry-After"] = str(wait_s)
     return response

@@ -107,7 +107,7 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
         ),
         "unrated": games_address(**asked.filters_of_games | {"rated": "no"}),
     }
-    return render(request, "comparison.html", context)
+    return render(request, "bots/comparison.html", context)
 
 
 @require_safe

@@ -78,7 +78,7 @@ def bots(request: HttpRequest) -> HttpResponse:
         "sorting": sorting,
         "files": [table_links("Bots", "bots-files", **form.given)],
     }
-    return render(request, "bots.html", context)
+    return render(request, "bots/bots.html", context)
 
 
 @require_safe

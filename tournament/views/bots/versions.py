@@ -76,7 +76,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
         context |= {"check": check, "progress": progress_of(check), "findings": found, "faults": faults}
     if is_part(request):
-        return part.render("pieces/version_state.html", context)
+        return part.render("bots/pieces/version_state.html", context)
     ratings = ratings_of([version])
     context |= {
         "options": sorted(version.options.items()),
@@ -87,7 +87,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "page": games_of(request, version=version),
         "all_games": games_address(bot=slug, version=number),
     }
-    return part.render("version.html", context)
+    return part.render("bots/version.html", context)
 
 
 @require_safe

@@ -84,7 +84,7 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
         if is_part(request):
             return reload() if known else empty.unchanged()
         context = {"code": code, "channels": _channels(running), **_next_context(code)}
-        return empty.render("broadcast.html", context)
+        return empty.render("games/broadcast.html", context)
     if is_part(request) and request.GET.get("seen") == EMPTY:
         return reload()
     live, event = getattr(game, "live", None), game.tournament
@@ -103,8 +103,8 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     if event_seen != known_event:
         context |= _event_context(request, game)
     if is_part(request):
-        return part.render("pieces/broadcast.html", context)
-    return part.render("broadcast.html", {**context, "code": code, "channels": _channels(running)})
+        return part.render("games/pieces/broadcast.html", context)
+    return part.render("games/broadcast.html", {**context, "code": code, "channels": _channels(running)})
 
 
 def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:

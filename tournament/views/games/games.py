@@ -86,7 +86,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         return reload()
     context = board_context(request, game, replay, live)
     if is_fragment and not polls:
-        return render(request, "pieces/board.html", context)
+        return render(request, "games/pieces/board.html", context)
     context |= {
         "game": game,
         "headline": _headline(game, replay, live),
@@ -94,7 +94,7 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": replay.rows(since),
     }
     if is_fragment and is_running:
-        return part.render("pieces/moves_new.html", context)
+        return part.render("games/pieces/moves_new.html", context)
     is_public = game.tournament.format.is_public
     winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
     points = find_turning_points(replay, winner) if recorded else []
@@ -123,8 +123,8 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "annuls": game.result is not None and is_public and access.may_run_site(request.user),
     }
     if is_fragment:
-        return part.render("pieces/moves_new.html", context)
-    return part.render("game.html", context)
+        return part.render("games/pieces/moves_new.html", context)
+    return part.render("games/game.html", context)
 
 
 @require_safe
@@ -152,7 +152,9 @@ def games_beside(request: HttpRequest, pk: int, other: int) -> HttpResponse:
         "flip": shown[0]["flip"],
         "flipped": shown[0]["flipped"],
     }
-    return render(request, "pieces/boards.html" if is_part(request) else "games_beside.html", context)
+    return render(
+        request, "games/pieces/boards.html" if is_part(request) else "games/games_beside.html", context
+    )
 
 
 @require_safe
@@ -163,7 +165,7 @@ def game_embed(request: HttpRequest, pk: int) -> HttpResponse:
     replay, live, _ = load_replay(game)
     context = board_context(request, game, replay, live)
     context |= {"game": game, "headline": _headline(game, replay, live), "embedded": True}
-    response = render(request, "game_embed.html", context)
+    response = render(request, "games/game_embed.html", context)
     response["Content-Security-Policy"] = FRAMABLE_POLICY
     return response
 

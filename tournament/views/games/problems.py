@@ -59,7 +59,7 @@ def game_problem(request: AuthenticatedRequest, pk: int) -> HttpResponse:
             messages.success(request, "The staff has your report. Thank you.")
             return redirect(f"{game.get_absolute_url()}?ply={ply}")
     context = {"form": form, "game": game, "ply": ply}
-    response = render(request, "game_problem.html", context, status=429 if wait_s else 200)
+    response = render(request, "games/game_problem.html", context, status=429 if wait_s else 200)
     if wait_s:
         response["Retry-After"] = str(wait_s)
     return response

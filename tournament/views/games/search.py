@@ -86,7 +86,7 @@ def games(request: HttpRequest) -> HttpResponse:
             fault="either", since=timezone.now().date() - datetime.timedelta(RECENT_DAYS)
         ),
     }
-    return render(request, "games.html", context, status=422 if _took_too_long(form) else 200)
+    return render(request, "games/games.html", context, status=422 if _took_too_long(form) else 200)
 
 
 def _from_here(request: HttpRequest, found: Sequence[_Row]) -> str:

@@ -63,7 +63,7 @@ def ladders(request: HttpRequest) -> HttpResponse:
     cards = [
         (game, top, *sizes.get(game.code, (0, 0)), draw_picture(game.code)) for game, top in ladder_tops()
     ]
-    return render(request, "ladders.html", {"cards": cards})
+    return render(request, "ladders/ladders.html", {"cards": cards})
 
 
 @require_safe
@@ -97,7 +97,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "settled_games": SETTLED_GAMES,
     }
     if is_part(request):
-        return part.render("pieces/ladder_live.html", context)
+        return part.render("ladders/pieces/ladder_live.html", context)
     (matchmaker,) = Matchmaking.objects.of_ladders([code])
     context |= {
         "game": game,
@@ -112,7 +112,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "files": [table_links("Ratings", "ladder-ratings", code)],
         "feed": feed_link(Ladder(code=code), request.user),
     }
-    return part.render("ladder.html", context)
+    return part.render("ladders/ladder.html", context)
 
 
 def _sorted(code: str, sorting: Sorting) -> list[tuple[int, int | None]]:

@@ -34,7 +34,7 @@ def overall(request: HttpRequest) -> HttpResponse:
         "most": MAX_SHOWN,
         "files": [table_links("Scores", "overall-scores")],
     }
-    return render(request, "overall.html", context)
+    return render(request, "ladders/overall.html", context)
 
 
 @require_safe

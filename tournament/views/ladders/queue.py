@@ -47,7 +47,9 @@ def queue(request: HttpRequest) -> HttpResponse:
     part = LivePart(request, seen, (ANY_GAME,), pause_s=5.0)
     if part.is_shown:
         return part.unchanged()
-    return part.render("pieces/queue_live.html" if is_part(request) else "queue.html", context)
+    return part.render(
+        "ladders/pieces/queue_live.html" if is_part(request) else "ladders/queue.html", context
+    )
 
 
 @require_safe

@@ -57,7 +57,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "tests": list(tests.order_by("-id")[:LATEST_TESTS]),
         "analyses": list(request.user.analyses.defer("text").select_related("ladder")),
     }
-    return render(request, "account.html", context)
+    return render(request, "people/account.html", context)
 
 
 def _grouped(notices: Sequence[Notice]) -> list[tuple[Bot | Tournament | None, list[Notice]]]:
@@ -87,7 +87,7 @@ def account_close(request: AuthenticatedRequest) -> HttpResponse:
     if not access.may_close_account(request.user):
         raise Http404("an account of staff")
     if request.method != "POST":
-        return render(request, "account_close.html")
+        return render(request, "people/account_close.html")
     close_account(request.user, timezone.now())
     logout(request)
     messages.success(request, "Your account is closed.")
@@ -119,4 +119,4 @@ def staff_log(request: AuthenticatedRequest) -> HttpResponse:
     if not access.may_run_site(request.user):
         raise Http404("staff only")
     page = by_id(request, Act.objects.select_related("actor"), ACTS_A_PAGE)
-    return render(request, "staff_log.html", {"page": page})
+    return render(request, "people/staff_log.html", {"page": page})

@@ -38,4 +38,6 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
         raise Http404("no such token")
     if request.method == "POST":
         choose_digest(user, User.DigestPeriod.NEVER, timezone.now())
-    return render(request, "digest_stop.html", {"is_stopped": request.method == "POST" or not user.digest})
+    return render(
+        request, "people/digest_stop.html", {"is_stopped": request.method == "POST" or not user.digest}
+    )

@@ -49,7 +49,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     }
     if access.may_see_profile(access.PUBLIC, person):
         context["feed"] = feed_link(person, request.user)
-    return render(request, "person.html", context)
+    return render(request, "people/person.html", context)
 
 
 @require_safe

@@ -48,7 +48,7 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
         "tokens": own,
         "site": f"{request.scheme}://{request.get_host()}",
     }
-    response = render(request, "tokens.html", context)
+    response = render(request, "people/tokens.html", context)
     if text:
         response.delete_cookie(COOKIE, path=reverse("tokens"))
     return response

@@ -108,7 +108,7 @@ def annulments(request: AuthenticatedRequest) -> HttpResponse:
             game = form.selection.game
             return redirect(game.get_absolute_url() if game else "annulments")
         context |= {"preview": _preview(form, count), "games": count, "button": _button(form, count)}
-    return render(request, "annulments.html", context)
+    return render(request, "site/annulments.html", context)
 
 
 def _counted(games: int) -> str:

@@ -96,7 +96,9 @@ def _document(path: Path) -> SafeString:
 @require_safe
 def kit(request: HttpRequest) -> HttpResponse:
     """How to write a bot."""
-    return render(request, "kit.html", {"body": _document(_DOCUMENTS / "README.md"), "size": len(kits.kit())})
+    return render(
+        request, "site/kit.html", {"body": _document(_DOCUMENTS / "README.md"), "size": len(kits.kit())}
+    )
 
 
 @require_safe
@@ -110,7 +112,7 @@ def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:
 
     @require_safe
     def page(request: HttpRequest) -> HttpResponse:
-        return render(request, "document.html", {"title": title, "body": _document(path)})
+        return render(request, "site/document.html", {"title": title, "body": _document(path)})
 
     return page
 

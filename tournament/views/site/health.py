@@ -66,7 +66,7 @@ def status(request: AuthenticatedRequest) -> HttpResponse:
         "numbers": numbers,
         "all_of_them": f"The newest {len(numbers)}" if halted_count > len(numbers) else "All of them",
     }
-    return render(request, "status.html", context)
+    return render(request, "site/status.html", context)
 
 
 def staff_banner(request: HttpRequest) -> dict[str, object]:

@@ -55,7 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if part is None:
         playing = _playing([], news)
         address = _part(request, playing["shown"], playing["seen"]).address
-        part = render_to_string("pieces/playing.html", {"playing": playing, "follow": address})
+        part = render_to_string("site/pieces/playing.html", {"playing": playing, "follow": address})
         cache.set("home-playing", part, KEPT_SECONDS)
     context = {
         "playing": mark_safe(part),  # safe: the template that rendered it has escaped all values
@@ -66,7 +66,7 @@ def home(request: HttpRequest) -> HttpResponse:
     }
     if isinstance(request.user, User):
         context |= _digest(request.user)
-    return render(request, "home.html", context)
+    return render(request, "site/home.html", context)
 
 
 def _digest(user: User) -> dict[str, Any]:
@@ -89,7 +89,9 @@ def _filters(line: PlayedLine) -> dict[str, object]:
 def _poll(request: HttpRequest, shown: Sequence[int]) -> HttpResponse:
     playing = _playing(shown, look_up_news())
     part = _part(request, playing["shown"], playing["seen"])
-    return part.unchanged() if part.is_shown else part.render("pieces/playing.html", {"playing": playing})
+    return (
+        part.unchanged() if part.is_shown else part.render("site/pieces/playing.html", {"playing": playing})
+    )
 
 
 def _part(request: HttpRequest, shown: str, seen: str) -> LivePart:

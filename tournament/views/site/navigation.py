@@ -65,4 +65,4 @@ def count_playing() -> int:
 def analyse(request: HttpRequest) -> HttpResponse:
     """Each ladder with its analysis board, its explorer and its tasks."""
     rows = [(game, draw_picture(code), list_tasks(code)) for code, game in GAMES.items()]
-    return render(request, "analyse.html", {"rows": rows})
+    return render(request, "site/analyse.html", {"rows": rows})

@@ -62,7 +62,7 @@ def _make() -> News:
         "days": DAYS,
         "versions": BotVersion.objects.valid().select_related("bot__owner").order_by("-pk")[:NEW_VERSIONS],
     }
-    html = mark_safe(render_to_string("pieces/news.html", context))
+    html = mark_safe(render_to_string("site/pieces/news.html", context))
     if not notable:
         return News(html, next(iter(games), None), "the latest game")
     title, latest, _ = max(notable, key=_finished)

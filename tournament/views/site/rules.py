@@ -49,14 +49,14 @@ def rules_list(request: HttpRequest) -> HttpResponse:
         advantage = ladder_advantage(code)
         known = advantage if advantage and advantage.error < KNOWN_ELO else None
         games.append((game, draw_picture(code), known, known and first_advantage(game, known)))
-    return render(request, "rules_list.html", {"games": games})
+    return render(request, "site/rules_list.html", {"games": games})
 
 
 @require_safe
 def rules(request: HttpRequest, code: str) -> HttpResponse:
     """A game's rules from the docstring of its module, with its examples and hard positions."""
     game = _find(code)
-    return render(request, "rules.html", {"game": game, "games": GAMES.values(), **_page(code)})
+    return render(request, "site/rules.html", {"game": game, "games": GAMES.values(), **_page(code)})
 
 
 @require_safe
@@ -115,7 +115,7 @@ def _page(code: str) -> dict[str, Any]:
                 shown = [(one, boards) for one, boards in examples if one.rule in said]
                 if shown:
                     context = {"first": shown[:1], "others": shown[1:]}
-                    yield html_token(render_to_string("pieces/examples.html", context))
+                    yield html_token(render_to_string("site/pieces/examples.html", context))
 
     return {
         "body": render_markdown(text, placed),
@@ -150,7 +150,7 @@ def split_readings(rules: str) -> tuple[str, list[str]]:
 def _drawn_board(start: Position) -> SafeString:
     drawn = {"Start": svg.draw(start, players=False), "The names of the cells": svg.draw_names(start)}
     boards = {title: mark_safe(board) for title, board in drawn.items()}  # safe: svg escapes all texts
-    return render_to_string("pieces/start.html", {"boards": boards})
+    return render_to_string("site/pieces/start.html", {"boards": boards})
 
 
 def _boards(game: Variant, example: Example, *, small: bool = False) -> Iterator[dict[str, object]]:

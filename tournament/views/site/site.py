@@ -30,7 +30,7 @@ def source_code(request: HttpRequest) -> dict[str, str]:
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
     """Trademarks, licences, private and public data."""
-    return render(request, "about.html", {"families": list_families(), "credits": family_credits()})
+    return render(request, "site/about.html", {"families": list_families(), "credits": family_credits()})
 
 
 @require_safe
@@ -48,7 +48,7 @@ def about_ratings(request: HttpRequest) -> HttpResponse:
         "most_estimated": MAX_ESTIMATED,
         "anchor": ANCHOR,
     }
-    return render(request, "ratings.html", context)
+    return render(request, "site/ratings.html", context)
 
 
 @require_safe
@@ -63,7 +63,7 @@ def llms(request: HttpRequest) -> HttpResponse:
     """What the site is and where its documents are, in Markdown, for language models."""
     games = [(GAMES[code], reverse("rules", args=[code])) for code in GAMES]
     context = {"games": games, "origin": origin_of(request), "kit_file": KIT}
-    return render(request, "llms.txt", context, content_type=TEXT_TYPE)
+    return render(request, "site/llms.txt", context, content_type=TEXT_TYPE)
 
 
 @require_safe

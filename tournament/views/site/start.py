@@ -38,7 +38,7 @@ def start(request: HttpRequest) -> HttpResponse:
         "size": len(kit.kit()),
         "uploads": uploads.current_state(),
     }
-    return render(request, "start.html", context)
+    return render(request, "site/start.html", context)
 
 
 def _done(request: HttpRequest, version: BotVersion | None, game: int | None) -> int:

@@ -65,7 +65,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "known_at": keeper.seen_at if keeper is not None and is_away else None,
         "files": [table_links("Workers", "workers-files")],
     }
-    return part.render("pieces/workers.html" if is_part(request) else "workers.html", context)
+    return part.render("site/pieces/workers.html" if is_part(request) else "site/workers.html", context)
 
 
 @require_safe

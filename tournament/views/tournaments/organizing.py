@@ -110,14 +110,14 @@ def _handle(
     The form says of the bots of the versions in ``gone`` that they cannot be chosen.
     """
     if is_part(request):
-        return render(request, "pieces/estimate.html", _estimates(form))
+        return render(request, "tournaments/pieces/estimate.html", _estimates(form))
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(store())
         except TournamentError as refused:
             _add_error(form, refused)
     context = {"form": form, "tournament": tournament, "gone": gone} | _estimates(form)
-    return render(request, "tournament_new.html", context)
+    return render(request, "tournaments/tournament_new.html", context)
 
 
 @takes_form

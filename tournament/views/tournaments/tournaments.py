@@ -77,7 +77,7 @@ def tournaments(request: HttpRequest) -> HttpResponse:
         "sorting": sorting,
         "files": [table_links("Tournaments", "tournaments-files")],
     }
-    return render(request, "tournaments.html", context)
+    return render(request, "tournaments/tournaments.html", context)
 
 
 @require_safe
@@ -132,7 +132,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
     }
     if is_part(request):
-        return part.render("pieces/tournament_live.html", context)
+        return part.render("tournaments/pieces/tournament_live.html", context)
     bots = [version.bot for version in versions]
     context |= _controls(request, tournament, bots)
     context["meetings"] = tournament.format.describe_meetings(tournament)
@@ -141,7 +141,7 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament, request.user)
-    return part.render("tournament.html", context)
+    return part.render("tournaments/tournament.html", context)
 
 
 def _winners(

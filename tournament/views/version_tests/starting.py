@@ -141,7 +141,7 @@ def version_test_new(request: AuthenticatedRequest) -> HttpResponse:
             _add_error(form, refused)
     has_two = access.testable_versions(request.user)[1:2].exists()
     context = {"form": form, "most": settings.MAX_TESTS, "has_two": has_two}
-    return render(request, "version_test_new.html", context)
+    return render(request, "version_tests/version_test_new.html", context)
 
 
 @takes_form

@@ -53,7 +53,7 @@ def version_tests(request: HttpRequest) -> HttpResponse:
         "owner": owner,
         "files": [table_links("Version tests", "version-tests-files", owner=owner)],
     }
-    return render(request, "version_tests.html", context)
+    return render(request, "version_tests/version_tests.html", context)
 
 
 @require_safe
@@ -124,7 +124,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "outlook": "" if test.is_over else _outlook(test, waits=waits),
     }
     if is_part(request):
-        return part.render("pieces/version_test_live.html", context)
+        return part.render("version_tests/pieces/version_test_live.html", context)
     (ladder,) = tournament.ladders
     context |= {
         "game": GAMES[ladder],
@@ -133,7 +133,7 @@ def version_test(request: HttpRequest, slug: str) -> HttpResponse:
         "annulled": count_annulled(tournament),
         "stops": not test.is_over and access.may_edit_tournament(request.user, tournament),
     }
-    return part.render("version_test.html", context)
+    return part.render("version_tests/version_test.html", context)
 
 
 @require_safe
