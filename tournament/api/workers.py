@@ -22,7 +22,7 @@ from tournament.api.envelope import Answer, ApiError, answer_of, api, find_token
 from tournament.models import Bundle, Token, Worker
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST
-from tournament.services.uploads.validation import receive_heartbeat
+from tournament.services.heartbeats import receive_heartbeat
 from tournament.services.work.workers import WorkerNameError, find_own, why_foreign
 from workers.bundles.bundle_site import PROTOCOL_HEADER
 from workers.jobs import PROTOCOL, Heartbeat, JobError

@@ -15,15 +15,14 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, ComplianceCheck, Game, Job, Token
+from tournament.models import BotVersion, ComplianceCheck, Game, Job
 from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import is_exhausted
 from tournament.services.locks import hold, lock_row, locking
 from tournament.services.schedule.tournaments import create_validation, start
 from tournament.services.stopping import end_jobs, return_check
 from tournament.services.uploads import availability as uploads
-from tournament.services.work import workers
-from workers.jobs import Admission, ComplianceEnding, ComplianceNews, Finding, Heartbeat, name_of
+from workers.jobs import ComplianceEnding, ComplianceNews, Finding, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 
 MAX_WORKER = 120
@@ -62,21 +61,6 @@ def validate_waiting() -> int:
     waiting = list(BotVersion.objects.filter(state=BotVersion.State.WAITING).select_related("bot__owner"))
     now = timezone.now()
     return sum(begin(version, now) is not None for version in waiting)
-
-
-@transaction.atomic
-def receive_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime) -> Admission:
-    """Handle a heartbeat; if uploads are run from now on because of it, start the waiting validations.
-
-    Raises ``WorkerNameError``.
-    """
-    before = heartbeat.stopping or uploads.current_state().are_run
-    refused = workers.is_refusing(heartbeat.worker)
-    worker = workers.record_heartbeat(heartbeat, token, now)
-    # The worker may have stored its self-test, which counts for the site, before its heartbeat came.
-    if (not before or (refused and not worker.refusal)) and uploads.current_state().are_run:
-        validate_waiting()
-    return Admission(not worker.why, worker.why)
 
 
 @transaction.atomic

@@ -27,7 +27,7 @@ from engines.rules.history import History
 from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
 from tournament.sentences import as_sentence
-from tournament.services.searching import SECONDS
+from tournament.services.searches.asking import SECONDS
 from tournament.views.analysis.choosing import offered_bots
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.http import HttpRequest
 
 from tournament.models import BotVersion
-from tournament.services.searching import SearchRefused, answering
+from tournament.services.searches.asking import SearchRefused, answering
 from tournament.views.paging import LAST_ID, is_whole
 
 _REMEMBERED = "asked_bots"

@@ -17,9 +17,9 @@ from engines.rules.registry import ENDINGS, find_game
 from tournament.models import PersonGame
 from tournament.queues import search_topic
 from tournament.sentences import as_sentence
-from tournament.services import playing
 from tournament.services.results.records import person_record
-from tournament.services.searching import SearchRefused, answering
+from tournament.services.searches import playing
+from tournament.services.searches.asking import SearchRefused, answering
 from tournament.views.analysis.board import draw_line
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.persons import plays

@@ -8,8 +8,8 @@ from allauth.account.adapter import get_adapter
 from django.http import HttpRequest
 
 from tournament.models import PersonGame, User
-from tournament.services import playing
-from tournament.services.searching import Guest, network_of
+from tournament.services.searches import playing
+from tournament.services.searches.asking import Guest, network_of
 from tournament.views.requests import guest_key
 
 

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 
 from engines.rules.registry import GAMES
 from tournament.models import PersonGame
-from tournament.services import playing
-from tournament.services.searching import GUEST_MS, GUEST_SECONDS, Guest, SearchRefused
+from tournament.services.searches import playing
+from tournament.services.searches.asking import GUEST_MS, GUEST_SECONDS, Guest, SearchRefused
 from tournament.views.analysis.board import find_ladder
 from tournament.views.analysis.choosing import chosen_time, chosen_version, offered_bots
 from tournament.views.analysis.persons import own_open_games, person_of

@@ -19,7 +19,7 @@ from engines.records import MoveTree
 from engines.rules.registry import find_game
 from tournament.models import BotSearch, Game
 from tournament.queues import search_topic
-from tournament.services.searching import (
+from tournament.services.searches.asking import (
     SECONDS,
     SearchRefused,
     request_search,

@@ -19,7 +19,7 @@ from tournament.models import Act, Bot, Notice, Tournament, User
 from tournament.services.accounts.follows import followed
 from tournament.services.closing import close_account
 from tournament.services.fair_share import hours_a_day, used_today
-from tournament.services.playing import list_open
+from tournament.services.searches.playing import list_open
 from tournament.views.bots.lists import with_newest
 from tournament.views.feeds import feed_link
 from tournament.views.logged_in import login_required, takes_form

@@ -24,7 +24,7 @@ from tournament.models import User
 from tournament.models.names import closed_name, look_key, look_keys
 from tournament.services.accounts import mails
 from tournament.services.accounts.devices import known_device, remember_device
-from tournament.services.playing import give_to
+from tournament.services.searches.playing import give_to
 from tournament.views.requests import GUEST
 
 MAX_USERNAME = 40

@@ -14,7 +14,7 @@ from tests.support.filled_site import LADDER, Site, fill_site
 from tests.support.schedule import open_door
 from tournament.models import Bot, BotSearch, FeedEntry, Game
 from tournament.models.feeds import feed_of
-from tournament.services.searching import request_search
+from tournament.services.searches.asking import request_search
 from tournament.services.work.analyses import positions_of, read_analysis
 from tournament.views.games.board import load_replay
 from workers.jobs import Evaluation, SearchNews, Work

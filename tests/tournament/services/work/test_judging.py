@@ -36,7 +36,7 @@ from tournament.models import (
     Worker,
 )
 from tournament.services.calendar import sweep
-from tournament.services.searching import request_search
+from tournament.services.searches.asking import request_search
 from tournament.services.stopping import MAX_TRIES
 from tournament.services.uploads import validation
 from tournament.services.work import leases

@@ -16,10 +16,10 @@ from tests.support.door import DoorWorker
 from tests.support.schedule import make_tournament, make_user, make_version, open_door, start_validation
 from tournament.access import PUBLIC
 from tournament.models import ActiveVersion, Bot, BotSearch, BotVersion, Job, SlotUse, User
-from tournament.services import searching
 from tournament.services.deactivation import stop_work_of
 from tournament.services.fair_share import used_today
-from tournament.services.searching import SearchRefused, request_search
+from tournament.services.searches import asking
+from tournament.services.searches.asking import SearchRefused, request_search
 from tournament.services.uploads.validation import begin
 from tournament.services.work.leases import expire
 from workers.jobs import Evaluation, SearchJob, SearchNews, Work
@@ -239,7 +239,7 @@ def test_a_worker_that_runs_no_uploads_searches_with_sample_bots_alone(
 def test_guests_of_all_networks_have_some_minutes_an_hour_together(
     version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "GUESTS_SECONDS", 60)
+    monkeypatch.setattr(asking, "GUESTS_SECONDS", 60)
     for number in range(20):
         request(version, ms=3000, address=f"9.9.9.{number}")
         tell(worker, taken(worker), Evaluation(2, "a1-", ""), over=True)
@@ -247,7 +247,7 @@ def test_guests_of_all_networks_have_some_minutes_an_hour_together(
     with pytest.raises(SearchRefused, match="1 minutes of this hour: try again later, or log in"):
         request(version, address="9.9.9.99")
     assert request(version, user=make_user("anna"))
-    BotSearch.objects.update(ended_at=timezone.now() - searching.HOUR)
+    BotSearch.objects.update(ended_at=timezone.now() - asking.HOUR)
     assert request(version, address="9.9.9.99")
 
 
@@ -310,7 +310,7 @@ def test_guests_of_one_network_count_together_and_open_ones_are_limited(
     first.refresh_from_db()
     assert first.asker == second.asker
     assert first.ended_at is not None
-    monkeypatch.setattr(searching, "MAX_GUESTS", 1)
+    monkeypatch.setattr(asking, "MAX_GUESTS", 1)
     with pytest.raises(SearchRefused, match="Many visitors"):
         request(version, address="1.2.3.4")
     assert request(version, plies=(0,), address="2001:db8::3")
@@ -320,16 +320,16 @@ def test_an_asker_has_one_open_search_whatever_happens_at_once(
     version: BotVersion, worker: DoorWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request(version)
-    monkeypatch.setattr(searching, "end_searches", lambda *_: None)
+    monkeypatch.setattr(asking, "end_searches", lambda *_: None)
     with pytest.raises(SearchRefused, match="at the same time"):
         request(version, plies=(1,))
     assert BotSearch.objects.count() == 1
 
 
 def test_a_bot_that_is_kept_off_a_ladder_does_not_answer_there(version: BotVersion) -> None:
-    assert searching.answering(LADDER, PUBLIC) == [version]
+    assert asking.answering(LADDER, PUBLIC) == [version]
     ActiveVersion.objects.update(enabled=False)
-    assert searching.answering(LADDER, PUBLIC) == []
+    assert asking.answering(LADDER, PUBLIC) == []
 
 
 def test_the_next_request_of_a_person_ends_the_earlier_one(version: BotVersion, worker: DoorWorker) -> None:
@@ -347,7 +347,7 @@ def test_guests_have_a_little(
         request(version, plies=(0, 1))
     with pytest.raises(SearchRefused, match="Log in for longer"):
         request(version, ms=5000)
-    monkeypatch.setattr(searching, "GUEST_SECONDS", 2)
+    monkeypatch.setattr(asking, "GUEST_SECONDS", 2)
     request(version, plies=(0,))
     request(version, plies=(1,))
     with pytest.raises(SearchRefused, match="2 seconds a day"):
@@ -357,15 +357,15 @@ def test_guests_have_a_little(
 def test_a_bot_answers_only_where_its_owner_allows_it(version: BotVersion, worker: DoorWorker) -> None:
     version.bot.answers = False
     version.bot.save()
-    assert searching.answering(LADDER, PUBLIC) == []
+    assert asking.answering(LADDER, PUBLIC) == []
     with pytest.raises(SearchRefused, match="does not answer"):
         request(version)
     assert version.bot.owner is not None
-    assert searching.answering(LADDER, version.bot.owner) == [version]
+    assert asking.answering(LADDER, version.bot.owner) == [version]
     assert request(version, user=version.bot.owner)
     version.bot.owner = None
     version.bot.save()
-    assert searching.answering(LADDER, PUBLIC) == [version]
+    assert asking.answering(LADDER, PUBLIC) == [version]
     assert request(version, plies=(1,))
 
 

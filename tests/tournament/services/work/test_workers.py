@@ -32,9 +32,9 @@ from tests.support.schedule import (
 from tournament.models import Attempt, BotVersion, ComplianceCheck, Door, Game, Notice, Token, User, Worker
 from tournament.services.accounts.tokens import find_token
 from tournament.services.calendar import sweep
+from tournament.services.heartbeats import receive_heartbeat
 from tournament.services.results import keeper
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads.validation import receive_heartbeat
 from tournament.services.work import judging, workers
 from workers.failures import MAX_VOIDS
 from workers.jobs import BOTH_UNABLE, MAX_SLOTS, PROTOCOL, Admission, GameReport, Heartbeat, Work

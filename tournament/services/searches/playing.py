@@ -18,7 +18,7 @@ from engines.rules.registry import find_game
 from tournament.models import BotSearch, BotVersion, PersonGame, User
 from tournament.queues import announce, search_topic
 from tournament.services.locks import in_order, lock_row
-from tournament.services.searching import (
+from tournament.services.searches.asking import (
     DAY,
     Guest,
     SearchRefused,

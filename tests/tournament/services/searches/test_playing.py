@@ -19,8 +19,9 @@ from tests.support.door import DoorWorker
 from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_user, make_version, open_door
 from tournament.models import Bot, BotVersion, PersonGame, User
-from tournament.services import playing, searching
-from tournament.services.playing import (
+from tournament.services.searches import asking, playing
+from tournament.services.searches.asking import SearchRefused
+from tournament.services.searches.playing import (
     TooManyOpen,
     history_of,
     open_search,
@@ -30,7 +31,6 @@ from tournament.services.playing import (
     take_back,
     take_over,
 )
-from tournament.services.searching import SearchRefused
 from workers.jobs import Evaluation, SearchNews, Work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -150,7 +150,7 @@ def test_moves_wait_while_the_hours_of_the_day_are_used_up(
     version: BotVersion, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = begun(version, person)
-    monkeypatch.setattr(searching, "is_exhausted", lambda *_: True)
+    monkeypatch.setattr(asking, "is_exhausted", lambda *_: True)
     with pytest.raises(SearchRefused, match="slot-hours"):
         play(game, "c1+", timezone.now())
 
@@ -374,7 +374,7 @@ def test_a_guest_s_games_stay_after_a_log_in(sample: BotVersion, answer: Answer,
 def test_only_bots_that_are_no_samples_use_up_a_guest_s_seconds(
     version: BotVersion, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "GUEST_SECONDS", 1)
+    monkeypatch.setattr(asking, "GUEST_SECONDS", 1)
     game = guest_game(version, Client())
     page, guest = game.get_absolute_url(), Client()
     for move, refused in (("c1+", False), ("d1+", False), ("e1+", True)):
@@ -411,7 +411,7 @@ def test_guests_are_told_of_their_limits(
     sample: BotVersion, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int], sentence: str
 ) -> None:
     for name, value in limit.items():
-        monkeypatch.setattr(searching, name, value)
+        monkeypatch.setattr(asking, name, value)
     client = Client()
     assert sentence in sentences(client, f"/play/{LADDER}/", {**FORM, "bot": sample.pk})
     assert not PersonGame.objects.exists()
@@ -581,11 +581,11 @@ def test_the_document_has_the_limits_of_the_program() -> None:
     page = (settings.ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
     said = " ".join(page.partition("## Games against bots")[2].partition("\n## ")[0].split())
     assert playing.MAX_OPEN == 10
-    assert searching.GUESTS_SECONDS == 600
+    assert asking.GUESTS_SECONDS == 600
     for limit in (
         "up to ten may be open",
-        f"the {searching.GUEST_SECONDS} seconds of a day for one network and the ten minutes of an hour",
-        f"at most {searching.GUEST_MS // 1000} seconds,",
+        f"the {asking.GUEST_SECONDS} seconds of a day for one network and the ten minutes of an hour",
+        f"at most {asking.GUEST_MS // 1000} seconds,",
         f"a network begins at most {playing.GUEST_GAMES} games a day",
     ):
         assert limit in said

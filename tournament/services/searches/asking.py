@@ -1,4 +1,4 @@
-"""Takes requests for searches: who may ask which bot for how much. ``work.searches`` gives them to slots."""
+"""Requests for searches: who may ask which bot for how much. ``work.searches`` gives them to slots."""
 
 from __future__ import annotations
 
