@@ -22,7 +22,7 @@ class JobQuerySet(models.QuerySet["Job"]):
 
 
 class Job(models.Model):
-    """What a slot takes with one ask: attempts, an check or a search refer to it. It ends once.
+    """What a slot takes with one ask: attempts, a check or a search refer to it. It ends once.
 
     It ends with the last report, or earlier if the slot has nothing of it any more; then its time is charged.
     """
