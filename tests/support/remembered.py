@@ -1,17 +1,20 @@
-"""Rows that many tests of a file begin with: made for the first of them, and copied for the others."""
+"""Rows that many tests begin with: made for the first of them, and copied for the others."""
 
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 
 Made = TypeVar("Made")
 Rows = dict[str, list[tuple[Any, ...]]]
+FRESH_SECONDS = 30.0
+"""Rows are made anew after this time, so that what they say of the time is not much older than the test."""
 
-_known: dict[Callable[..., object], tuple[Rows, bytes]] = {}
+_known: dict[Callable[..., object], tuple[float, Rows, bytes]] = {}
 
 
 def remembered(make: Callable[..., Made], *given: object) -> Made:
@@ -21,11 +24,11 @@ def remembered(make: Callable[..., Made], *given: object) -> Made:
     """
     if connection.vendor != "sqlite":
         return make(*given)
-    if make not in _known:
+    made_at, rows, pickled = _known.get(make, (float("-inf"), {}, b""))
+    if time.monotonic() - made_at > FRESH_SECONDS:
         made = make(*given)
-        _known[make] = _read(), pickle.dumps(made)
+        _known[make] = time.monotonic(), _read(), pickle.dumps(made)
         return made
-    rows, pickled = _known[make]
     _write(rows)
     copied: Made = pickle.loads(pickled)
     return copied
@@ -40,7 +43,7 @@ def _read() -> Rows:
 
 
 def _write(rows: Rows) -> None:
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("PRAGMA defer_foreign_keys = ON")
         for table, copied in rows.items():
             cursor.execute(f'DELETE FROM "{table}"')

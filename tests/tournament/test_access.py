@@ -10,6 +10,7 @@ from django.conf import settings
 from django.test import Client
 
 from tests.support.filled_site import Site, add_version, fill_site
+from tests.support.remembered import remembered
 from tournament import access
 from tournament.models import BotVersion
 
@@ -18,7 +19,7 @@ State = BotVersion.State
 
 @pytest.fixture
 def site(db: None) -> Site:
-    return fill_site()
+    return remembered(fill_site)
 
 
 def client_of(user: object) -> Client:

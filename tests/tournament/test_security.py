@@ -13,13 +13,14 @@ from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
 from tests.support.filled_site import Site, fill_site
+from tests.support.remembered import remembered
 from tournament.http.limits import TOO_LARGE
 from tournament.security import BoundedUploadHandler
 
 
 @pytest.fixture
 def site(db: None) -> Site:
-    return fill_site()
+    return remembered(fill_site)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.support.filled_site import LogIn, Site, fill_site
+from tests.support.remembered import remembered
 from tournament.caches import cache
 from tournament.views.site import navigation
 
@@ -13,7 +14,7 @@ from tournament.views.site import navigation
 @pytest.fixture
 def site(db: None) -> Site:
     cache.clear()
-    return fill_site()
+    return remembered(fill_site)
 
 
 @pytest.fixture

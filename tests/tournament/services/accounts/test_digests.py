@@ -12,6 +12,7 @@ from engines.protocol import Score
 from engines.records import Fault, MoveNote, RecordMove, RecordOutcome, Termination
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, fill_site, record_text, set_done
+from tests.support.remembered import remembered
 from tests.support.schedule import make_user, make_version
 from tournament.models import (
     Bot,
@@ -36,7 +37,7 @@ HOUR = datetime.timedelta(hours=1)
 
 @pytest.fixture
 def site() -> Site:
-    return fill_site()
+    return remembered(fill_site)
 
 
 def new_for(user: User, ago: datetime.timedelta = HOUR) -> Digest:

@@ -11,6 +11,7 @@ from engines.rules.base import Side
 from tests.support.analyses import free_plies, opinion
 from tests.support.door import DoorWorker
 from tests.support.filled_site import LADDER, Site, fill_site
+from tests.support.remembered import remembered
 from tests.support.schedule import open_door
 from tournament.models import Bot, BotSearch, FeedEntry, Game
 from tournament.models.feeds import feed_of
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def site() -> Site:
-    one = fill_site()
+    one = remembered(fill_site)
     Bot.objects.filter(pk=one.black.bot_id).update(answers=True)
     open_door(timezone.now())
     return one
