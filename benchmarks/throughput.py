@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.measuring import Broken, cpu_seconds, describe_machine, parser_of
 from benchmarks.overhead import compile_engine
+from engines.bundles.store import inspect_bundle, pack_bundle, store_bundle
 from engines.rules.playout import Dice, draw_game
 from engines.rules.registry import GAMES, Variant
 from tests.support.service_processes import guards_of
 from tournament.embedded.console import Console
 from tournament.embedded.instance import Instance, running_instance
 from tournament.embedded.options import Options
-from workers.bundles.store import inspect_bundle, pack_bundle, store_bundle
 
 if TYPE_CHECKING:
     from tournament.models import BotVersion, Tournament

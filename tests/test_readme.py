@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from engines.bundles.store import inspect_bundle
 from engines.rules.history import History
 from engines.rules.registry import GAMES
 from tests.support.documents import blocks, examples, read
 from tournament.embedded.plan import ROOT
-from workers.bundles.store import inspect_bundle
 
 README = "README.md"
 PAGES = (README, "engines/README.md")

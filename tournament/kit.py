@@ -14,9 +14,9 @@ from pathlib import Path
 
 import engines
 import workers
+from engines.bundles.manifest import Manifest, parse_manifest
+from engines.bundles.store import pack_bundle
 from engines.rules.registry import GAMES
-from workers.bundles.manifest import Manifest, parse_manifest
-from workers.bundles.store import pack_bundle
 
 KIT = "duarena-kit.zip"
 LANGUAGES = {

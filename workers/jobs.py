@@ -10,6 +10,7 @@ import enum
 import uuid
 from dataclasses import dataclass
 
+from engines.bundles import is_sha256
 from engines.rules.base import Reason, Result
 
 PROTOCOL = 7
@@ -476,11 +477,6 @@ class Admission:
 def name_of(worker: str) -> str:
     """The worker's name in a report's ``worker``: ``players@east/4711`` is a slot of ``players@east``."""
     return worker.rpartition("/")[0] or worker
-
-
-def is_sha256(text: str) -> bool:
-    """Whether ``text`` is a SHA-256 in the form of bundle names: 64 lower-case hex digits."""
-    return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _check_uuid(text: str, where: str) -> None:

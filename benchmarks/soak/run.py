@@ -24,8 +24,8 @@ from benchmarks.soak.watch import Annuller, Watch
 from benchmarks.throughput import register
 from engines import bots
 from engines.bots import SAMPLE_BOTS
+from engines.bundles.store import pack_bundle
 from tests.support.verdicts import digest_games, digest_tables, find_faults
-from workers.bundles.store import pack_bundle
 from workers.sandbox.tree import descendants
 from workers.watchdog import end_with_parent
 

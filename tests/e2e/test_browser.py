@@ -11,11 +11,11 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from engines.bundles.store import pack_bundle
 from tests.e2e.pages import PHONE, Visit, box_of, log_in
 from tests.support.filled_site import LADDER, Site, add_version, finish, go_live
 from tests.support.schedule import make_event
 from tournament.models import BotVersion, Game, LadderRating, LiveGame, RatingEvent, Tournament
-from workers.bundles.store import pack_bundle
 
 NEW_PASSWORD = "correct horse battery"
 MANIFEST = b"""

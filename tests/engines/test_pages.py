@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from engines.bundles.manifest import INTERPRETERS
 from engines.records import format_record, verify_record
 from tests.support.documents import blocks, read
 from tests.support.records import finished_record, read_one
 from tournament.embedded.plan import ROOT
-from workers.bundles.manifest import INTERPRETERS
 
 DEADLINE_SECONDS = 60
 README = "engines/README.md"

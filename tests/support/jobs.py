@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engines.bundles.store import pack_bundle, store_bundle
 from tests.support import bad_engines
-from workers.bundles.store import pack_bundle, store_bundle
 from workers.engine.child import PARENT
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame, Progress
 from workers.play.batch import play_batch

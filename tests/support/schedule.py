@@ -14,6 +14,7 @@ from typing import Any
 from django.db.models import F
 from django.utils import timezone
 
+from engines.bundles.store import pack_bundle
 from engines.records import BOOK, Fault, Termination
 from engines.rules.base import Reason, Result
 from engines.rules.history import History
@@ -41,7 +42,6 @@ from tournament.services.stopping import end_jobs
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from tournament.services.work.next_batch import next_batch
-from workers.bundles.store import pack_bundle
 from workers.jobs import (
     Ask,
     Batch,

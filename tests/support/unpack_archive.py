@@ -13,7 +13,7 @@ import resource
 import sys
 from pathlib import Path
 
-from workers.bundles.store import BundleError, hash_bundle, inspect_bundle, unpack_bundle
+from engines.bundles.store import BundleError, hash_bundle, inspect_bundle, unpack_bundle
 
 MEMORY_BYTES = 512 * 1024 * 1024
 FILE_BYTES = 64 * 1024 * 1024

@@ -23,6 +23,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from engines.bundles.store import pack_bundle
 from tests.support import nasty_engine
 from tests.support.schedule import (
     Deal,
@@ -40,7 +41,6 @@ from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads import validation
 from tournament.services.uploads.submission import submit_bundle
-from workers.bundles.store import pack_bundle
 from workers.jobs import ComplianceNews, GameReport, Progress
 from workers.messages import Message, decode
 from workers.play.batch import play_batch

@@ -8,12 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from engines.bots import SAMPLE_BOTS, SampleBot
+from engines.bundles.store import inspect_bundle, store_bundle
 from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.schedule.tournaments import create_round_robin, start
 from tournament.services.uploads.submission import add_version
 from workers.bundles.samples import pack_sample
-from workers.bundles.store import inspect_bundle, store_bundle
 
 
 def register_samples() -> list[BotVersion]:

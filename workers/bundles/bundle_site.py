@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engines.bundles.archive import MAX_ZIP_BYTES
+from engines.bundles.store import BundleError, bundle_path
 from engines.files import atomic_file
 from engines.http_client import (
     AnswerTooLong,
@@ -23,8 +25,6 @@ from engines.http_client import (
     parse_site_address,
 )
 from engines.visible import visible
-from workers.bundles.archive import MAX_ZIP_BYTES
-from workers.bundles.store import BundleError, bundle_path
 from workers.jobs import PROTOCOL
 from workers.logs import current_ids
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from engines.bots import SAMPLE_BOTS, SampleBot
-from workers.bundles.store import hash_bundle, pack_bundle
+from engines.bundles.store import hash_bundle, pack_bundle
 
 
 def pack_sample(sample: SampleBot) -> bytes:

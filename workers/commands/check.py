@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from engines.bundles.manifest import MANIFEST_NAME, BundleError, Manifest, explain_misnamed
+from engines.bundles.store import read_manifest
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
-from workers.bundles.manifest import MANIFEST_NAME, BundleError, Manifest, explain_misnamed
-from workers.bundles.store import read_manifest
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
 from workers.engine.launch import explain_no_program, find_engine_program, plan_launch

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
-from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
 from workers.game.seeds import SEED_HEADER, seed_of
 from workers.jobs import EngineSpec
 from workers.match.options.entrants import read_entrants, usual_store

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines import compiled
+from engines.bundles.manifest import BEGINNING_BYTES, ELF, explain_unstartable, find_interpreter
 from engines.rules.base import quote
-from workers.bundles.manifest import BEGINNING_BYTES, ELF, explain_unstartable, find_interpreter
 from workers.jobs import EngineSpec
 from workers.sandbox.host import sdk_folder
 from workers.sandbox.process import SandboxedProcess

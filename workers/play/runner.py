@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from engines.bundles.store import fetch_bundle, read_manifest
 from engines.records import Fault, Termination, clean_text
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
-from workers.bundles.store import fetch_bundle, read_manifest
 from workers.engine.declared import Unsuited
 from workers.engine.fair_clock import ClockMethod, find_clock_method, own_core
 from workers.engine.launch import Launch, plan_launch

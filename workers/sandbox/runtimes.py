@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.bundles.manifest import INTERPRETERS
+from engines.bundles.manifest import INTERPRETERS
 from workers.sandbox.bwrap import INNER_ENVIRONMENT
 from workers.sandbox.host import is_visible, worker_python
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from engines.bundles.manifest import BundleError
+from engines.bundles.store import forget_dropped
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
-from workers.bundles.manifest import BundleError
-from workers.bundles.store import forget_dropped
 from workers.check import CannotCheck, check_engine
 from workers.engine.child import REAPER
 from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews, Finding

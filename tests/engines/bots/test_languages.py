@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 import engines
+from engines.bundles.manifest import check_command, parse_manifest
 from engines.protocol import Info, parse_engine_line
 from engines.rules.base import Position, Result
 from engines.rules.history import History
@@ -27,7 +28,6 @@ from engines.rules.perft import perft
 from engines.rules.registry import GAMES, find_game
 from tests.support.needs import OPTIONAL_TOOLS, TOOLS, need
 from tests.support.positions import DRAW
-from workers.bundles.manifest import check_command, parse_manifest
 from workers.jobs import EngineSpec, GameJob, GameReport, JobGame
 from workers.play.batch import play_batch
 from workers.play.runner import Callbacks, WorkerContext

@@ -8,6 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from engines.bots import SAMPLE_BOTS, SampleBot
+from engines.bundles.store import inspect_bundle
 from engines.rules.registry import GAMES
 from tournament.embedded import samples
 from tournament.embedded.demo import format_ratings
@@ -15,7 +16,6 @@ from tournament.embedded.samples import register_samples, start_event
 from tournament.embedded.up import describe_progress, describe_uploads, prepare
 from tournament.models import BotVersion, Game, LadderRating, Tournament
 from workers.bundles.samples import pack_sample
-from workers.bundles.store import inspect_bundle
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

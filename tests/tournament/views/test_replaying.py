@@ -9,10 +9,10 @@ from django.conf import settings
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
+from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
+from engines.bundles.store import pack_bundle, store_bundle
 from tests.support.filled_site import LogIn, Site, add_version
 from tournament.models import BotVersion, Bundle
-from workers.bundles.recorded_games import SiteError, ask_engines, fetch_site_bundle
-from workers.bundles.store import pack_bundle, store_bundle
 
 MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'
 

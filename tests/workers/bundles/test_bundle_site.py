@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from engines.bundles.store import BundleError, bundle_path
 from tests.support.servers import LocalServer, QuietHandler
 from workers.bundles import bundle_site
 from workers.bundles.bundle_site import BundleSite, SiteAway, TokenRefused, TokenRevoked
-from workers.bundles.store import BundleError, bundle_path
 
 TOKEN = "duarena_secret"
 BYTES = b"PK" * 300_000

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from engines.bots import random_bot
+from engines.bundles.store import pack_bundle
 from engines.records import Record, verify_record
 from tests.support.jobs import processes_with, wait_until
 from tests.support.matches import QUICK, engine, finish_match, read_games, run_match, slots_of, start_match
-from workers.bundles.store import pack_bundle
 
 pytestmark = pytest.mark.slow
 

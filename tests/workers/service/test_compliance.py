@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from engines.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_bundle
 from tests.support.hostile_zips import HOSTILE, WORKER
 from tests.support.jobs import BadBundles, nothing_left, pack_bad_engine, plan_of, processes_with
-from workers.bundles.store import bundle_path, fetch_bundle, pack_bundle, store_bundle
 from workers.jobs import ComplianceEnding, ComplianceJob, ComplianceNews
 from workers.messages import decode
 from workers.play import runner

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from engines.bots import SAMPLE_BOTS
+from engines.bundles.store import store_bundle
 from tests.support.brokers import QUICK, ROOT, running_worker
 from tests.support.fake_door import PATIENCE_SECONDS, FakeDoor
 from tests.support.jobs import job_of
 from tests.support.needs import need
 from workers.bundles.samples import pack_sample
-from workers.bundles.store import store_bundle
 from workers.jobs import EngineSpec, Heartbeat
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program

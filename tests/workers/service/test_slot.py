@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from engines.bots import SAMPLE_BOTS
+from engines.bundles.store import store_bundle
 from tests.support.fake_door import TOKEN, FakeDoor
 from tests.support.jobs import BadBundles, job_of, nothing_left
 from workers.bundles.bundle_site import BundleSite
 from workers.bundles.samples import pack_sample
-from workers.bundles.store import store_bundle
 from workers.engine.fair_clock import COMPLAINT_NS, PERIOD_NS, ContendedCore
 from workers.game.referee import play_game
 from workers.jobs import ComplianceEnding, ComplianceJob, EngineSpec, GameReport, SearchJob, Work

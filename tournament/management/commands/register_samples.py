@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from engines.bundles.manifest import BundleError
 from tournament.embedded.samples import register_samples
-from workers.bundles.manifest import BundleError
 
 
 class Command(BaseCommand):

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from engines.bundles.store import store_bundle
 from engines.files import atomic_file
 from engines.release import RELEASE
 from tournament.models import Ladder
@@ -28,7 +29,6 @@ from tournament.services.backups.archive import (
     applied_migrations,
     check_archive,
 )
-from workers.bundles.store import store_bundle
 
 OWN = {RESTORING, "secret_key", "lock"}
 """What a data folder may have that has no site yet."""

@@ -9,10 +9,10 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
+from engines.bundles.store import drop_bundle
 from tournament.models import BotVersion
 from tournament.services.bots.activity import activate
 from tournament.services.bots.publishing import tell_refused, tell_valid
-from workers.bundles.store import drop_bundle
 
 log = logging.getLogger("tournament.verdicts")
 

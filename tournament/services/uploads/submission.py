@@ -1,6 +1,6 @@
 """Refuses an upload, or stores its bundle as a new version and begins the validation.
 
-``workers.bundles`` judges the content of the zip; size, quota, owner and repeats are checked here.
+``engines.bundles`` judges the content of the zip; size, quota, owner and repeats are checked here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from engines.bundles.archive import as_file
+from engines.bundles.manifest import BundleError, Manifest
+from engines.bundles.store import hash_bundle, inspect_bundle, store_bundle
 from tournament import access
 from tournament.models import Bot, BotVersion, Bundle, User
 from tournament.models.bots import MAX_NAME_KEY
@@ -23,9 +26,6 @@ from tournament.services.bots.publishing import tell_valid
 from tournament.services.locks import lock_row
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
-from workers.bundles.archive import as_file
-from workers.bundles.manifest import BundleError, Manifest
-from workers.bundles.store import hash_bundle, inspect_bundle, store_bundle
 from workers.sandbox.runtimes import find_runtime
 
 __all__ = ["BundleError", "add_version", "submit_bundle"]

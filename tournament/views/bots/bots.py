@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from engines.bundles.store import BundleError
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
@@ -30,7 +31,6 @@ from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.polling import is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons, in_words
-from workers.bundles.store import BundleError
 from workers.sandbox.runtimes import offered_runtimes
 
 GAMES_A_PAGE = 25

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from engines.bundles.manifest import RESERVED_OPTIONS, find_interpreter
+from engines.bundles.store import BundleError, inspect_bundle, store_bundle
 from engines.rules.base import quote
-from workers.bundles.manifest import RESERVED_OPTIONS, find_interpreter
-from workers.bundles.store import BundleError, inspect_bundle, store_bundle
 from workers.engine.launch import explain_no_program, find_engine_program
 from workers.jobs import RestartMode
 from workers.match.options.options import Entrant

@@ -34,7 +34,7 @@ from tests.support.schedule import (
     make_tournament, make_user, make_version, make_worker, record_short, take_all
 )
 from tournament.models import Bundle
-from workers.bundles.store import pack_bundle, store_bundle
+from engines.bundles.store import pack_bundle, store_bundle
 from django.conf import settings
 versions = [make_version(name, owner=make_user(name.lower())) for name in ("Ada", "Bob", "Eve")]
 for version in versions:

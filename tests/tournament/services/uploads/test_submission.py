@@ -13,14 +13,14 @@ from django.test import TestCase
 from pytest_django import Settings
 
 from engines.bots import SAMPLE_BOTS
+from engines.bundles.manifest import INTERPRETERS
+from engines.bundles.store import inspect_bundle, pack_bundle
 from tests.support.schedule import make_user, make_version, pack_bot
 from tournament.models import Bot, BotVersion, Bundle, Tournament
 from tournament.services.bots.activity import activate
 from tournament.services.results.withdrawal import delete_program, reinstate, withdraw
 from tournament.services.uploads.submission import BundleError, submit_bundle
 from tournament.services.uploads.validation import validate_waiting
-from workers.bundles.manifest import INTERPRETERS
-from workers.bundles.store import inspect_bundle, pack_bundle
 
 pytestmark = pytest.mark.django_db
 

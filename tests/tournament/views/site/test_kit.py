@@ -13,13 +13,13 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from engines.bundles.store import inspect_bundle
 from engines.rules.registry import GAMES
 from tests.support.documents import blocks
 from tests.support.filled_site import Site
 from tournament import kit
 from tournament.models import BotVersion
 from tournament.services.uploads.submission import submit_bundle
-from workers.bundles.store import inspect_bundle
 
 pytestmark = pytest.mark.django_db
 DEADLINE_SECONDS = 120

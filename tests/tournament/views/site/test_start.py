@@ -12,11 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 import engines
+from engines.bundles.store import inspect_bundle
 from tests.support.filled_site import LogIn, Site, add_version
 from tests.support.rated_games import play_rated
 from tournament import kit
 from tournament.models import Bot, RatingEvent, User
-from workers.bundles.store import inspect_bundle
 
 pytestmark = pytest.mark.django_db
 READY = ("first-move", "hexagons", "moves")

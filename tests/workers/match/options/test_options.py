@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engines.bundles.store import pack_bundle
 from tests.support.matches import options_of
-from workers.bundles.store import pack_bundle
 from workers.jobs import DrawRule, ResignRule, RestartMode
 from workers.match.options.dryrun import describe_match
 from workers.match.options.flags import help_text

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from engines.bundles.store import hash_bundle, unpack_bundle
 from tests.support import unpack_archive
 from tests.support.hostile_zips import BOT, DEFLATED, DESCRIPTOR, HOSTILE, UTF8, Hostile, Part, bot_and, build
-from workers.bundles.store import hash_bundle, unpack_bundle
 
 ROOT = Path(__file__).resolve().parents[3]
 DEADLINE_SECONDS = 20.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.bundles.manifest import BundleError, Manifest, check_command, parse_manifest
+from engines.bundles.manifest import BundleError, Manifest, check_command, parse_manifest
 
 GOOD = """
 [bot]

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hostile_zips import BOT, DEFLATED, Part, bot_and, build
-from workers.bundles import archive
-from workers.bundles import store as bundles
-from workers.bundles.store import (
+from engines.bundles import archive
+from engines.bundles import store as bundles
+from engines.bundles.store import (
     UNUSED_SECONDS,
     BundleError,
     bundle_path,
@@ -32,6 +31,7 @@ from workers.bundles.store import (
     store_bundle,
     unpack_bundle,
 )
+from tests.support.hostile_zips import BOT, DEFLATED, Part, bot_and, build
 from workers.engine.launch import explain_no_program, find_engine_program
 
 MANIFEST = b'[bot]\nname = "A"\nversion = "1"\ncommand = ["./run", "x"]\ngames = ["duovallis"]\n'

@@ -1,6 +1,6 @@
 """Inspects, stores, unpacks and makes bundles, the zips of bots.
 
-``workers.bundles.archive`` checks the zip, ``workers.bundles.manifest`` its ``bot.toml``. Unpacking
+``engines.bundles.archive`` checks the zip, ``engines.bundles.manifest`` its ``bot.toml``. Unpacking
 measures the sizes again, because the sizes in a zip may be false.
 """
 
@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from engines.files import atomic_file
-from workers.bundles.archive import (
+from engines.bundles import is_sha256
+from engines.bundles.archive import (
     MAX_UNPACKED_BYTES,
     MAX_ZIP_BYTES,
     as_file,
@@ -29,7 +29,7 @@ from workers.bundles.archive import (
     read_zip,
     zip_errors,
 )
-from workers.bundles.manifest import (
+from engines.bundles.manifest import (
     BEGINNING_BYTES,
     ELF,
     MANIFEST_NAME,
@@ -42,7 +42,7 @@ from workers.bundles.manifest import (
     explain_unstartable,
     parse_manifest,
 )
-from workers.jobs import is_sha256
+from engines.files import atomic_file
 
 __all__ = [
     "BundleError",

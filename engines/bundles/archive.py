@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from workers.bundles.manifest import BundleError, shortened
+from engines.bundles.manifest import BundleError, shortened
 
 MAX_ZIP_BYTES = 64 * 1024 * 1024
 """The default limit; a site may set another."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
+from engines.bundles import is_sha256
+from engines.bundles.archive import MAX_ZIP_BYTES
+from engines.bundles.store import bundle_path, store_bundle
 from engines.http_client import AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
 from engines.rules.base import quote
-from workers.bundles.archive import MAX_ZIP_BYTES
-from workers.bundles.store import bundle_path, store_bundle
-from workers.jobs import is_sha256
 
 ENGINES_PATH = "/games/engines.json"
 MAX_ANSWER_BYTES = 64 * 1024

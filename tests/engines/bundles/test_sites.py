@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from engines.bots import random_bot
+from engines.bundles.sites import SiteError, ask_engines
+from engines.bundles.store import pack_bundle
 from tests.support.matches import engine, run_match
 from tests.support.servers import LocalServer, QuietHandler
-from workers.bundles.recorded_games import SiteError, ask_engines
-from workers.bundles.store import pack_bundle
 from workers.commands.replay import main
 
 GAME = "dogon-kulei/1/1/1"
