@@ -29,6 +29,7 @@ from tournament.services.accounts.tokens import find_token, revoke
 from tournament.services.results import inbox
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule import tournaments
+from tournament.services.work import live_games
 from tournament.services.work.judging import quarantine
 from tournament.services.work.workers import FORGOTTEN_AFTER, LOST_AFTER
 from workers.jobs import PROTOCOL, Batch, GameReport, JobGame, Work
@@ -250,7 +251,7 @@ def test_without_redis_a_game_is_written_once_a_second(
     watch(real_redis, game)
     assert worker.post(batch.job, progress=worker.progress(game, "a")).pace_ms == CLOSELY_MS
     kill_redis(real_redis)
-    LiveGame.objects.update(updated_at=timezone.now() - inbox.SHOWN_EVERY / 2)
+    LiveGame.objects.update(updated_at=timezone.now() - live_games.SHOWN_EVERY / 2)
     answer = worker.post(batch.job, progress=worker.progress(game, "b", from_ply=1))
     assert (answer.known, answer.pace_ms) == (1, 0)
     age_live()
@@ -286,13 +287,13 @@ def test_progress_of_an_ended_or_reported_game_is_not_shown(worker: DoorWorker, 
 def test_long_and_nasty_progress_is_cleaned_and_bounded(
     worker: DoorWorker, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox, "MAX_LIVE_MOVES", 3)
+    monkeypatch.setattr(live_games, "MAX_LIVE_MOVES", 3)
     game = batch.jobs[0].games[0]
     moves = worker.progress(game, "a\x00b", "x" * 1000, "c", "d")
     worker.post(batch.job, progress=replace(moves, white_ms=2**62, black_ms=-(2**62)))
     first, second, _ = live()
     assert "\x00" not in first
-    assert len(second) == inbox.MAX_TOKEN
+    assert len(second) == live_games.MAX_TOKEN
 
 
 # Stop

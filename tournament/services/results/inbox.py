@@ -1,4 +1,4 @@
-"""What slots post about their games: reports go to the inbox of the record keeper, moves to the live pages.
+"""What slots post about their games: reports go to the inbox of the record keeper, moves to `live_games`.
 
 A post may come twice, late, or about games of others. Nothing in it is trusted: the record keeper verifies
 each report before it counts.
@@ -16,26 +16,20 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from engines.timecontrol import MAX_LIMIT
-from engines.visible import visible
-from tournament.models import Attempt, Ignored, InboxReport, Job, LiveGame, Worker
+from tournament.models import Attempt, Ignored, InboxReport, Job, Worker
 from tournament.models.compressed import compress_text
-from tournament.queues import ANY_GAME, announce, game_topic, pace_ms
 from tournament.services.bulk import insert_rows
 from tournament.services.locks import hold, lock
 from tournament.services.stopping import end_jobs
 from tournament.services.work.attempts import end_attempt
 from tournament.services.work.leases import renew
+from tournament.services.work.live_games import show_moves
 from tournament.services.work.messages import send_record
 from tournament.services.work.workers import release_all
-from workers.jobs import GameReport, Post, PostAnswer, Progress, name_of
+from workers.jobs import GameReport, Post, PostAnswer, name_of
 
 MAX_WAITING = 10_000
 """Reports in the inbox; while there are more, no slot gets work."""
-SHOWN_EVERY = datetime.timedelta(seconds=1)
-"""A live game is written no more often; while somebody watches it, at twice the pace asked of its slot."""
-MAX_TOKEN, MAX_COMMENT, MAX_LIVE_MOVES = 100, 1000, 20_000
-"""Limits for the progress of a game, in characters and moves."""
 
 
 def count_reports() -> int:
@@ -53,7 +47,10 @@ def receive(post: Post, job: uuid.UUID, worker: Worker, now: datetime.datetime) 
     for name in post.returned:
         if (attempt := mine.get(name)) and attempt.ended_at is None and attempt.reported_at is None:
             end_attempt(attempt, Attempt.End.RELEASED, now)
-    known, pace = _show(post, mine, worker, now) if post.progress else (0, 0)
+    known, pace = 0, 0
+    if (progress := post.progress) is not None:
+        slot = f"{worker.name}/{post.slot}"
+        known, pace = show_moves(progress, mine.get(progress.attempt), slot, now)
     if worker.why:
         release_all(worker, now)
         mine = _attempts_of(job, worker)
@@ -126,48 +123,6 @@ def _put_in(job: uuid.UUID, reports: Mapping[uuid.UUID, GameReport], now: dateti
     return len(still)
 
 
-def _show(post: Post, mine: Mapping[str, Attempt], worker: Worker, now: datetime.datetime) -> tuple[int, int]:
-    """Add the moves of a running game to its live page.
-
-    Returns how many plies the site has, and how often the next ones are wanted (``PostAnswer``).
-    """
-    progress = post.progress
-    assert progress is not None
-    attempt = mine.get(progress.attempt)
-    if attempt is None or attempt.game.key != progress.key or attempt.ended_at or attempt.reported_at:
-        return 0, 0
-    topic = game_topic(attempt.game_id)
-    pace = pace_ms(topic)
-    live = LiveGame.objects.filter(game=attempt.game_id).first()
-    moves = live.moves if live else []
-    is_new = attempt.started_at is None
-    every = datetime.timedelta(milliseconds=pace) / 2 or SHOWN_EVERY
-    if progress.from_ply > len(moves) or (live and not is_new and now - live.updated_at < every):
-        return len(moves), pace
-    moves = (moves + _shown_moves(progress, len(moves)))[:MAX_LIVE_MOVES]
-    shown = {
-        "moves": moves,
-        "white_ms": _clock(progress.white_ms),
-        "black_ms": _clock(progress.black_ms),
-        "updated_at": now,
-    }
-    with transaction.atomic():
-        still = Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True, reported_at__isnull=True)
-        if not lock(still.only("pk")):
-            return 0, 0
-        if is_new:
-            name = f"{worker.name}/{post.slot}"
-            Attempt.objects.filter(pk=attempt.pk).update(started_at=now, worker=name)
-        LiveGame.objects.bulk_create(
-            [LiveGame(game_id=attempt.game_id, **shown)],
-            update_conflicts=True,
-            unique_fields=["game"],
-            update_fields=[*shown],
-        )
-    announce(topic, *([ANY_GAME] if is_new else []))
-    return len(moves), pace
-
-
 def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str, Attempt]) -> tuple[str, ...]:
     """What the slot must not play on: attempts that the site has ended, and everything of an unknown job."""
     if mine:
@@ -181,14 +136,3 @@ def _what_to_stop(post: Post, job: uuid.UUID, worker: Worker, mine: Mapping[str,
         return ()
     playing = {post.progress.attempt} if post.progress else set()
     return tuple(sorted({str(job), *(report.attempt for report in post.reports), *post.returned, *playing}))
-
-
-def _clock(shown_ms: int | None) -> int | None:
-    """A clock limited to the range of its column."""
-    return None if shown_ms is None else min(max(shown_ms, -MAX_LIMIT), MAX_LIMIT)
-
-
-def _shown_moves(progress: Progress, known: int) -> list[list[str]]:
-    """The moves after the first ``known`` plies, cleaned and bounded: they are not verified yet."""
-    moves = progress.moves[known - progress.from_ply :][:MAX_LIVE_MOVES]
-    return [[visible(token, MAX_TOKEN), visible(comment, MAX_COMMENT)] for token, comment in moves]
