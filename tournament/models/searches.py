@@ -21,7 +21,20 @@ ANALYSES = models.Q(game__isnull=False, ended_at__isnull=False, why="")
 """Complete analyses of games, which are kept for good."""
 
 
+SITE = "site "
+"""The askers of searches that the site asks for itself begin with this."""
+_OF_SITE = models.Q(asker__startswith=SITE)
+
+
 class BotSearchQuerySet(models.QuerySet["BotSearch"]):
+    def of_site(self) -> BotSearchQuerySet:
+        """Those that the site asks for itself, for which no work of people waits."""
+        return self.filter(_OF_SITE)
+
+    def of_people(self) -> BotSearchQuerySet:
+        """All others."""
+        return self.exclude(_OF_SITE)
+
     def waiting(self) -> BotSearchQuerySet:
         """Those that are open and that no slot has, the oldest first."""
         is_free = models.Q(job=None) | models.Q(job__ended_at__isnull=False)
@@ -35,9 +48,9 @@ class BotSearch(models.Model):
     ladder = models.ForeignKey("Ladder", on_delete=models.CASCADE, related_name="+", db_index=False)
     version = models.ForeignKey("BotVersion", on_delete=models.CASCADE, related_name="searches")
     owner = models.ForeignKey("User", null=True, on_delete=models.CASCADE, related_name="searches")
-    """Null: a visitor without an account."""
+    """Null: a visitor without an account, or the site."""
     asker = models.CharField(max_length=64)
-    """The user, or a hash of the visitor's address: each has one open search."""
+    """The user, a hash of the visitor's address, or ``SITE`` with a purpose: each has one open search."""
     content = models.CharField(max_length=64)
     """A hash of what is searched: the same again gets the same answer."""
     game = models.ForeignKey("Game", null=True, on_delete=models.SET_NULL, related_name="searches")
@@ -107,6 +120,11 @@ class BotSearch(models.Model):
     def is_analysis(self) -> bool:
         """Whether it is one of ``ANALYSES``."""
         return self.game_id is not None and self.ended_at is not None and not self.why
+
+    @property
+    def last_ply(self) -> int | None:
+        """The greatest ply that is evaluated; None if none is."""
+        return max((int(ply) for ply, (move, _) in self.found.items() if move), default=None)
 
     @property
     def done(self) -> int:

@@ -193,7 +193,7 @@ def _check_limits(positions: int, ms: int, user: User | None, asker: str, now: d
 
 def check_guests(asker: str = "") -> None:
     """Check that not too many other visitors without accounts wait; raises ``SearchRefused``."""
-    others = BotSearch.objects.filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
+    others = BotSearch.objects.of_people().filter(owner=None, ended_at__isnull=True).exclude(asker=asker)
     if others.count() >= MAX_GUESTS:
         raise SearchRefused("Many visitors ask at this time: try again in a minute, or log in.")
 
@@ -214,9 +214,8 @@ def check_guest_game(game: PersonGame, now: datetime.datetime) -> None:
 
 def _check_guest_time(network: str, ms: int, now: datetime.datetime) -> None:
     recent = Q(ended_at__isnull=True) | Q(ended_at__gt=now - HOUR)
-    counted = BotSearch.objects.filter(owner=None).exclude(
-        person_game__isnull=False, version__bot__owner__isnull=True
-    )
+    guests = BotSearch.objects.of_people().filter(owner=None)
+    counted = guests.exclude(person_game__isnull=False, version__bot__owner__isnull=True)
     used_by_all = counted.filter(recent).aggregate(ms=Sum("ms"))["ms"] or 0
     if used_by_all + ms > GUESTS_SECONDS * 1_000:
         raise SearchRefused(

@@ -21,7 +21,7 @@ def claim_check(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
     Owners take turns: first the one with the fewest running checks and validation games, then the one whose
     bots have used the least time today. Checks of owners whose time is used up wait for tomorrow.
     """
-    waiting = _waiting(now)
+    waiting = waiting_checks(now)
     if not waiting:
         return None
 
@@ -50,7 +50,7 @@ def check_job(check: ComplianceCheck) -> ComplianceJob:
     )
 
 
-def _waiting(now: datetime.datetime) -> list[ComplianceCheck]:
+def waiting_checks(now: datetime.datetime) -> list[ComplianceCheck]:
     """The checks that wait, the next one first."""
     open_checks = ComplianceCheck.objects.filter(ended_at__isnull=True)
     checks = list(open_checks.filter(job=None).select_related("version__bot").order_by("sent_at"))

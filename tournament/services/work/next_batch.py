@@ -4,7 +4,7 @@ The highest priority is first; of one priority the owner who has used the least 
 tournaments in turn. A batch is some pairs of games of one tournament, which the slot plays one after another:
 pairs of two seconds together by their players' recent games, or else one pair. Where there are several slots,
 one stays free of pairs whose time limits permit more than an owner shall wait. No game that has begun is
-ended for somebody else.
+ended for somebody else. Searches that the site itself asks for are last: only while nothing else waits.
 
 Nothing is queued: what is decided here is decided when a slot is free, in the transaction that takes the
 games. An ask that finds nothing writes nothing, unless it releases what its slot no longer has.
@@ -24,14 +24,14 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
-from tournament.models import Attempt, BotVersion, Game, Job, Tournament, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, Game, Job, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.fair_share import SITE, exhausted, of_work, used_by_owner
 from tournament.services.locks import hold, lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
-from tournament.services.work.checks import check_job, claim_check, leaves_a_slot
+from tournament.services.work.checks import check_job, claim_check, leaves_a_slot, waiting_checks
 from tournament.services.work.durations import (
     BATCH_SECONDS,
     MAX_PAIRS,
@@ -40,7 +40,7 @@ from tournament.services.work.durations import (
     slots_at_work,
 )
 from tournament.services.work.leases import take
-from tournament.services.work.searches import claim_search, search_job
+from tournament.services.work.searches import claim_search, claim_site_search, search_job
 from workers.jobs import Ask, Batch, EngineSpec, GameJob, JobGame, Work
 from workers.logs import FIELDS
 
@@ -70,7 +70,16 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
         claim = CLAIMS.get(work)
         if claim and (job := claim(ask, worker, now)) is not None:
             return _batch_of(job)
+    waiting = BotSearch.objects.of_site().waiting()
+    if Work.ANALYSIS in ask.takes and waiting.exists() and not _anything_waits(now):
+        job = claim_site_search(ask, worker, now)
+        return _batch_of(job) if job else None
     return None
+
+
+def _anything_waits(now: datetime) -> bool:
+    """Whether a game or a check waits for a slot, be it of another kind than the one that asks."""
+    return bool(waiting_checks(now)) or any(_in_order(work, now) for work in (Work.GAMES, Work.CHECKS))
 
 
 def _repeat_or_release(ask: Ask, worker: Worker, now: datetime) -> Batch | None:

@@ -2,17 +2,21 @@
 
 A slot gets a few seconds of a search at a time, so that long ones do not hold up the others. Whatever is
 lost is evaluated again.
+
+Searches of the site itself wait until nothing else does.
 """
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Iterable
 
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 
 from engines.visible import visible
 from tournament.models import BotSearch, BotVersion, Job, Worker
+from tournament.models.searches import SITE
 from tournament.queues import announce, search_topic
 from tournament.services.locks import in_order, lock
 from tournament.services.stopping import end_jobs
@@ -28,6 +32,10 @@ MAX_TRIES = 3
 """A search ends after so many slots in a row have evaluated nothing."""
 MAX_COMPARED = 100
 """Searches that waited the longest, of which the next one is chosen."""
+LIVE = f"{SITE}live "
+"""So begin the askers of searches of the games that people watch; their number follows."""
+WATCHED = datetime.timedelta(seconds=30)
+"""A game counts as watched for so long after its search was asked for or renewed."""
 MAX_COMMENT, MAX_MOVE, MAX_WHY = 400, 40, 1_000
 
 
@@ -37,22 +45,40 @@ def claim_search(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None
     Users come before visitors without accounts. Among equals the one comes first who was given a slot the
     longest ago, and his games before his other searches.
     """
-    waiting = BotSearch.objects.waiting()
+    return _claim(BotSearch.objects.of_people().waiting(), _in_turn, ask, worker, now)
+
+
+def claim_site_search(ask: Ask, worker: Worker, now: datetime.datetime) -> Job | None:
+    """Give a slot the next search of the site, in the order of their purposes; None if none waits."""
+    waiting = BotSearch.objects.of_site().waiting()
+    waiting.filter(asker__startswith=LIVE, asked_at__lt=now - WATCHED).delete()
+    return _claim(
+        waiting.order_by("asker", "asked_at"), lambda rows, _: rows[:MAX_COMPARED], ask, worker, now
+    )
+
+
+def _claim(
+    waiting: QuerySet[BotSearch],
+    in_turn: Callable[[QuerySet[BotSearch], datetime.datetime], Iterable[BotSearch]],
+    ask: Ask,
+    worker: Worker,
+    now: datetime.datetime,
+) -> Job | None:
     if not waiting.exists():
         return None
 
-    def in_turn() -> list[BotSearch]:
+    def find() -> Iterable[BotSearch]:
         end_searches(
             waiting.exclude(version__state=BotVersion.State.VALID), "The bot is no longer valid.", now
         )
         end_searches(waiting.filter(tries__gte=MAX_TRIES), "The workers of this site could not run it.", now)
-        return _in_turn(waiting, worker, now)
+        return in_turn(_permitted(waiting, worker, now), now)
 
-    return take_first(in_turn, ask, worker, Work.ANALYSIS, now, tries=F("tries") + 1)
+    return take_first(find, ask, worker, Work.ANALYSIS, now, tries=F("tries") + 1)
 
 
-def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> list[BotSearch]:
-    """The searches that the worker may be given, the next one first.
+def _permitted(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetime) -> QuerySet[BotSearch]:
+    """The searches that the worker may be given.
 
     A search that this worker failed is left to others for a while: they may have no slot for it.
     """
@@ -61,8 +87,12 @@ def _in_turn(waiting: QuerySet[BotSearch], worker: Worker, now: datetime.datetim
         waiting = waiting.exclude(has_failed, job__worker=worker.name, job__taken_at__gt=now - LATELY)
     if worker.refusal:
         waiting = waiting.filter(version__bot__owner=None)
-    of_guests = Job.objects.held().filter(kind=Work.ANALYSIS, owner=None)
-    waiting = waiting.select_related("version")
+    return waiting.select_related("version")
+
+
+def _in_turn(waiting: QuerySet[BotSearch], now: datetime.datetime) -> list[BotSearch]:
+    """The searches of people, the next one first."""
+    of_guests = BotSearch.objects.of_people().filter(owner=None, job__in=Job.objects.held())
     found = list(waiting.filter(owner__isnull=False)[:MAX_COMPARED])
     if not found and of_guests.count() < MAX_GUEST_SLOTS:
         found = list(waiting.filter(owner=None)[:MAX_COMPARED])

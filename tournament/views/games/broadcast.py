@@ -1,7 +1,7 @@
 """The broadcast: of each ladder the game most worth watching, for a wall or a projector.
 
-The page shows the game with both engines, and the event that it belongs to. Some seconds after the end of a
-game the page goes on to the next.
+The page shows the game with both engines, what the strongest other bot says of it, and the event that it
+belongs to. Some seconds after the end of a game the page goes on to the next.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from engines import svg
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.models import Game, LadderRating, Tournament
-from tournament.queues import ANY_GAME, game_topic, tournament_topic
+from tournament.models import BotSearch, BotVersion, Game, LadderRating, LiveGame, Tournament
+from tournament.queues import ANY_GAME, game_topic, search_topic, tournament_topic
 from tournament.services.schedule.own_ratings import rated_tables
+from tournament.services.searches.watching import is_due, request_voice, voice_of
+from tournament.services.work.analyses import evaluations
 from tournament.views.games.board import PlayerPanel, board_context, find_game_for, load_replay
 from tournament.views.games.chart import draw_scores
 from tournament.views.games.endings import ending_sentence
-from tournament.views.games.replay import Replay, ShownMove
+from tournament.views.games.replay import Replay, ShownMove, replay_of
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import PART, LivePart, is_part, reload
 from tournament.views.site.featured import list_running, ratings_of
@@ -67,6 +69,15 @@ class EngineReport:
     """Whether a line of this game could be drawn; only then the page keeps room for a board."""
 
 
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What another bot says of a position of the game: the move that it would play, and the line."""
+
+    version: BotVersion
+    move: ShownMove
+    line: str
+
+
 @require_safe
 @vary_on_headers(PART)
 def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
@@ -92,12 +103,14 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     event_seen = _event_seen(event, known_event)
     ended = _ended(game)
     plies = f"{len(live.moves)}{'-begun' if live.is_begun else ''}" if live else f"{game.plies}-{ended}"
-    seen = f"{game.state}-{game.attempt}-{plies}.{event_seen}"
-    topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME)
+    voice = _ask(request, game, live) if live else None
+    seen = f"{game.state}-{game.attempt}-{plies}-{voice.last_ply if voice else ''}.{event_seen}"
+    voices = [search_topic(voice.pk)] if voice else []
+    topics = (game_topic(game.pk), tournament_topic(event.pk), ANY_GAME, *voices)
     part = LivePart(request, seen, topics, PAUSE_SECONDS, AGAIN_SECONDS, {"game": game.pk})
     if part.is_shown:
         return part.unchanged()
-    context = _game_context(request, game) | {"ended": ended}
+    context = _game_context(request, game, voice) | {"ended": ended}
     if live is None and not _of_ladder(code, running):
         context |= _next_context(code)
     if event_seen != known_event:
@@ -105,6 +118,16 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     if is_part(request):
         return part.render("games/pieces/broadcast.html", context)
     return part.render("games/broadcast.html", {**context, "code": code, "channels": _channels(running)})
+
+
+def _ask(request: HttpRequest, game: Game, live: LiveGame) -> BotSearch | None:
+    """What the strongest other bot says of the game; a page that is being looked at has it say more."""
+    voice = voice_of(game)
+    if not is_part(request) or not is_due(voice, len(live.moves), timezone.now()):
+        return voice
+    replay = replay_of(game, None, live)
+    moves = [move.token for move in replay.moves]
+    return request_voice(game, replay.positions, moves, timezone.now())
 
 
 def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:
@@ -183,7 +206,7 @@ def _with_ladder(events: QuerySet[Tournament], code: str) -> Iterator[Tournament
     return islice(found, EVENTS)
 
 
-def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:
+def _game_context(request: HttpRequest, game: Game, voice: BotSearch | None) -> dict[str, Any]:
     replay, live, _ = load_replay(game)
     context = board_context(request, game, replay, live)
     panels = {context[place].side: context[place] for place in ("top", "bottom")}
@@ -192,6 +215,7 @@ def _game_context(request: HttpRequest, game: Game) -> dict[str, Any]:
         "game": game,
         "ending": "" if live else ending_sentence(game),
         "engines": [_report(replay, side, panels[side.name.lower()]) for side in Side],
+        "voice": _heard(replay, voice) if voice else None,
         "scores": draw_scores(replay),
     }
 
@@ -203,6 +227,16 @@ def _report(replay: Replay, side: Side, panel: PlayerPanel) -> EngineReport:
     draws = any(len(one.note.pv) > 1 for one in replay.moves if one.side is side)
     line = " ".join(step.token for step in steps)
     return EngineReport(panel, move, line, mark_safe(board), draws)  # safe: drawn
+
+
+def _heard(replay: Replay, voice: BotSearch) -> Voice | None:
+    """The last evaluation of a position of this game; None before the first one."""
+    ply = voice.last_ply
+    if ply is None or ply > replay.plies:
+        return None
+    said = next(one for one in evaluations(voice, replay.positions[: ply + 1]) if one.ply == ply)
+    move = ShownMove(ply, said.side, said.move, said.note, book=False)
+    return Voice(voice.version, move, "It resigns." if said.resigns else " ".join(said.line))
 
 
 def _event_seen(event: Tournament, known: str) -> str:
