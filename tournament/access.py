@@ -1,9 +1,9 @@
 """Permissions: the only module that decides who may see and do what.
 
-Staff may see and manage everything. Everybody may see ladders, games, records, version tests, and bots of
-which a version has passed its validation; other bots and refused versions are visible to their owner. So are
-drafts and validations, and an engine's log to the owner of its bot. Everybody sees the workers' names and
-states; only staff sees their machines, their errors and every bundle.
+Staff may see and manage everything. Everybody may see ladders, games, records, version tests, bots of which
+a version has passed its validation, and the bundles of published versions; other bots and refused versions
+are visible to their owner. So are drafts and validations, and an engine's log to the owner of its bot.
+Everybody sees the workers' names and states; only staff sees their machines, their errors and every bundle.
 """
 
 from __future__ import annotations
@@ -124,8 +124,15 @@ def may_edit_bot(user: Visitor, bot: Bot) -> bool:
 
 
 def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
-    """Everybody may download the samples: their source is part of the product."""
-    return version.bot.is_sample or _is_owner(user, version.bot.owner_id)
+    """Everybody may download published versions, and the samples: their source is part of the product."""
+    is_own = _is_owner(user, version.bot.owner_id)
+    return is_own or BotVersion.objects.published().filter(pk=version.pk).exists()
+
+
+def may_publish(user: Visitor, version: BotVersion) -> bool:
+    """Whether the user may license the version to everybody: its owner, once it has passed its validation."""
+    is_owner = version.bot.owner_id is not None and user.pk == version.bot.owner_id
+    return is_owner and version.has_program and version.state in BotVersion.VALIDATED
 
 
 def may_ask(user: Visitor | None, bot: Bot) -> bool:

@@ -20,7 +20,7 @@ from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
 from tournament.views.analysis import explorer, person_game, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
-from tournament.views.bots import badge, bots, comparison, history, versions
+from tournament.views.bots import badge, bots, comparison, history, publishing, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -81,6 +81,7 @@ urlpatterns = [
     ),
     path("bots/<slug:slug>/<int:number>/", versions.version, name="version"),
     path("bots/<slug:slug>/<int:number>/bundle.zip", versions.bundle, name="bundle"),
+    path("bots/<slug:slug>/<int:number>/publish/", publishing.version_publish, name="version-publish"),
     path("bots/<slug:slug>/<int:number>/validate/", versions.version_validate, name="version-validate"),
     path("bots/<slug:slug>/<int:number>/withdraw/", versions.version_withdraw, name="version-withdraw"),
     path("bots/<slug:slug>/<int:number>/reinstate/", versions.version_reinstate, name="version-reinstate"),

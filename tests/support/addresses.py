@@ -12,7 +12,17 @@ from engines.rules.base import Side
 from tests.support.analyses import analyse, free_plies
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
 from tests.support.schedule import make_event, make_test
-from tournament.models import Analysis, Bot, BotSearch, Notice, PersonGame, Token, Tournament, Worker
+from tournament.models import (
+    Analysis,
+    Bot,
+    BotSearch,
+    BotVersion,
+    Notice,
+    PersonGame,
+    Token,
+    Tournament,
+    Worker,
+)
 from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
 
@@ -53,6 +63,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "comparison-results": ("/bots/stone-age/against/brivalb/results.csv", PUBLIC),
     "comparison-estimates": ("/bots/stone-age/against/brivalb/estimates.json", PUBLIC),
     "bundle": ("/bots/stone-age/1/bundle.zip", PRIVATE),
+    "version-publish": ("/bots/stone-age/1/publish/", (302, 404, 200, 404)),
     "version-validate": ("POST /bots/stone-age/1/validate/", (302, 404, 302, 302)),
     "version-withdraw": ("POST /bots/stone-age/1/withdraw/", (302, 404, 302, 302)),
     "version-reinstate": ("POST /bots/stone-age/1/reinstate/", (302, 404, 404, 302)),
@@ -250,6 +261,8 @@ ALSO = {
     "the opponent's log": ("/games/{played}/log/black/", (404, 200, 404, 200)),
     "a log of nobody": ("/games/{played}/log/referee/", (404, 404, 404, 404)),
     "the rival's bundle": ("/bots/brivalb/1/bundle.zip", (404, 200, 404, 200)),
+    "a published version's bundle": ("/bots/{published}/1/bundle.zip", PUBLIC),
+    "a published version": ("/bots/{published}/1/publish/", (302, 404, 200, 200)),
     "entering another's draft": ("POST /tournaments/{draft}/enter/", (302, 404, 302, 302)),
     "starting another's running tournament": ("POST /tournaments/{running}/start/", (302, 404, 302, 302)),
 }
@@ -283,6 +296,7 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "notice": lambda site: _notice(site).pk,
     "played": lambda site: site.played.pk,
     "played_key": lambda site: site.played.key,
+    "published": lambda site: _published(site).bot.slug,
     "running": lambda site: site.running.slug,
     "staged": lambda site: _staged(site).slug,
     "search": lambda site: _search(site).pk,
@@ -324,6 +338,16 @@ def _discarded(site: Site) -> Tournament:
     if found is None:
         found = make_event("round-robin", owner=site.owner, running=False, name="Never begun")
         cancel(found)
+    return found
+
+
+def _published(site: Site) -> BotVersion:
+    """A published version with the bundle of White's."""
+    found = BotVersion.objects.filter(licence="MIT").first()
+    if found is None:
+        found = add_version(site.owner, "Open Book")
+        found.bundle, found.licence, found.source = site.white.bundle, "MIT", "https://code.example/open-book"
+        found.save()
     return found
 
 

@@ -34,6 +34,7 @@ class Bundle(models.Model):
 
 
 MAX_NAME_KEY = 160
+MAX_LICENCE, MAX_SOURCE = 100, 200
 
 
 class BotQuerySet(models.QuerySet["Bot"]):
@@ -98,6 +99,10 @@ class BotVersionQuerySet(models.QuerySet["BotVersion"]):
         """Versions whose bundle is kept."""
         return self.filter(has_program=True).exclude(state=BotVersion.State.REFUSED)
 
+    def published(self) -> BotVersionQuerySet:
+        """Versions whose bundle everybody may download: the samples, and those with a licence."""
+        return self.with_program().filter(models.Q(bot__owner=None) | ~models.Q(licence=""))
+
     def entering(self, ladders: Collection[str] | None = None) -> BotVersionQuerySet:
         """Versions that enter new tournaments on at least one ladder; bots by name, newest version first.
 
@@ -153,6 +158,10 @@ class BotVersion(models.Model):
     """Withdrawn, and its open games are not ended yet, see ``services.schedule.walkovers``."""
     has_program = models.BooleanField(default=True)
     """False: it was withdrawn and its bundle deleted, at its owner's wish."""
+    licence = models.CharField(max_length=MAX_LICENCE, blank=True, default="")
+    """Under which its owner publishes its bundle: an SPDX identifier or other words. Empty: it is not."""
+    source = models.URLField(max_length=MAX_SOURCE, blank=True, default="")
+    """Where the owner of a published version shows its source; may be empty."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BotVersionQuerySet.as_manager()

@@ -61,5 +61,5 @@ def _forget(user: User) -> None:
 def _end_version(version: BotVersion) -> None:
     """Withdraw the version, and delete its program unless somebody else has uploaded the same."""
     withdraw(version, REASON, f"Withdrawn: {REASON}.")
-    BotVersion.objects.filter(pk=version.pk).update(has_program=False)
+    BotVersion.objects.filter(pk=version.pk).update(has_program=False, licence="", source="")
     drop_program(version)

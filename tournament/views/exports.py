@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
-from tournament.views.games.downloads import attached
+from tournament.views.downloads import attached
 from tournament.views.paging import Page
 
 MAX_EXPORTED = 1000

@@ -1,4 +1,4 @@
-"""The log of acts of staff: who did what to which tournament, version, worker or account, and when."""
+"""The log of acts of staff, and of the licences of owners: who did what to which row, and when."""
 
 from __future__ import annotations
 

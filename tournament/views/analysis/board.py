@@ -40,8 +40,8 @@ from tournament.views.analysis.trees import (
     show_tree,
     tree_query,
 )
+from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.board import is_flipped
-from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.polling import is_part
 from tournament.views.requests import fresh_buttons, takes_get_and_post
 

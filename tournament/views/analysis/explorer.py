@@ -18,7 +18,7 @@ from tournament.services.explorer.book import find_book
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.board import answer_page, find_ladder
 from tournament.views.analysis.trees import ShownTree
-from tournament.views.games.downloads import TEXT_TYPE, attached
+from tournament.views.downloads import TEXT_TYPE, attached
 from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
 from tournament.views.paging import LAST_ID, whole_number

@@ -25,7 +25,7 @@ from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.persons import plays
 from tournament.views.analysis.searches import PAUSE_SECONDS
 from tournament.views.analysis.trees import Line, analysis_query
-from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
+from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.replay import Replay, build_replay
 from tournament.views.paging import LAST_ID, is_whole, whole_number
 from tournament.views.polling import PART, LivePart, is_part

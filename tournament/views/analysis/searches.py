@@ -28,9 +28,9 @@ from tournament.services.work.analyses import evaluations, positions_of
 from tournament.views.analysis.board import draw_line, find_ladder, show_page
 from tournament.views.analysis.choosing import chosen_time, chosen_version
 from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree, show_tree
+from tournament.views.downloads import TEXT_TYPE
 from tournament.views.games.analysis import TIMES_MS, analysis_context, find_analysis
 from tournament.views.games.board import find_game_for, load_replay
-from tournament.views.games.downloads import TEXT_TYPE
 from tournament.views.logged_in import takes_form_of_anybody
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import takes_get_and_post

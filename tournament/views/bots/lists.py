@@ -36,9 +36,10 @@ class BotSearchForm(forms.Form):
         required=False,
         choices=[("", "any"), *((code, game.name) for code, game in GAMES.items())],
     )
+    published = forms.BooleanField(required=False)
 
     @property
-    def given(self) -> dict[str, str]:
+    def given(self) -> dict[str, Any]:
         """The filters that say something; none of a form with an error."""
         return {name: text for name, text in self.cleaned_data.items() if text} if self.is_valid() else {}
 
@@ -49,7 +50,8 @@ class BotSearchForm(forms.Form):
         ladder = f" on {GAMES[given['ladder']].name}" if "ladder" in given else ""
         owner = f" of {given['owner']}" if "owner" in given else ""
         name = f" with “{given['name']}” in their names" if "name" in given else ""
-        return f"Bots{name}{owner}{ladder}"
+        bots = "Published bots" if "published" in given else "Bots"
+        return f"{bots}{name}{owner}{ladder}"
 
     def find(self, bots: QuerySet[Bot]) -> QuerySet[Bot]:
         given = self.given
@@ -62,6 +64,8 @@ class BotSearchForm(forms.Form):
         if "ladder" in given:
             playing = ActiveVersion.objects.filter(bot=OuterRef("pk"), ladder=given["ladder"], enabled=True)
             bots = bots.filter(Exists(playing))
+        if "published" in given:
+            bots = bots.filter(Exists(BotVersion.objects.published().filter(bot=OuterRef("pk"))))
         return bots
 
 

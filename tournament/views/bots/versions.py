@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import Prefetch
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -25,6 +26,7 @@ from tournament.services.uploads.validation import begin, is_delayed
 from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import rated_of, results_of
+from tournament.views.downloads import FileDownload, served_file
 from tournament.views.games.filters import games_address
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
@@ -43,7 +45,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     again, because its buttons change with the state.
     """
     try:
-        version = _find(request, slug, number)
+        version = find_version(request, slug, number)
     except Http404:
         if not is_part(request):
             raise
@@ -68,6 +70,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "can_test": manages and version.state == State.VALID,
         "can_withdraw": manages and version.state == State.VALID,
         "can_delete": manages and is_withdrawn and version.has_program and not version.has_games_to_end,
+        "can_publish": manages and (version.licence or access.may_publish(request.user, version)),
         "can_stop": manages and version.state in {State.WAITING, State.VALIDATING},
         "can_reinstate": access.may_reinstate(request.user) and is_withdrawn and version.has_program,
     }
@@ -79,6 +82,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return part.render("bots/pieces/version_state.html", context)
     ratings = ratings_of([version])
     context |= {
+        "is_published": BotVersion.objects.published().filter(pk=version.pk).exists(),
         "options": sorted(version.options.items()),
         "ratings": ratings,
         "results": results_of(
@@ -91,24 +95,23 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 
 @require_safe
-def bundle(request: HttpRequest, slug: str, number: int) -> FileResponse:
-    """The version's zip, for its owner and staff; everybody may download those of sample bots."""
-    version = _find(request, slug, number)
+def bundle(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
+    """The version's zip, for its owner and staff; everybody may download published ones and the samples."""
+    version = find_version(request, slug, number)
     if not access.may_download_bundle(request.user, version):
         raise Http404(f"no bundle of {slug} {number} for this user")
+    path = version.bundle.path
     try:
-        file = version.bundle.path.open("rb")
+        stored = FileDownload(path, path.stat().st_size, version.bundle_id)
+        return served_file(request, stored, f"{slug}-{number}.zip", "application/zip")
     except FileNotFoundError:
         raise Http404(f"the file of {version.bundle_id} is missing") from None
-    return FileResponse(
-        file, as_attachment=True, filename=f"{slug}-{number}.zip", content_type="application/zip"
-    )
 
 
 @takes_form
 def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Start the validation of a waiting version; fails if uploads are not run on this site."""
-    version = _find(request, slug, number)
+    version = find_version(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
     if uploads.current_state().are_run and begin(version, timezone.now()):
@@ -125,7 +128,7 @@ def version_validate(request: AuthenticatedRequest, slug: str, number: int) -> H
 @takes_form
 def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Withdraw a valid version or stop a validation; with ``act=delete`` delete a withdrawn one's program."""
-    version = _find(request, slug, number)
+    version = find_version(request, slug, number)
     if not access.may_edit_bot(request.user, version.bot):
         raise Http404(f"no version {number} of this user")
     is_owner = version.bot.owner_id == request.user.pk
@@ -157,7 +160,7 @@ def version_withdraw(request: AuthenticatedRequest, slug: str, number: int) -> H
 @takes_form
 def version_reinstate(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """Let a withdrawn version play again; only for staff."""
-    version = _find(request, slug, number)
+    version = find_version(request, slug, number)
     if not access.may_reinstate(request.user):
         raise Http404("staff only")
     if reinstate(version):
@@ -194,7 +197,7 @@ def _seen(version: BotVersion, check: ComplianceCheck | None) -> str:
     return f"{version.state}-{done}-{found}-{before}-{delayed}"
 
 
-def _find(request: HttpRequest, slug: str, number: int) -> BotVersion:
+def find_version(request: HttpRequest, slug: str, number: int) -> BotVersion:
     """The version, if it exists and this user may see it."""
     versions = BotVersion.objects.select_related("bot__owner", "bundle", "validation")
     visible = access.visible_versions(request.user, versions)

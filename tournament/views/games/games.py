@@ -28,6 +28,7 @@ from tournament.models.compressed import days_kept, is_kept_long
 from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
 from tournament.services.halted import is_open
+from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.analysis import (
     analysis_context,
     find_analysis,
@@ -43,7 +44,6 @@ from tournament.views.games.board import (
     load_replay,
 )
 from tournament.views.games.chart import chart_values
-from tournament.views.games.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.endings import ended_by_rules, ending_sentence, fault_sentence
 from tournament.views.games.replay import Replay
 from tournament.views.games.turning_points import find_turning_points

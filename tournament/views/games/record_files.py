@@ -13,16 +13,19 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 from engines.files import atomic_file
 from tournament import access
 from tournament.models import Game, GameRecord, Ladder, Tournament
+from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, FileDownload, served_file
 
 PAGE = 200
 """Records read by one query, about 1 MB of text."""
@@ -32,6 +35,7 @@ REST = 10
 """The file of a running tournament is written again after this many times the time its writing took."""
 UNUSED_SECONDS = 7 * 24 * 3600
 """Age at which a tournament's file is deleted; the next download writes it again."""
+_WAIT = "This file is being written: try again in some seconds.\n"
 MAX_WRITERS = 2
 _writers = threading.BoundedSemaphore(MAX_WRITERS)
 """Writes at a time in this process, so that most threads stay free for other pages."""
@@ -57,23 +61,25 @@ class FileState:
     """How long writing the whole file took; only of tournaments."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordDownload:
-    """A file to be served: its first ``size`` bytes."""
+def served_records(request: HttpRequest, find: Callable[[], FileDownload], name: str) -> HttpResponseBase:
+    """The file of records that ``find`` returns, or the part of it that the request asks for.
 
-    path: Path
-    size: int
-    tag: str
-    """Differs for other content."""
+    While the file is being written, the response is 503, and browsers ask again by themselves.
+    """
+    try:
+        return served_file(request, find(), name, PGN_TYPE)
+    except NotWritten:
+        headers = {"Retry-After": "5", "Refresh": "5"}
+        return HttpResponse(_WAIT, content_type=TEXT_TYPE, status=503, headers=headers)
 
 
-def _served(path: Path, state: FileState) -> RecordDownload:
+def _served(path: Path, state: FileState) -> FileDownload:
     if not state.is_complete:
         raise NotWritten
-    return RecordDownload(path, state.size, hashlib.sha256(state.key.encode()).hexdigest()[:16])
+    return FileDownload(path, state.size, hashlib.sha256(state.key.encode()).hexdigest()[:16])
 
 
-def ladder_file(code: str) -> RecordDownload:
+def ladder_file(code: str) -> FileDownload:
     """A ladder's records in the order of completion, up to date; raises ``NotWritten``."""
     path = settings.RECORDS / f"ladder-{code}.pgn"
     newest = Ladder.objects.values_list("sequence", flat=True).get(pk=code)
@@ -124,7 +130,7 @@ def _ladder_pages(code: str, last: int, newest: int) -> Iterator[tuple[int, list
         yield last, [text for _, text in rows]
 
 
-def tournament_file(tournament: Tournament) -> RecordDownload:
+def tournament_file(tournament: Tournament) -> FileDownload:
     """A tournament's records in the order of its schedule; raises ``NotWritten``.
 
     While it runs, the newest games may be missing for ten times the time that writing the file takes.
@@ -141,7 +147,7 @@ def tournament_file(tournament: Tournament) -> RecordDownload:
     if not _is_of(state, tournament):
         raise NotWritten
     status = path.stat()  # the file may have been replaced since
-    return RecordDownload(path, status.st_size, f"{status.st_mtime_ns:x}")
+    return FileDownload(path, status.st_size, f"{status.st_mtime_ns:x}")
 
 
 def _is_fresh(path: Path, tournament: Tournament, state: FileState) -> bool:

@@ -21,8 +21,8 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord, Seat
+from tournament.views.downloads import PGN_TYPE, attached
 from tournament.views.exports import MAX_EXPORTED, as_text, attached_csv, with_next
-from tournament.views.games.downloads import PGN_TYPE, attached
 from tournament.views.games.filters import (
     MAX_PLIES,
     SORTS,

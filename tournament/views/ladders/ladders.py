@@ -27,9 +27,8 @@ from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import as_text, origin_of, served_table, table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.downloads import served_records
 from tournament.views.games.filters import comparison_address
-from tournament.views.games.record_files import ladder_file
+from tournament.views.games.record_files import ladder_file, served_records
 from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import COLUMNS, EXPORTED, READ, SORTED, drawn_rows
 from tournament.views.links import FilterChoice

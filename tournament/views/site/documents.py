@@ -20,7 +20,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 import engines
 from tournament import kit as kits
-from tournament.views.games.downloads import attached
+from tournament.views.downloads import attached
 
 ZIP_TYPE = "application/zip"
 _DOCUMENTS = Path(engines.__file__).parent

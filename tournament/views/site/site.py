@@ -16,8 +16,8 @@ from tournament.arithmetic import ratings
 from tournament.kit import KIT
 from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
 from tournament.static_files import BOARDS_DIGEST
+from tournament.views.downloads import TEXT_TYPE
 from tournament.views.exports import origin_of
-from tournament.views.games.downloads import TEXT_TYPE
 
 YEAR_SECONDS = 365 * 24 * 3600
 

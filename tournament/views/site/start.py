@@ -11,7 +11,7 @@ from tournament import kit
 from tournament.forms import UploadForm
 from tournament.models import BotVersion, RatingEvent
 from tournament.services.uploads import availability as uploads
-from tournament.views.games.downloads import attached
+from tournament.views.downloads import attached
 from tournament.views.site.documents import ZIP_TYPE
 from workers.sandbox.runtimes import offered_runtimes
 

@@ -26,11 +26,11 @@ from tournament.queues import tournament_topic
 from tournament.sentences import isolated
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.own_ratings import rated_tables
+from tournament.views.downloads import TEXT_TYPE, attached
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.downloads import TEXT_TYPE, attached, served_records
 from tournament.views.games.filters import games_address
-from tournament.views.games.record_files import tournament_file
+from tournament.views.games.record_files import served_records, tournament_file
 from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part, reload, shows_other

@@ -1,10 +1,10 @@
-"""Downloads of records and texts; many records are served from files, never all in memory."""
+"""Downloads: texts, and files, of which a request may ask for a part."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
@@ -13,13 +13,20 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 
-from tournament.views.games.record_files import NotWritten, RecordDownload
-
 PGN_TYPE = "application/vnd.chess-pgn; charset=utf-8"
 TEXT_TYPE = "text/plain; charset=utf-8"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 """One part of a file; requests for several parts get the whole."""
-_WAIT = "This file is being written: try again in some seconds.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDownload:
+    """A file to be served: its first ``size`` bytes."""
+
+    path: Path
+    size: int
+    tag: str
+    """Differs for other content."""
 
 
 def attached(content: str | bytes, name: str, content_type: str) -> HttpResponse:
@@ -28,20 +35,12 @@ def attached(content: str | bytes, name: str, content_type: str) -> HttpResponse
     return HttpResponse(content, content_type=content_type, headers=headers)
 
 
-def served_records(request: HttpRequest, find: Callable[[], RecordDownload], name: str) -> HttpResponseBase:
-    """The file of records that ``find`` returns, or the part of it that the request asks for.
-
-    While the file is being written, the response is 503, and browsers ask again by themselves.
-    """
-    try:
-        found = find()
-    except NotWritten:
-        headers = {"Retry-After": "5", "Refresh": "5"}
-        return HttpResponse(_WAIT, content_type=TEXT_TYPE, status=503, headers=headers)
+def served_file(request: HttpRequest, found: FileDownload, name: str, content_type: str) -> HttpResponseBase:
+    """The file, or the part of it that the request asks for; a browser saves it as ``name``."""
     etag = f'"{found.tag}-{found.size:x}"'
     if (unchanged := get_conditional_response(request, etag=etag)) is not None:
         return unchanged
-    response = _part(found, _range(request, etag, found.size), name)
+    response = _part(found, _range(request, etag, found.size), name, content_type)
     response["ETag"], response["Accept-Ranges"] = etag, "bytes"
     return response
 
@@ -61,11 +60,11 @@ def _range(request: HttpRequest, etag: str, size: int) -> range:
     return whole[int(first) : int(last) + 1 if last else size]
 
 
-def _part(found: RecordDownload, part: range, name: str) -> HttpResponseBase:
+def _part(found: FileDownload, part: range, name: str, content_type: str) -> HttpResponseBase:
     if found.size and not part:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{found.size}"})
     file = _Part(found.path, part)
-    response = FileResponse(file, as_attachment=True, filename=name, content_type=PGN_TYPE)
+    response = FileResponse(file, as_attachment=True, filename=name, content_type=content_type)
     response["Content-Length"] = len(part)
     if len(part) < found.size:
         response.status_code = HTTPStatus.PARTIAL_CONTENT
