@@ -52,6 +52,7 @@ from engines.records.variations import (
     parse_analysis,
     played_headers,
     replay_tree,
+    shorten_notes,
 )
 from engines.records.verify import ONE_SIDED, find_disagreements, replay_record, verify_record
 from engines.records.writer import clean_text, format_headers, format_moves, format_record
@@ -105,6 +106,7 @@ __all__ = [
     "read_times",
     "replay_record",
     "replay_tree",
+    "shorten_notes",
     "side_controls",
     "start_history",
     "turned_at",

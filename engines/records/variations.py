@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from engines.records.build import UNKNOWN_DATE
 from engines.records.headers import FIRST_RULES
-from engines.records.model import ROSTER, Record, RecordError, Source, is_token
+from engines.records.model import ROSTER, MoveNote, Record, RecordError, Source, is_token
+from engines.records.notes import format_note, parse_note
 from engines.records.reader import RESULTS, Draft, Reader, misspelled
 from engines.records.writer import clean_text, fill_lines, format_headers, number_plies
 from engines.rules.base import IllegalMove, Position, Result, Side, quote
@@ -250,6 +251,18 @@ def parse_analysis(text: str) -> tuple[Record, MoveTree]:
         games.append(game)
     (record, tree), *others = games
     return record, replace(tree, losses=(*tree.losses, "Only the first game was read.")) if others else tree
+
+
+def shorten_notes(tree: MoveTree) -> MoveTree:
+    """The tree with only the score and the depth of what engines reported in its comments."""
+    moves = tuple(replace(move, comment=_short_note(move.comment)) for move in tree.moves)
+    losses = () if moves == tree.moves else ("Of the notes of engines, only scores and depths were read.",)
+    return replace(tree, moves=moves, losses=(*tree.losses, *losses))
+
+
+def _short_note(comment: str) -> str:
+    note = parse_note(comment)
+    return comment if note is None else format_note(MoveNote(score=note.score, depth=note.depth))
 
 
 @dataclass(slots=True)

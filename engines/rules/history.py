@@ -7,7 +7,7 @@ the ply limit are rules of this server, not of the games.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 from engines.rules.base import IllegalMove, Outcome, Position, Reason
@@ -65,3 +65,13 @@ class History:
         if self.position.ply >= self.ply_limit:
             return self.position.outcome_by_match_rule(Reason.PLY_LIMIT)
         return outcome
+
+
+def replay_until_end(game: Variant, moves: Iterable[str], start: Position | None = None) -> History:
+    """The game after these moves, of which those after its end are left out; raises ``IllegalMove``."""
+    history = History(game, start)
+    for token in moves:
+        if history.outcome.decided:
+            break
+        history.play(token)
+    return history

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engines.rules import UNDECIDED, History, IllegalMove, Outcome, Reason, Result, find_game
+from engines.rules.history import replay_until_end
 
 KULEI = find_game("dogon-kulei")
 DUOVALLIS = find_game("duovallis")
@@ -54,6 +55,12 @@ def test_no_move_can_be_played_after_the_end() -> None:
     with pytest.raises(IllegalMove, match=r"the game is over \(repetition\)"):
         history.play("pass")
     assert history.position.is_legal("pass")
+
+
+def test_a_line_that_goes_on_after_the_end_is_replayed_until_the_end() -> None:
+    history = replay_until_end(KULEI, [*ONCE_ROUND * 2, "pass", "f2-"], CIRCLE)
+    assert history.outcome.reason is Reason.REPETITION
+    assert history.moves == ONCE_ROUND * 2
 
 
 def test_the_ply_limit_is_reached_when_the_position_string_s_ply_field_is_not_less_than_it() -> None:

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from engines.protocol import RESIGN
 from engines.rules.base import IllegalMove, Outcome, Result
-from engines.rules.history import History
+from engines.rules.history import History, replay_until_end
 from engines.rules.registry import find_game
 from tournament.models import BotSearch, BotVersion, PersonGame, User
 from tournament.queues import announce, search_topic
@@ -71,10 +71,7 @@ def list_open(person: User | Guest) -> list[PersonGame]:
 
 
 def history_of(game: PersonGame) -> History:
-    history = History(find_game(game.ladder_id))
-    for token in game.moves.split():
-        history.play(token)
-    return history
+    return replay_until_end(find_game(game.ladder_id), game.moves.split())
 
 
 def start(

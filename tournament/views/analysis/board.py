@@ -22,8 +22,8 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.records import MoveTree
-from engines.rules.base import Outcome, Position, RulesError
-from engines.rules.history import History
+from engines.rules.base import Position, RulesError
+from engines.rules.history import replay_until_end
 from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
 from tournament.sentences import as_sentence
@@ -193,7 +193,7 @@ def _values(line: Line, *, flip: bool) -> dict[str, Any]:
     """What a script needs of the last position; see ``spell_moves`` for ``moves``."""
     position = line.position
     outcome = position.outcome()
-    in_a_match = _judge(line)
+    in_a_match = replay_until_end(line.game, line.moves, line.positions[0]).outcome  # of the match rules
     return {
         "position": str(position),
         "side": position.side.name.lower(),
@@ -206,16 +206,6 @@ def _values(line: Line, *, flip: bool) -> dict[str, Any]:
         "board": draw_line(line, flip=flip, targets=True),
         "spoken": svg.summarize(position, line.moves[-1] if line.moves else ""),
     }
-
-
-def _judge(line: Line) -> Outcome:
-    """The outcome with the match rules, which end games and not lines of an analysis."""
-    history = History(line.game, line.positions[0])
-    for token in line.moves:
-        if history.outcome.decided:
-            break
-        history.play(token)
-    return history.outcome
 
 
 def draw_line(

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from engines.records import (
-    MoveNote,
     MoveTree,
     Record,
     RecordError,
@@ -24,11 +23,10 @@ from engines.records import (
     compact_tree,
     format_analysis,
     format_headers,
-    format_note,
     parse_analysis,
-    parse_note,
     played_headers,
     replay_tree,
+    shorten_notes,
 )
 from engines.records.reader import SUFFIXES
 from engines.rules.base import Position, RulesError
@@ -200,7 +198,7 @@ def read_import(text: str, shown: ShownTree) -> ShownTree:
         start, _, moves = text.strip().partition(" moves ")
         return show_tree(shown.game, start, _parse(moves)[1])
     record, tree = _parse(text)
-    tree, played = _with_short_notes(tree), played_headers(record)
+    tree, played = shorten_notes(tree), played_headers(record)
     if not record.headers:
         return show_tree(shown.game, shown.start, tree, played=played)
     try:
@@ -219,18 +217,6 @@ def _parse(text: str) -> tuple[Record, MoveTree]:
     except (RecordError, RulesError) as error:
         raise BadLine(as_sentence(str(error))) from None
     return record, tree
-
-
-def _with_short_notes(tree: MoveTree) -> MoveTree:
-    """With the score and the depth alone of what engines reported: more would fill an address soon."""
-    moves = tuple(replace(move, comment=_short_note(move.comment)) for move in tree.moves)
-    losses = () if moves == tree.moves else ("Of the notes of engines, only scores and depths were read.",)
-    return replace(tree, moves=moves, losses=(*tree.losses, *losses))
-
-
-def _short_note(comment: str) -> str:
-    note = parse_note(comment)
-    return comment if note is None else format_note(MoveNote(score=note.score, depth=note.depth))
 
 
 def set_comment(shown: ShownTree, values: QueryDict) -> ShownTree:
