@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +70,22 @@ def new_checkout() -> Iterator[Checkout]:
     folder = top / "a check out"
     listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+        _copy(ROOT / name, folder / name)
+        compiled = cache_from_source(str(ROOT / name)) if name.endswith(".py") else ""
+        if os.path.exists(compiled):
+            _copy(Path(compiled), Path(cache_from_source(str(folder / name))))
     _install(folder)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA_", "DJANGO_"))}
     for name in ("REDIS_URL", "DATABASE_URL", "PYTHONPATH", "VIRTUAL_ENV", "XDG_RUNTIME_DIR"):
         kept.pop(name, None)
     yield Checkout(folder, {**kept, "HOME": str(top)})
     shutil.rmtree(top, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """With its time, by which Python knows that a compiled module is one of its source."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
 
 
 def _install(folder: Path) -> None:
