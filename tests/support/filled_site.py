@@ -49,7 +49,8 @@ from tournament.models.compressed import pack_log
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.rounds import advance_all
-from tournament.services.schedule.tournaments import create_round_robin, create_validation, start
+from tournament.services.schedule.tournaments import create_round_robin, start
+from tournament.services.uploads.validation import start_games
 
 LogIn = Callable[..., Client]
 """The fixture ``as_user`` of the tests of pages."""
@@ -88,8 +89,9 @@ def fill_site() -> Site:
     played, live = running.games.order_by("id")[:2]
     finish(played)
     go_live(live)
-    validation = create_validation(white)
-    BotVersion.objects.filter(pk=white.pk).update(validation=validation)
+    validation = start_games(white, timezone.now())
+    validation.state = Tournament.State.DRAFT  # no slot takes its games
+    validation.save(update_fields=["state"])
     return Site(
         owner,
         rival,

@@ -37,7 +37,7 @@ from tournament.models import (
 )
 from tournament.services.bots.activity import activate
 from tournament.services.results import inbox, keeper
-from tournament.services.schedule.tournaments import TournamentTerms, create, create_validation, start
+from tournament.services.schedule.tournaments import TournamentTerms, create, start
 from tournament.services.stopping import end_jobs
 from tournament.services.uploads import validation
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
@@ -224,10 +224,7 @@ def pass_check(version: BotVersion) -> None:
 
 def start_validation(version: BotVersion) -> Tournament:
     """The version's games against itself, as they follow an examination."""
-    begun = create_validation(version)
-    BotVersion.objects.filter(pk=version.pk).update(validation=begun)
-    start(begun)
-    return begun
+    return validation.start_games(version, timezone.now())
 
 
 def make_tournament(**terms: Any) -> Tournament:

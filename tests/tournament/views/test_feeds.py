@@ -19,6 +19,7 @@ from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.feeds import PublishedEvent, publish
 from tournament.services.results.withdrawal import reinstate, withdraw
 from tournament.services.schedule.tournaments import announce, cancel, set_times, start
+from tournament.services.uploads.validation import start_games
 from tournament.views.feeds import MAX_ENTRIES
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -127,8 +128,8 @@ def test_an_announced_tournament_is_followed_to_its_end(client: Client) -> None:
 
 
 def test_a_validation_is_in_no_feed(site: Site, client: Client) -> None:
-    start(site.validation)
-    assert not FeedEntry.objects.filter(tournament=site.validation).exists()
+    validation = start_games(site.black, timezone.now())
+    assert not FeedEntry.objects.filter(tournament=validation).exists()
 
 
 def test_an_entry_whose_subject_becomes_private_is_hidden(client: Client) -> None:

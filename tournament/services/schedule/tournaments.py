@@ -17,7 +17,6 @@ from django.utils import timezone
 from engines.rules.registry import GAMES
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
-from tournament.formats.validation import Validation
 from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
@@ -26,15 +25,12 @@ from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
     PAIRINGS_AT_ONCE,
-    PlannedPairing,
     check_openings,
     drop_pairings,
     entered_versions,
     make_games,
     note_withdrawn,
-    pairing_seed,
     queue_cycles,
-    store_pairings,
 )
 from tournament.services.schedule.publishing import (
     tell_announced,
@@ -61,7 +57,6 @@ from tournament.services.schedule.terms import (
     stored_terms,
 )
 from tournament.services.stopping import end_attempts
-from workers.jobs import Work
 
 __all__ = [
     "TournamentError",
@@ -72,7 +67,6 @@ __all__ = [
     "continue_cancelled",
     "create",
     "create_round_robin",
-    "create_validation",
     "extend",
     "may_continue",
     "pause",
@@ -84,7 +78,6 @@ __all__ = [
     "start_match",
 ]
 
-VALIDATION_TIME_CONTROL = "2+0.1"
 MATCH_TIME_CONTROL, MATCH_PAIRS, MATCH_OPENING_PLIES = "1+0.05", 2, 4
 """The terms of a short match: a minute or two."""
 GAMES_AT_ONCE = GAMES_A_PAIR * PAIRINGS_AT_ONCE
@@ -241,29 +234,6 @@ def start_match(owner: User, version: BotVersion, opponent: BotVersion) -> Tourn
 
 
 @transaction.atomic
-def create_validation(version: BotVersion) -> Tournament:
-    """Store a draft in which a version plays itself once on every ladder it claims."""
-    terms = TournamentTerms(
-        name=f"Validation of {version}"[:80],
-        kind=Validation.code,
-        versions=[version],
-        ladders=list(version.games),
-        pairs=1,
-        time_control=VALIDATION_TIME_CONTROL,
-        seed=version.pk,
-        opening_plies=0,
-        rated=False,
-    )
-    tournament = _store(version.bot.owner, terms)
-    pairings = (
-        PlannedPairing(code, 1, number, version.pk, version.pk, (), pairing_seed(version.pk, code, 1, number))
-        for number, code in enumerate(terms.ladders, start=1)
-    )
-    store_pairings(tournament, pairings, games_a_pair=1)
-    return tournament
-
-
-@transaction.atomic
 def announce(tournament: Tournament) -> None:
     """Show a draft to everybody until it starts automatically; raises ``TournamentError``."""
     lock_account(tournament.owner_id)
@@ -302,15 +272,14 @@ def _start(tournament: Tournament) -> None:
     check_running(locked)
     publish_slug(locked)
     locked.state_reason = ""
-    if locked.format.work is Work.GAMES and (gone := leave_out_withdrawn(locked)):
+    if gone := leave_out_withdrawn(locked):
         locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
         drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
-    if locked.format.work is Work.GAMES:
-        versions = entered_versions(locked)
-        check_stored(locked, versions)
-        note_withdrawn([version.pk for version in versions])
+    versions = entered_versions(locked)
+    check_stored(locked, versions)
+    note_withdrawn([version.pk for version in versions])
     locked.state, locked.started_at = State.RUNNING, timezone.now()
     locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
     tell_begun(locked)

@@ -15,16 +15,20 @@ from django.utils import timezone
 
 from engines.visible import visible, visible_lines
 from tournament import models
-from tournament.models import BotVersion, ComplianceCheck, Game, Job
+from tournament.formats.validation import Validation
+from tournament.models import BotVersion, ComplianceCheck, Game, Job, Ladder, Tournament
 from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import is_exhausted
 from tournament.services.locks import hold, lock_row, locking
-from tournament.services.schedule.tournaments import create_validation, start
+from tournament.services.schedule.pairings import PlannedPairing, pairing_seed, store_pairings
+from tournament.services.schedule.slugs import name_slug
 from tournament.services.stopping import end_jobs, return_check
 from tournament.services.uploads import availability as uploads
 from workers.jobs import ComplianceEnding, ComplianceNews, Finding, name_of
 from workers.service.compliance import MAX_LOG, MAX_NAME, MAX_SENTENCE
 
+TIME_CONTROL = "2+0.1"
+"""Of the validation games."""
 MAX_WORKER = 120
 MAX_FOUND = 200
 
@@ -94,19 +98,44 @@ def _end(check: ComplianceCheck, end: ComplianceCheck.End, now: datetime.datetim
     if end == ComplianceCheck.End.REFUSED:
         refuse(check.version, f"the bundle cannot be used: {why}")
     else:
-        _conclude(check.version, check.findings)
+        _conclude(check.version, check.findings, now)
 
 
-def _conclude(version: BotVersion, findings: list[Finding]) -> None:
+def _conclude(version: BotVersion, findings: list[Finding], now: datetime.datetime) -> None:
     """Refuse it with the first grave fault, or start its validation games."""
     for found in findings:
         if found.fault and found.is_grave:
             where = f" on {found.ladder}" if found.ladder else ""
             refuse(version, f"the compliance check {found.check!r}{where} failed: {found.fault}")
             return
-    validation = create_validation(version)
+    start_games(version, now)
+
+
+@transaction.atomic
+def start_games(version: BotVersion, now: datetime.datetime) -> Tournament:
+    """Start the validation games: the version plays itself once on every ladder it claims."""
+    Ladder.objects.ensure()
+    name = f"Validation of {version}"[:80]
+    validation = Tournament.objects.create(
+        slug=name_slug(name),
+        owner=version.bot.owner,
+        kind=Validation.code,
+        state=Tournament.State.RUNNING,
+        started_at=now,
+        name=name,
+        rated=False,
+        ladders=version.games,
+        time_control=TIME_CONTROL,
+        seed=version.pk,
+    )
+    validation.entries.create(version=version, number=1)
+    pairings = (
+        PlannedPairing(code, 1, number, version.pk, version.pk, (), pairing_seed(version.pk, code, 1, number))
+        for number, code in enumerate(version.games, start=1)
+    )
+    store_pairings(validation, pairings, games_a_pair=1)
     BotVersion.objects.filter(pk=version.pk).update(validation=validation)
-    start(validation)
+    return validation
 
 
 def _shown(found: Finding) -> Finding:

@@ -39,12 +39,10 @@ from tournament.services.schedule.tournaments import (
     TournamentError,
     cancel,
     continue_cancelled,
-    create_validation,
     extend,
     pause,
     resume,
     set_priority,
-    start,
 )
 from tournament.services.schedule.walkovers import end_games_of_withdrawn
 from workers.jobs import GameJob
@@ -206,8 +204,7 @@ def test_a_paused_tournament_is_extended_and_stays_paused(deal: Deal) -> None:
 def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     draft = make_tournament(running=False)
     running = make_event("knock-out", versions=[make_version(name) for name in ("Ada", "Bob")])
-    validation = create_validation(make_version("Cy"))
-    start(validation)
+    validation = start_validation(make_version("Cy"))
     refusals: list[tuple[Callable[[], None], str]] = [
         (lambda: pause(draft), "'Test match' is draft, only a running tournament can be paused"),
         (lambda: resume(running), "'Test event' is running, only a paused tournament can be resumed"),

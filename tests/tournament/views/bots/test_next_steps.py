@@ -19,7 +19,6 @@ from tournament.models import BotVersion, ComplianceCheck, Game, GameLog, Tourna
 from tournament.models.compressed import pack_log
 from tournament.services.bots.activity import activate, switch
 from tournament.services.calendar import tend
-from tournament.services.schedule.tournaments import start
 
 SECOND = datetime.timedelta(seconds=1)
 
@@ -123,7 +122,6 @@ def test_the_owner_of_a_waiting_version_sees_its_place(site: Site, as_user: LogI
 
 
 def test_a_refused_version_says_what_to_do_and_shows_the_newest_log_first(site: Site, as_user: LogIn) -> None:
-    start(site.validation)
     for game in site.validation.games.order_by("id"):
         GameLog.objects.create(game=game, side="white", content=pack_log(f"log of {game.pk}", ""))
     BotVersion.objects.filter(pk=site.white.pk).update(state="refused", state_reason="it never answered")
