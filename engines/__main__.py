@@ -44,7 +44,8 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
 
 def _build_parser() -> ArgumentParser:
     parser = ArgumentParser(
-        prog="python3 -m engines", description="Show rules, boards and records, and upload bots to a site."
+        prog="python3 -m engines",
+        description="Show rules, boards and records; upload and fetch bots.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -98,6 +99,10 @@ def _build_parser() -> ArgumentParser:
         help="by which White's score may be off from 50 (default 10)",
     )
     book.add_argument("--most", metavar="N", type=number, default=100, help="openings (default 100)")
+    getting = add("get", _get, "download a published bot of a site and unpack it")
+    getting.add_argument("bot", metavar="NAME[@VERSION]", help="the bot; without a version its newest")
+    getting.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
+    getting.add_argument("--folder", type=Path, help="where to unpack it (default: by its name and version)")
     sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation")
     sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
     sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
@@ -228,6 +233,12 @@ def _bench(parsed: Namespace) -> int:
     for line in run_benchmark(games, parsed.seconds):
         print(line, flush=True)
     return 0
+
+
+def _get(parsed: Namespace) -> int:
+    from engines.get import get
+
+    return get(parsed.bot, site=parsed.site, folder=parsed.folder)
 
 
 def _submit(parsed: Namespace) -> int:

@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from tournament.formats import kinds
 from tournament.models import Bot, BotVersion, FeedEntry, Game, GameLog, GameRecord, Seat, Tournament, User
+from tournament.models.bots import BotVersionQuerySet
 from tournament.models.tournaments import TournamentQuerySet
 
 State = Tournament.State
@@ -33,7 +34,7 @@ def visible_bots(user: Visitor) -> QuerySet[Bot]:
     return bots.filter(Exists(validated) | Q(owner__isnull=False, owner=user.pk))
 
 
-def visible_versions(user: Visitor, versions: QuerySet[BotVersion]) -> QuerySet[BotVersion]:
+def visible_versions(user: Visitor, versions: BotVersionQuerySet) -> BotVersionQuerySet:
     """Those of ``versions`` that this user may see: of others, none that is refused and no hidden bot's."""
     if user.is_staff:
         return versions

@@ -20,7 +20,7 @@ from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
 from tournament.views.analysis import explorer, person_game, play, searches, tasks
 from tournament.views.analysis import saved as analysis_saved
-from tournament.views.bots import badge, bots, comparison, history, publishing, versions
+from tournament.views.bots import badge, bots, comparison, engines, history, publishing, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue
@@ -58,6 +58,7 @@ urlpatterns = [
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bot_lists.bots, name="bots"),
     path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),
+    path("bots/engine.json", engines.engine, name="engine"),
     path("bots/<slug:slug>/", bots.bot, name="bot"),
     path("bots/<slug:slug>/badge.svg", badge.bot_badge, name="bot-badge"),
     path("bots/<slug:slug>/feed.atom", feeds.bot_feed, name="bot-feed"),

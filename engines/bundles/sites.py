@@ -1,4 +1,4 @@
-"""Asks a site over HTTP which bots played a recorded game, and fetches their bundles.
+"""Asks a site over HTTP for a bot, or which bots played a recorded game, and fetches their bundles.
 
 The site decides which bundles it gives away. What it sends is checked against the SHA-256.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,21 @@ from urllib.parse import urlencode, urljoin
 
 from engines.bundles import is_sha256
 from engines.bundles.archive import MAX_ZIP_BYTES
-from engines.bundles.store import bundle_path, store_bundle
+from engines.bundles.store import bundle_path, hash_bundle, store_bundle
 from engines.http_client import AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
 from engines.rules.base import quote
+from engines.visible import visible
 
 ENGINES_PATH = "/games/engines.json"
+ENGINE_PATH = "/bots/engine.json"
 MAX_ANSWER_BYTES = 64 * 1024
 TIMEOUT_SECONDS = 30.0
+MAX_WORDS = 200
+"""The most characters of a name or an address that are shown."""
 
 _SITE = re.compile(r"https?://[^/?#\s]+")
+_BOT_OF_SITE = re.compile(r"(?P<bot>.+)@(?P<site>https?://[^@\s]+)")
+_VERSION = re.compile(r"(?P<name>.+)@v?(?P<number>[0-9]{1,9})")
 
 
 class SiteError(ValueError):
@@ -32,13 +39,21 @@ class SiteError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SiteEngine:
-    """A bot version that played a game. ``bundle`` is the URL of its zip; None if it is private."""
+    """A bot version of a site. ``bundle`` is the URL of its zip; None if it is private.
+
+    ``licence`` and ``source`` are what its owner says of its zip; empty without words.
+    """
 
     name: str
     version: str
     sha256: str
     page: str
     bundle: str | None
+    licence: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
 
 
 def ask_engines(site: str, game_id: str) -> dict[str, SiteEngine]:
@@ -47,29 +62,54 @@ def ask_engines(site: str, game_id: str) -> dict[str, SiteEngine]:
     ``site`` is an address such as ``https://duarena.example``. Raises ``SiteError``.
     """
     base = _base(site)
-    url = f"{base}{ENGINES_PATH}?{urlencode({'id': game_id})}"
-    data = _get(url, MAX_ANSWER_BYTES, f"{base} has no game {quote(game_id)} that everybody may see")
-    try:
-        answer = json.loads(data)
+    missing = f"{base} has no game {quote(game_id)} that everybody may see"
+    with _strange_answers(base):
+        answer = _get_json(f"{base}{ENGINES_PATH}?{urlencode({'id': game_id})}", missing)
         return {side: _engine(base, answer[side]) for side in ("white", "black")}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise SiteError(f"{base} did not answer as a Duarena site does") from None
+
+
+def ask_engine(site: str, bot: str) -> SiteEngine:
+    """The engine that a site has for ``NAME`` or ``NAME@VERSION``: without one the newest that is published.
+
+    NAME is a bot's name, or that in its address; VERSION is a number. Raises ``SiteError``.
+    """
+    base, found = _base(site), _VERSION.fullmatch(bot)
+    asked = found.groupdict() if found else {"name": bot}
+    missing = f"{base} has no bot {quote(asked['name'])}" + (
+        f" with a version {found['number']}" if found else ""
+    )
+    with _strange_answers(base):
+        return _engine(base, _get_json(f"{base}{ENGINE_PATH}?{urlencode(asked)}", missing))
+
+
+def split_site_bot(text: str) -> tuple[str, str] | None:
+    """The bot and the site of ``BOT@https://SITE``; None for other text."""
+    found = _BOT_OF_SITE.fullmatch(text)
+    return (found["bot"], found["site"]) if found else None
 
 
 def fetch_site_bundle(engine: SiteEngine, store: Path) -> Path:
     """The path of the engine's bundle in a store folder, fetched unless it is there. Raises ``SiteError``."""
     path = bundle_path(store, engine.sha256)
-    if path.exists():
-        return path
-    not_yours = f"the site gives the bundle of {quote(engine.name)} to its owner only"
-    if engine.bundle is None:
-        raise SiteError(
-            f"{not_yours}: if you are the owner, log in, download it from {engine.page} and pass it as "
-            f"-engine cmd=FILE.zip"
-        )
-    if store_bundle(store, _get(engine.bundle, MAX_ZIP_BYTES, not_yours)) != engine.sha256:
-        raise SiteError(f"{engine.bundle} is not the bundle that the game was played with")
+    if not path.exists():
+        store_bundle(store, read_site_bundle(engine))
     return path
+
+
+def read_site_bundle(engine: SiteEngine) -> bytes:
+    """The engine's zip, whose SHA-256 is that of ``engine``. Raises ``SiteError``."""
+    private = (
+        f"{engine} is not published: the site gives its bundle to its owner only, who can log in, "
+        f"download it from {engine.page} and give it as cmd=FILE.zip"
+    )
+    if engine.bundle is None:
+        raise SiteError(private)
+    data = _get(engine.bundle, MAX_ZIP_BYTES, private)
+    if (found := hash_bundle(data)[0]) != engine.sha256:
+        raise SiteError(
+            f"{engine.bundle} has the SHA-256 {found}, and the site says {engine.sha256}: it is not used"
+        )
+    return data
 
 
 def _base(site: str) -> str:
@@ -83,9 +123,27 @@ def _engine(base: str, value: Mapping[str, Any]) -> SiteEngine:
     name, version, sha256, page, bundle = (
         value[key] for key in ("name", "version", "sha256", "page", "bundle")
     )
-    if not all(isinstance(word, str) for word in (name, version, page)) or not is_sha256(sha256):
+    words = (name, version, page, value.get("licence", ""), value.get("source", ""))
+    if not all(isinstance(word, str) for word in words) or not is_sha256(sha256):
         raise TypeError
-    return SiteEngine(name, version, sha256, base + page, None if bundle is None else urljoin(base, bundle))
+    name, version, page, licence, source = (visible(word, MAX_WORDS) for word in words)
+    address = None if bundle is None else urljoin(base, bundle)
+    return SiteEngine(name, version, sha256, base + page, address, licence, source)
+
+
+@contextmanager
+def _strange_answers(base: str) -> Iterator[None]:
+    """Raises errors of reading an answer inside the block as a ``SiteError``."""
+    try:
+        yield
+    except SiteError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise SiteError(f"{base} did not answer as a Duarena site does") from None
+
+
+def _get_json(url: str, not_found: str) -> Any:
+    return json.loads(_get(url, MAX_ANSWER_BYTES, not_found))
 
 
 def _get(url: str, max_bytes: int, not_found: str) -> bytes:

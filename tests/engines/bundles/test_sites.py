@@ -104,8 +104,8 @@ def test_a_bundle_that_is_not_given_away_is_asked_of_its_owner(
     words = [str(records), "--game", GAME, "--site", site.url]
     assert main(words) == 2
     assert capsys.readouterr().err == (
-        "the site gives the bundle of 'Rover' to its owner only: if you are the owner, log in, "
-        f"download it from {site.url}/bots/rover/3/ and pass it as -engine cmd=FILE.zip\n"
+        "Rover v3 is not published: the site gives its bundle to its owner only, who can log in, "
+        f"download it from {site.url}/bots/rover/3/ and give it as cmd=FILE.zip\n"
     )
     own = site.folder / "Rover.zip"
     assert main([*words, "-engine", f"cmd={own}"]) == 0
@@ -125,7 +125,7 @@ def test_another_bundle_than_was_promised_is_not_run(
 ) -> None:
     (site.folder / "Stray.zip").write_bytes(bundle_of("Other"))
     assert main([str(records), "--game", GAME, "--site", site.url]) == 2
-    assert "/Stray.zip is not the bundle that the game was played with" in capsys.readouterr().err
+    assert ": it is not used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

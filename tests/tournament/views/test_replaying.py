@@ -43,7 +43,7 @@ def test_the_site_names_the_engines_of_a_game_and_lends_only_public_bundles(
     path = fetch_site_bundle(engines["black"], tmp_path / "store")
     assert path.read_bytes() == Bundle.objects.get(pk=sample.bundle_id).path.read_bytes()
     with pytest.raises(
-        SiteError, match=r"'Stone Age' to its owner only: .* from http.*/bots/stone-age/1/ and pass"
+        SiteError, match=r"Stone Age v1 is not published: .* from http.*/bots/stone-age/1/ and give it"
     ):
         fetch_site_bundle(engines["white"], tmp_path / "store")
 

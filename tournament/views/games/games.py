@@ -17,7 +17,6 @@ from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
-    BotVersion,
     Game,
     GameLog,
     GameRecord,
@@ -28,6 +27,7 @@ from tournament.models.compressed import days_kept, is_kept_long
 from tournament.queues import game_topic
 from tournament.security import FRAMABLE_POLICY
 from tournament.services.halted import is_open
+from tournament.views.bots.engines import engine_values
 from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, attached
 from tournament.views.games.analysis import (
     analysis_context,
@@ -213,18 +213,7 @@ def game_engines(request: HttpRequest) -> JsonResponse:
     if game is None or not access.may_see_tournament(request.user, game.tournament):
         raise Http404(f"no game {key!r}")
     versions = {"white": game.white, "black": game.black}
-    return JsonResponse({side: _engine_values(request, version) for side, version in versions.items()})
-
-
-def _engine_values(request: HttpRequest, version: BotVersion) -> dict[str, str | None]:
-    bundle = reverse("bundle", args=[version.bot.slug, version.number])
-    return {
-        "name": version.bot.name,
-        "version": str(version.number),
-        "sha256": version.bundle_id,
-        "page": version.get_absolute_url(),
-        "bundle": bundle if access.may_download_bundle(request.user, version) else None,
-    }
+    return JsonResponse({side: engine_values(request, version) for side, version in versions.items()})
 
 
 def _rating_changes(game: Game) -> dict[str, RatingEvent]:

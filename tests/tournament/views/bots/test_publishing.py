@@ -159,3 +159,30 @@ def test_the_list_of_bots_is_filtered_by_published_versions(site: Site, client: 
     assert "<title>Published bots" in page
     found = client.get("/bots/bots.json?published=on").json()["bots"]
     assert [row["bot"] for row in found] == ["Sample", "Stone Age"]
+
+
+def test_programs_elsewhere_find_a_version_by_the_name_of_its_bot_and_its_hash(
+    site: Site, client: Client
+) -> None:
+    published(site)
+    for name in ("stone age", "stone-age"):
+        found = client.get("/bots/engine.json", {"name": name}).json()
+        assert found == {
+            "name": "Stone Age",
+            "version": "1",
+            "sha256": site.white.bundle_id,
+            "page": PAGE,
+            "bundle": BUNDLE,
+            **GIVEN,
+        }
+    assert client.get("/bots/engine.json?name=nobody").status_code == 404
+    assert client.get("/bots/engine.json?name=stone-age&number=7").status_code == 404
+
+
+def test_without_a_number_programs_get_the_newest_published_version(site: Site, client: Client) -> None:
+    add_version(site.owner, "Stone Age")
+    newest = client.get("/bots/engine.json?name=stone-age").json()
+    assert (newest["version"], newest["bundle"]) == ("2", None)
+    published(site)
+    assert client.get("/bots/engine.json?name=stone-age").json()["bundle"] == BUNDLE
+    assert client.get("/bots/engine.json?name=stone-age&number=2").json()["bundle"] is None
