@@ -33,7 +33,7 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 bots = list(BotVersion.objects.valid().order_by("pk"))
 pairs = max(1, round({games} / (len(bots) * (len(bots) - 1))))
 start(event := create_round_robin(None, name="In containers", versions=bots, ladders=["dogon-kulei"],
-    pairs=pairs, time_control="0.05/move", seed=1, opening_plies=2))
+    pairs=pairs, time_control="0.05/move", seed=1, opening_plies=2, rated_off_terms=True))
 print(event.games_total)
 """
 COUNT: Final = "from tournament.models import Game; print(Game.objects.done().count())"

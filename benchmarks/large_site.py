@@ -130,7 +130,7 @@ def _sample(ladder: str, report: GameReport) -> Sample:
     columns: dict[str, Any] = {name: str(getattr(report, name)) for name in texts}
     columns |= {"white_score": report.white_score, "black_score": report.black_score}
     columns["plies"] = len(report.moves)
-    return Sample(columns, compress_text(format_record(record_of(game, report, rated=True))))
+    return Sample(columns, compress_text(format_record(record_of(game, report, None))))
 
 
 class LargeSite:

@@ -132,7 +132,7 @@ def _prepare(zips: Sequence[bytes], ladder: str, games: int) -> None:
     tournament = create_round_robin(
         None, name="Throughput", versions=[register(content) for content in zips], ladders=[ladder],
         pairs=max(1, games // 2 // MEETINGS), time_control="10+0.1", seed=1, opening_plies=0,
-        ply_limit=PLY_LIMIT,
+        ply_limit=PLY_LIMIT, rated_off_terms=True,
     )  # fmt: skip
     start(tournament)
     print(f"- {tournament.games_total} games made in {time.monotonic() - begun:.1f} s")

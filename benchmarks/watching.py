@@ -173,7 +173,7 @@ def begin(name: str, versions: Sequence[BotVersion], pairs: int) -> None:
     start(
         create_round_robin(
             None, name=name, versions=versions, ladders=[LADDER], pairs=pairs, time_control="600+1", seed=1,
-            opening_plies=0, ply_limit=PLY_LIMIT,
+            opening_plies=0, ply_limit=PLY_LIMIT, rated_off_terms=True,
         )
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ search; several are joined by ``;`` and all apply. This module does not measure 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 
 from engines.protocol.format import format_message
@@ -63,6 +63,18 @@ class TimeControl:
     def is_timed(self) -> bool:
         """Whether a flag can fall; it cannot under nodes or depth alone."""
         return self.base_ms is not None or self.move_ms is not None
+
+    def times(self, factor: int) -> TimeControl:
+        """The same limits ``factor`` times as large, each at most ``MAX_LIMIT``."""
+        limits = {name: limit for name, limit in asdict(self).items() if limit is not None}
+        return TimeControl(**{name: min(factor * limit, MAX_LIMIT) for name, limit in limits.items()})
+
+    def is_within(self, least: TimeControl, most: TimeControl) -> bool:
+        """Whether it has the same kinds of limits as these two, each from the one's to the other's."""
+        return all(
+            one == low if one is None or low is None else low <= one <= (high or 0)
+            for one, low, high in zip(astuple(self), astuple(least), astuple(most), strict=True)
+        )
 
 
 @lru_cache(maxsize=256)

@@ -162,6 +162,11 @@ def may_set_priority(user: Visitor) -> bool:
     return user.is_staff
 
 
+def may_rate_off_terms(user: Visitor) -> bool:
+    """Whether the user's tournaments may be rated on other terms than the ladders'."""
+    return user.is_staff
+
+
 def has_limits(user: Visitor) -> bool:
     """Whether the user's tournaments, games and slot hours are limited."""
     return not user.is_staff

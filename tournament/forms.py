@@ -27,6 +27,7 @@ from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, LadderRating, Token, User
+from tournament.models.matchmaking import MOST_TIMES
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms
 from workers.jobs import MAX_OPENING_PLIES
@@ -316,16 +317,30 @@ class TournamentForm(forms.Form):
         max_value=MAX_SEED,
         help_text="Seed of the openings. Empty: a random one.",
     )
-    rated = forms.BooleanField(label="Rated: the games count on the ladders", required=False, initial=True)
+    rated = forms.BooleanField(
+        label="Rated: the games count on the ladders",
+        required=False,
+        initial=True,
+        help_text="Where they are played on the ladder's terms: its time control or up to"
+        f" {MOST_TIMES} times as much, and its number of random opening plies.",
+    )
+    rated_off_terms = forms.BooleanField(
+        label="Rated on other terms too",
+        required=False,
+        help_text="Only staff can choose it; the tournament's page and the pages of its games say so.",
+    )
 
     def __init__(
         self,
         data: QueryDict | None = None,
         terms: TournamentTerms | None = None,
         *,
+        user: User,
         has_entries: bool = False,
     ) -> None:
         super().__init__(data, initial=None if terms is None else _values_of(terms))
+        if not access.may_rate_off_terms(user):
+            del self.fields["rated_off_terms"]
         self.entered = [] if terms is None else list(terms.versions)
         chosen = Q(pk__in=[version.pk for version in self.entered], state=BotVersion.State.VALID)
         versions = BotVersion.objects.entering() | BotVersion.objects.filter(chosen)

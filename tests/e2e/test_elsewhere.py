@@ -99,7 +99,7 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 versions = register_samples()
 slow = [version for version in versions if version.bot.name in {"Greedy", "Alphabeta"}]
 quick = [version for version in versions if version.bot.name in {"Random", "Greedy"}]
-common = {"ladders": ["dogon-kulei"], "pairs": 1, "seed": 1, "opening_plies": 2}
+common = {"ladders": ["dogon-kulei"], "pairs": 1, "seed": 1, "opening_plies": 2, "rated_off_terms": True}
 first = create_round_robin(None, name="Slow", versions=slow, time_control="30/move", **common)
 first.priority = 9
 first.save()

@@ -129,6 +129,7 @@ def round_robin(
         time_control="60+0.5",
         seed=1,
         opening_plies=2,
+        rated_off_terms=True,
     )
 
 

@@ -244,7 +244,7 @@ def make_event(
 ) -> Tournament:
     """A tournament of any kind, of the versions given or of new bots of nobody's; see ``TournamentTerms``."""
     fixed: dict[str, Any] = {"name": "Test event", "ladders": [LADDER], "pairs": 1, "seed": 1}
-    fixed |= {"time_control": "1+0.1", "opening_plies": 0}
+    fixed |= {"time_control": "1+0.1", "opening_plies": 0, "rated_off_terms": True}
     if kind == "swiss":
         fixed["rounds"] = 3
     given = fixed | terms

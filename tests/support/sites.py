@@ -32,6 +32,7 @@ from tournament.services.schedule.tournaments import create_round_robin, start
 bots = [version for version in register_samples() if version.bot.name in {{"Random", "Greedy"}}]
 start(create_round_robin(
     None, name="{}", versions=bots, ladders={}, pairs=2, opening_plies=2, time_control="1+0.1", seed=1,
+    rated_off_terms=True,
 ))
 """
 TIMEOUT_SECONDS = 60.0

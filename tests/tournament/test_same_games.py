@@ -66,6 +66,7 @@ def play() -> tuple[list[object], Crosstable, dict[int, Standing]]:
         time_control="nodes=60",
         seed=7,
         opening_plies=2,
+        rated_off_terms=True,
     )
     start(tournament)
 

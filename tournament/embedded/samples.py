@@ -50,6 +50,7 @@ def start_event(name: str, versions: Sequence[BotVersion], *, pairs: int, time_c
         time_control=time_control,
         seed=1,
         opening_plies=2,
+        rated_off_terms=True,
     )
     start(tournament)
     return tournament

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from django.template.defaultfilters import pluralize
 
+from engines.rules.registry import GAMES
 from tournament.arithmetic.standings import BY_POINTS, Crosstable, Order, StandingsRow, format_points
 from workers.jobs import Work
 from workers.pairing.berger import Pair
@@ -70,6 +71,31 @@ class GameEffect(Enum):
     """A version that loses too many games in a row by its own fault is withdrawn."""
     PROGRESS = auto()
     """It is one of the tournament's games that are over; the last one may end the tournament."""
+
+
+class Unrated(StrEnum):
+    """Why a game is not rated, as its record says it; the first that applies."""
+
+    EVENT = "event"
+    BOT = "bot"
+    OWNER = "owner"
+    TIME_CONTROL = "time-control"
+    OPENINGS = "openings"
+    PLY_LIMIT = "ply-limit"
+    REPEAT = "repeat"
+    PERSON = "person"
+
+
+UNRATED = {
+    Unrated.BOT: "both players are versions of one bot",
+    Unrated.OWNER: "both bots have one owner",
+    Unrated.TIME_CONTROL: "the time control is not on the ladder's terms",
+    Unrated.OPENINGS: "the openings are not on the ladder's terms",
+    Unrated.PLY_LIMIT: "the ply limit is not on the ladder's terms",
+    Unrated.REPEAT: "it repeats an earlier game move by move",
+}
+"""In words."""
+BY_STAFF = "staff rates it although"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,36 +263,57 @@ class TournamentFormat:
                 who = f"only {str(entered[0])!r} plays" if entered else "none of the bots plays"
                 raise TournamentError(f"ladders: {who} {code!r}, it needs two")
 
-    def why_unrated(self, white: Bot, black: Bot, *, rated: bool) -> str:
-        """Why a game between these bots is not rated, in words; empty if it may be.
+    def why_unrated(self, game: Game) -> Unrated | None:
+        """Why a game is not rated; None if it may be.
 
-        ``rated`` is what the tournament says. Validations and version tests are unrated; of others their
-        owner decides. Of games that repeat each other only the first is rated
-        (``services.results.storing``), and annulled games are not (``services.annulments``).
+        Validations and version tests are unrated; of others their owner decides, and the terms of the
+        ladder. Of games that repeat each other only the first is rated (``services.results.storing``), and
+        annulled games are not (``services.annulments``).
         """
-        if not rated:
-            return f"the {self.label} is not rated"
-        if white.pk == black.pk:
-            return "both players are versions of one bot"
-        return "both bots have one owner" if _rated_as(white) == _rated_as(black) else ""
+        if not game.tournament.rated:
+            return Unrated.EVENT
+        if why := _shared(game.white.bot, game.black.bot):
+            return why
+        is_rated = game.tournament.rates_on(game.ladder_id)
+        return None if is_rated else Unrated(game.tournament.off_terms[game.ladder_id])
 
-    def describe_rated(self, bots: Sequence[Bot], *, rated: bool) -> str:
-        """Whether the games of a tournament of these bots are rated, in words."""
-        if not rated:
+    def explain(self, why: Unrated) -> str:
+        """The same in words."""
+        return f"the {self.label} is not rated" if why is Unrated.EVENT else UNRATED[why]
+
+    def describe_rated(self, bots: Sequence[Bot], event: Tournament) -> str:
+        """Whether the games of a tournament are rated if these bots are entered, in words."""
+        if not event.rated:
             return "no"
+        off_terms = event.off_terms
+        where = [
+            f"{UNRATED[why]} ({', '.join(GAMES[code].name for code in off_terms if off_terms[code] == why)})"
+            for why in UNRATED
+            if why in off_terms.values()
+        ]
+        why, is_always = self._shared_among(bots)
+        if why and is_always:
+            return f"no: in every game {UNRATED[why]}"
+        if where and not event.rated_off_terms and set(event.ladders) <= off_terms.keys():
+            return f"no: {' and '.join(where)}"
+        unrated = [UNRATED[why]] if why else []
+        if not event.rated_off_terms:
+            unrated += where
+        said = f"yes, but not where {' or '.join(unrated)}" if unrated else "yes"
+        return f"{said}; {BY_STAFF} {' and '.join(where)}" if event.rated_off_terms and where else said
+
+    def _shared_among(self, bots: Sequence[Bot]) -> tuple[Unrated | None, bool]:
+        """Why games between some of these bots are not rated, and whether it is so in all of them."""
         groups: dict[tuple[int | None, int | None], list[Bot]] = {}
         for bot in bots:
             groups.setdefault(_rated_as(bot), []).append(bot)
         meeting = [groups[_rated_as(bot)] for bot in bots[:1]] if self.has_challenger else groups.values()
         same = next((group for group in meeting if len(group) > 1), None)
-        if same is None:
-            return "yes"
-        why = self.why_unrated(same[0], same[1], rated=True)
-        return f"yes, but not where {why}" if len(groups) > 1 else f"no: in every game {why}"
+        return (_shared(same[0], same[1]), len(groups) == 1) if same else (None, False)
 
     def rates(self, game: Game) -> bool:
         """Whether a game may be rated, see ``why_unrated``."""
-        return not self.why_unrated(game.white.bot, game.black.bot, rated=game.tournament.rated)
+        return self.why_unrated(game) is None
 
     def effects(self, game: Game) -> set[GameEffect]:
         """What follows one of its games when it is recorded."""
@@ -312,6 +359,13 @@ class TournamentFormat:
 def _rated_as(bot: Bot) -> tuple[int | None, int | None]:
     """Games between bots for which this is the same are not rated; the site's bots have no owner."""
     return bot.owner_id, bot.pk if bot.owner_id is None else None
+
+
+def _shared(white: Bot, black: Bot) -> Unrated | None:
+    """Why a game between these bots is never rated; None if it may be."""
+    if white.pk == black.pk:
+        return Unrated.BOT
+    return Unrated.OWNER if _rated_as(white) == _rated_as(black) else None
 
 
 def count_pairs(tournament: Tournament) -> str:

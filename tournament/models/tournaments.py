@@ -66,7 +66,12 @@ class Tournament(models.Model):
     state_reason = models.TextField(blank=True)
     """One sentence for its page, if the state needs an explanation."""
     rated = models.BooleanField(default=True)
-    """Whether its games change the ladders' ratings."""
+    """Whether its games shall change the ladders' ratings; see ``rates_on``."""
+    off_terms = models.JSONField(default=dict, blank=True)
+    """The ladders on whose terms it is not played, each with the ``formats.base.Unrated`` why. Fixed at its
+    start: the terms of a ladder may change later."""
+    rated_off_terms = models.BooleanField(default=False)
+    """Staff lets its games count on other terms too."""
     ladders = models.JSONField()
     """Codes of its ladders, in display order."""
     pairs = models.PositiveIntegerField(default=1)
@@ -154,6 +159,15 @@ class Tournament(models.Model):
         from tournament.formats import FORMATS  # late: the formats load the pairing of rounds
 
         return FORMATS[self.kind]
+
+    def rates_on(self, ladder: str) -> bool:
+        """Whether its games on this ladder may change ratings; some still do not, see ``why_unrated``."""
+        return self.rated and (self.rated_off_terms or ladder not in self.off_terms)
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether its games may change the ratings of any ladder."""
+        return any(map(self.rates_on, self.ladders))
 
     @property
     def games_a_meeting(self) -> int:

@@ -110,18 +110,20 @@ class _GameRow:
     was_rated: bool
     """Whether its record says that it is rated."""
     in_rated_tournament: bool
+    """Whether its tournament is rated on its ladder."""
 
 
 def _rows(games: GameQuerySet) -> list[_GameRow]:
     """In the order of completion."""
     columns = ("pk", "key", "ladder_id", "tournament_id", "fingerprint", "annulled", "rated")
-    more = ("correction__was_rated", "tournament__rated")
-    rows: Any = games.order_by("sequence").values_list(*columns, *more)
-    return [_row(*row) for row in rows]
+    rows: Any = list(games.order_by("sequence").values_list(*columns, "correction__was_rated"))
+    terms = ("ladders", "rated", "rated_off_terms", "off_terms")
+    events = Tournament.objects.only(*terms).in_bulk({row[3] for row in rows})
+    return [_row(events[row[3]].rates_on(row[2]), *row) for row in rows]
 
 
-def _row(*values: Any) -> _GameRow:
-    pk, key, ladder, tournament, mark, annulled, rated, was_rated, is_rated = values
+def _row(is_rated: bool, *values: Any) -> _GameRow:
+    pk, key, ladder, tournament, mark, annulled, rated, was_rated = values
     return _GameRow(
         pk=pk,
         key=key,

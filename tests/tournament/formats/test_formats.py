@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tournament.formats import FORMATS, PARAMETERS, TournamentFormat, kinds
-from tournament.formats.base import GameEffect
+from tournament.formats.base import GameEffect, Unrated
 from tournament.forms import TournamentForm as NewForm
-from tournament.models import Bot, BotVersion, Game, Tournament
+from tournament.models import Bot, BotVersion, Game, Tournament, User
 from tournament.services.results.effects import IN_ORDER
 from workers.jobs import Work
 
@@ -64,7 +64,8 @@ def test_its_own_numbers_are_columns_and_fields_of_the_form_below_its_choice(for
         assert isinstance(getattr(Tournament(), own.name), int)
     if form.choice:
         below = {
-            choice.data["value"]: [field.name for field in fields] for choice, fields in NewForm().formats
+            choice.data["value"]: [field.name for field in fields]
+            for choice, fields in NewForm(user=User()).formats
         }
         assert below[form.code] == form.own_fields
 
@@ -116,13 +117,54 @@ def test_a_format_says_which_games_between_bots_of_these_owners_are_rated(
     kind: str, owners: list[int | None], said: str
 ) -> None:
     bots = [Bot(pk=number, owner_id=owner) for number, owner in enumerate(owners, start=1)]
-    assert FORMATS[kind].describe_rated(bots, rated=True) == said
-    assert FORMATS[kind].describe_rated(bots, rated=False) == "no"
-    first = FORMATS[kind].why_unrated(bots[0], bots[1], rated=True)
-    assert (first == "") == (owners[0] is None or owners[0] != owners[1])
+    event = Tournament(ladders=["dualma"])
+    assert FORMATS[kind].describe_rated(bots, event) == said
+    assert FORMATS[kind].describe_rated(bots, Tournament(rated=False)) == "no"
+    white, black = (BotVersion(bot=bot) for bot in bots[:2])
+    why = FORMATS[kind].why_unrated(Game(tournament=event, white=white, black=black))
+    assert why == (None if owners[0] is None or owners[0] != owners[1] else Unrated.OWNER)
+
+
+TIME = "the time control is not on the ladder's terms"
+OPENINGS = "the openings are not on the ladder's terms"
+
+
+@pytest.mark.parametrize(
+    ("owners", "off_terms", "by_staff", "said"),
+    [
+        ([1, 2], {"dualma": "time-control"}, False, f"yes, but not where {TIME} (DuAlma)"),
+        (
+            [1, 2],
+            {"dualma": "openings", "dogon-gagara": "openings"},
+            False,
+            f"no: {OPENINGS} (DuAlma, Dogon gagara)",
+        ),
+        ([1, 1], {"dualma": "openings"}, True, "no: in every game both bots have one owner"),
+        ([1, 2], {"dualma": "openings"}, True, f"yes; staff rates it although {OPENINGS} (DuAlma)"),
+        ([1, 2], {}, True, "yes"),
+        (
+            [1, 1, 2],
+            {"dualma": "openings"},
+            False,
+            f"yes, but not where both bots have one owner or {OPENINGS} (DuAlma)",
+        ),
+        (
+            [],
+            {"dualma": "openings", "dogon-gagara": "time-control"},
+            False,
+            f"no: {TIME} (Dogon gagara) and {OPENINGS} (DuAlma)",
+        ),
+    ],
+)
+def test_a_tournament_says_on_which_ladders_it_is_not_rated(
+    owners: list[int], off_terms: dict[str, str], by_staff: bool, said: str
+) -> None:
+    bots = [Bot(pk=number, owner_id=owner) for number, owner in enumerate(owners, start=1)]
+    event = Tournament(ladders=["dualma", "dogon-gagara"], off_terms=off_terms, rated_off_terms=by_staff)
+    assert FORMATS["swiss"].describe_rated(bots, event) == said
 
 
 def test_two_versions_of_one_bot_of_the_site_are_not_rated() -> None:
     bot = Bot(pk=1)
-    said = FORMATS["round-robin"].describe_rated([bot, bot], rated=True)
+    said = FORMATS["round-robin"].describe_rated([bot, bot], Tournament())
     assert said == "no: in every game both players are versions of one bot"

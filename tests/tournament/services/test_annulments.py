@@ -302,6 +302,17 @@ def test_a_repeat_is_rated_in_place_of_an_annulled_game_and_only_then(deal: Deal
     assert not Correction.objects.exists()
 
 
+def test_a_repeat_on_other_terms_does_not_count_in_place_of_an_annulled_game(deal: Deal) -> None:
+    versions = [make_version(name) for name in ("Ada", "Bob")]
+    make_tournament(versions=versions, name="First")
+    make_tournament(versions=versions, name="Off terms", rated_off_terms=False)
+    play_equally(deal)
+    annul(Game.objects.filter(tournament__name="First"), REASON, timezone.now())
+    assert not Game.objects.filter(rated=True).exists()
+    count_again(Game.objects.all(), timezone.now())
+    assert set(Game.objects.filter(rated=True).values_list("tournament__name", flat=True)) == {"First"}
+
+
 def test_a_game_that_repeats_an_annulled_one_counts_until_that_counts_again(deal: Deal) -> None:
     versions = [make_version(name) for name in ("Ada", "Bob")]
     make_tournament(versions=versions, name="First")

@@ -21,7 +21,6 @@ from django.utils import timezone
 from engines.records import Termination, clean_text
 from engines.visible import visible
 from tournament import models
-from tournament.formats.base import GameEffect
 from tournament.models import Attempt, BotVersion, Game, InboxReport, Job, Tournament
 from tournament.queues import ANY_GAME, announce, game_topic, ladder_topic, tournament_topic
 from tournament.services.results.effects import Arrival
@@ -247,12 +246,12 @@ def _look_at(attempt: Attempt, report: GameReport) -> Arrival | str:
     if report.termination == Termination.VOID:
         return clean_text(report.evidence or "void without evidence")
     try:
-        effects = attempt.game.tournament.format.effects(attempt.game)
-        record, text = read_record(attempt.game, report, rated=GameEffect.RATINGS in effects)
+        form = attempt.game.tournament.format
+        record, text = read_record(attempt.game, report, form.why_unrated(attempt.game))
     except WrongReport as error:
         log.error("the report of %s by %s is wrong: %s", report.key, report.worker, error)
         return clean_text(f"the worker's report was wrong: {error.faults[0]}")
-    return Arrival(attempt, report, record, text, effects)
+    return Arrival(attempt, report, record, text, form.effects(attempt.game))
 
 
 def _void(

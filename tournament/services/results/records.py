@@ -28,6 +28,7 @@ from engines.records import (
     replay_record,
 )
 from engines.rules.base import Reason, Result
+from tournament.formats.base import Unrated
 from tournament.models import Game, PersonGame
 from workers.game.seeds import seed_header
 from workers.jobs import GameReport
@@ -45,7 +46,7 @@ class WrongReport(ValueError):
         self.faults = faults
 
 
-def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
+def record_of(game: Game, report: GameReport, unrated: Unrated | None) -> Record:
     """The record to publish. Players, versions and limits come from the site's tables, not from the worker.
 
     Raises ``ValueError`` for an unknown termination or fault, or a bad time.
@@ -79,16 +80,16 @@ def record_of(game: Game, report: GameReport, *, rated: bool) -> Record:
         ),
         more=(
             *environment_headers(report.walls, report.speed, report.clock),
-            *(() if rated else (NOT_RATED,)),
+            *(_not_rated(unrated) if unrated else ()),
             seed_header(game.pairing.seed, game.key),
         ),
     )
 
 
-def read_record(game: Game, report: GameReport, *, rated: bool) -> tuple[Record, str]:
+def read_record(game: Game, report: GameReport, unrated: Unrated | None) -> tuple[Record, str]:
     """The verified record, as a value and as PGN; raises ``WrongReport``."""
     try:
-        record = record_of(game, report, rated=rated)
+        record = record_of(game, report, unrated)
         parse_time(report.finished)
         text = format_record(record)  # has checked the headers
     except (ValueError, RecordError) as error:
@@ -135,8 +136,12 @@ def person_record(game: PersonGame) -> Record:
             date=game.started_at.strftime("%Y.%m.%d"),
             game_id=f"person/{game.pk}",
         ),
-        more=(("Person", game.person_side.name.lower()), *_taken_back(game), NOT_RATED),
+        more=(("Person", game.person_side.name.lower()), *_taken_back(game), *_not_rated(Unrated.PERSON)),
     )
+
+
+def _not_rated(why: Unrated) -> tuple[tuple[str, str], ...]:
+    return NOT_RATED, ("Unrated", why)
 
 
 def _taken_back(game: PersonGame) -> tuple[tuple[str, str], ...]:
@@ -144,10 +149,10 @@ def _taken_back(game: PersonGame) -> tuple[tuple[str, str], ...]:
     return (("TakenBack", str(game.taken_back)),) if game.taken_back else ()
 
 
-def without_rating(record: Record) -> Record:
-    """The same record marked as unrated."""
+def as_repeat(record: Record) -> Record:
+    """The same record marked as unrated, because the game repeats another."""
     *others, seed = record.headers
-    return replace(record, headers=(*others, NOT_RATED, seed))
+    return replace(record, headers=(*others, *_not_rated(Unrated.REPEAT), seed))
 
 
 def parse_time(text: str) -> datetime.datetime:

@@ -35,7 +35,7 @@ from tournament.services.event_counts import count_event
 from tournament.services.locks import hold, lock, lock_tournaments
 from tournament.services.results.effects import Arrival, RecordedGame, carry_out
 from tournament.services.results.ratings import player_of
-from tournament.services.results.records import parse_time, without_rating
+from tournament.services.results.records import as_repeat, parse_time
 from tournament.services.results.seats import store_seats
 from workers.jobs import GameReport, name_of
 
@@ -167,7 +167,7 @@ def _published(entry: RecordedGame) -> str:
     """The record; marked as unrated if the game repeats another and would have been rated otherwise."""
     arrival = entry.arrival
     if GameEffect.RATINGS in arrival.effects and not entry.rated:
-        return format_record(without_rating(arrival.record))
+        return format_record(as_repeat(arrival.record))
     return arrival.text
 
 

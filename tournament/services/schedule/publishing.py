@@ -22,6 +22,7 @@ from tournament.services.schedule.tables import tables_of
 MAX_NAMED = 5
 """Winners that one text names."""
 _COLUMNS = {"kind": "format", "starts_at": "start", "entry_until": "end of entry", "book": "openings"}
+_COLUMNS["rated_off_terms"] = "what is rated"
 """The words for columns of ``Tournament`` where they are not its name."""
 NEXT_DRAWN = "The next round is drawn."
 
@@ -55,7 +56,7 @@ def tell_changed(tournament: Tournament, changed: Sequence[str], removed: Sequen
     name, texts = isolate(tournament.name), dict[User | None, str]()
     words = enumerate_words([_COLUMNS.get(one, one.replace("_", " ")) for one in changed])
     bots = Bot.objects.select_related("owner").exclude(owner=tournament.owner)
-    if words and (tournament.rated or tournament.entry_until):
+    if words and (tournament.is_rated or tournament.entry_until):
         for bot in bots.filter(versions__entries__tournament=tournament):
             texts[bot.owner] = f"{name}, which your bot is entered in, has changed: {words}."
     for bot in bots.filter(versions__in=removed):
@@ -167,7 +168,7 @@ def _texts(tournament: Tournament, result: str, placings: Sequence[Placing]) -> 
     own: dict[User, list[Placing]] = {}
     for placing in placings:
         owner = placing.version.bot.owner
-        if owner is not None and (owner in texts or tournament.rated or tournament.entry_until):
+        if owner is not None and (owner in texts or tournament.is_rated or tournament.entry_until):
             own.setdefault(owner, []).append(placing)
     for owner, places in own.items():
         begin, best = texts.get(owner, end), _best(places)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields, replace
 
 from engines.book import BookError, read_book
 from engines.rules.base import UnknownGame
-from engines.rules.registry import find_game
+from engines.rules.registry import GAMES, find_game
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.formats import FORMATS, PARAMETERS, TournamentFormat
-from tournament.formats.base import TournamentError
+from tournament.formats.base import TournamentError, Unrated
 from tournament.formats.round_robin import RoundRobin
-from tournament.models import BotVersion, Tournament
+from tournament.models import BotVersion, Matchmaking, Tournament
 from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
 
@@ -42,6 +42,8 @@ class TournamentTerms:
     """The text of a book of openings (``engines.book``), or empty."""
     kind: str = RoundRobin.code
     rated: bool = True
+    rated_off_terms: bool = False
+    """Only staff may set it."""
     ply_limit: int | None = None
     rounds: int = 0
     extra_pairs: int = 0
@@ -88,6 +90,25 @@ def checked_terms(terms: TournamentTerms) -> TournamentTerms:
     if terms.entry_until is None:
         check_players(terms, terms.versions)
     return terms
+
+
+def find_off_terms(of: TournamentTerms | Tournament) -> dict[str, str]:
+    """The ladders on whose present terms it is not played (``Tournament.off_terms``); none if unrated."""
+    if not of.rated:
+        return {}
+    found = {row.ladder_id: _why_off(of, row) for row in Matchmaking.objects.of_ladders(of.ladders)}
+    return {code: why for code, why in found.items() if why}
+
+
+def _why_off(of: TournamentTerms | Tournament, row: Matchmaking) -> Unrated | None:
+    terms = row.terms
+    own = parse_time_control(of.time_control)
+    if not own.is_within(parse_time_control(terms.time_control), terms.longest):
+        return Unrated.TIME_CONTROL
+    if of.book or of.opening_plies != terms.opening_plies:
+        return Unrated.OPENINGS
+    is_usual = of.ply_limit in {None, GAMES[row.ladder_id].ply_limit}
+    return None if is_usual else Unrated.PLY_LIMIT
 
 
 def read_openings(terms: TournamentTerms) -> dict[str, list[str]]:

@@ -52,6 +52,7 @@ from tournament.services.schedule.terms import (
     check_times,
     checked_terms,
     count_games,
+    find_off_terms,
     players_of,
     read_openings,
     stored_terms,
@@ -151,7 +152,8 @@ def _change(
         terms = replace(terms, starts_at=terms.starts_at or terms.entry_until)
     columns = _columns(terms)
     changed = [name for name, value in columns.items() if getattr(locked, name) != value]
-    Tournament.objects.filter(pk=locked.pk).update(**{name: columns[name] for name in changed})
+    changes = {name: columns[name] for name in changed} | {"off_terms": find_off_terms(terms)}
+    Tournament.objects.filter(pk=locked.pk).update(**changes)
     locked.refresh_from_db()
     entries = _new_entries(entered, before, terms, without)
     bots = {one.bot_id for one in entries}
@@ -281,7 +283,8 @@ def _start(tournament: Tournament) -> None:
     check_stored(locked, versions)
     note_withdrawn([version.pk for version in versions])
     locked.state, locked.started_at = State.RUNNING, timezone.now()
-    locked.save(update_fields=["state", "state_reason", "started_at", "seeds"])
+    locked.off_terms = find_off_terms(locked)
+    locked.save(update_fields=["state", "state_reason", "started_at", "seeds", "off_terms"])
     tell_begun(locked)
 
 
@@ -467,6 +470,7 @@ def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
     tournament = Tournament.objects.create(
         slug=name_slug(terms.name) if not terms.format.is_listed else draft_slug(),
         owner=owner,
+        off_terms=find_off_terms(terms),
         **_columns(terms),
     )
     Entry.objects.bulk_create(_entries(tournament, terms.versions))

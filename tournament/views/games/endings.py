@@ -10,6 +10,7 @@ from django import template
 from engines.rules.base import Reason, Result
 from engines.rules.registry import ENDINGS
 from engines.terminations import Fault, Termination
+from tournament.formats.base import BY_STAFF, Unrated
 from tournament.models import Game
 
 register = template.Library()
@@ -147,17 +148,19 @@ def fault_sentence(game: Game) -> str:
 @register.filter
 def rated_word(game: Game) -> str:
     """Whether the game is rated, with the reason if it is not; empty if it is not played."""
+    event = game.tournament
     if game.rated:
-        return "yes"
+        off = event.off_terms.get(game.ladder_id)
+        return f"yes; {BY_STAFF} {event.format.explain(Unrated(off))}" if off else "yes"
     if game.state in {Game.State.HALTED, Game.State.CANCELLED}:
         return ""
     if game.annulled:
         return "no: it is annulled"
-    if why := game.tournament.format.why_unrated(game.white.bot, game.black.bot, rated=game.tournament.rated):
-        return f"no: {why}"
+    if why := event.format.why_unrated(game):
+        return f"no: {event.format.explain(why)}"
     if game.result is None:
         return "yes"
-    return "no" if hasattr(game, "correction") else "no: it repeats an earlier game move by move"
+    return "no" if hasattr(game, "correction") else f"no: {event.format.explain(Unrated.REPEAT)}"
 
 
 def ended_by_rules(game: Game) -> bool:

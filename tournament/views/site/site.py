@@ -14,6 +14,8 @@ from engines import svg
 from engines.rules.registry import GAMES, family_credits, list_families
 from tournament.arithmetic import ratings
 from tournament.kit import KIT
+from tournament.models import Matchmaking
+from tournament.models.matchmaking import MOST_TIMES
 from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
 from tournament.static_files import BOARDS_DIGEST
 from tournament.views.downloads import TEXT_TYPE
@@ -47,6 +49,8 @@ def about_ratings(request: HttpRequest) -> HttpResponse:
         "settled_games": ratings.SETTLED_GAMES,
         "most_estimated": MAX_ESTIMATED,
         "anchor": ANCHOR,
+        "most_times": MOST_TIMES,
+        "terms": [(GAMES[row.ladder_id], row.terms) for row in Matchmaking.objects.of_ladders()],
     }
     return render(request, "site/ratings.html", context)
 

@@ -12,17 +12,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
+from engines.rules.registry import GAMES
 from tournament import access
 from tournament.formats import PARAMETERS
 from tournament.forms import ControlForm, EnterForm, TournamentForm
-from tournament.models import Bot, BotVersion, Tournament
+from tournament.models import Bot, BotVersion, Matchmaking, Tournament
 from tournament.sentences import as_sentence
 from tournament.services.accounts.acts import record_act
 from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.entries import successors
 from tournament.services.schedule.pairings import entered_versions
-from tournament.services.schedule.terms import stored_terms
+from tournament.services.schedule.terms import find_off_terms, stored_terms
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
 from tournament.views.bots.bots import find_bot
 from tournament.views.logged_in import login_required, takes_form
@@ -42,7 +43,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """
     data = request.POST if request.method == "POST" else None
     if "like" not in request.GET:
-        form = TournamentForm(data)
+        form = TournamentForm(data, user=request.user)
         return _handle(request, form, lambda: services.create(request.user, _terms(form)))
     if not (slug := request.GET["like"]).isprintable():
         raise Http404("no slug has invisible characters")
@@ -51,7 +52,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
         raise Http404(f"a {liked.format.label} is not made with this form")
     versions, gone = successors(entered_versions(liked))
     terms = replace(stored_terms(liked, versions), starts_at=None, entry_until=None)
-    form = TournamentForm(data, terms)
+    form = TournamentForm(data, terms, user=request.user)
     form.initial["seed"] = None
     if liked.format.has_challenger and entered_versions(liked)[0] in gone:
         form.initial["challenger"] = None
@@ -78,6 +79,7 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     form = TournamentForm(
         request.POST if request.method == "POST" else None,
         stored_terms(tournament, entered),
+        user=request.user,
         has_entries=has_entries,
     )
     form.fields["entry_until"].disabled = tournament.entry_closed
@@ -134,16 +136,22 @@ def tournament_remove(request: AuthenticatedRequest, slug: str, bot_slug: str) -
 
 
 def _estimates(form: TournamentForm) -> dict[str, Any]:
-    """What the form says before it is stored: the cost, and why games are not rated although it says so.
+    """What the form says before it is stored: which games are rated and why others are not, and the cost.
 
-    Nothing if the form is not valid or its entries are still open.
+    Nothing if the form is not valid, and no cost if its entries are still open.
     """
-    if not form.is_valid() or form.cleaned_data["entry_until"]:
+    if not form.is_valid():
         return {}
     terms = _terms(form)
-    rated = terms.format.describe_rated([version.bot for version in terms.versions], rated=terms.rated)
-    note = f"Rated: {rated}." if terms.rated and rated != "yes" else ""
-    return {"estimate": cost_of(terms, terms.versions), "rated_note": note}
+    off_terms = find_off_terms(terms)
+    event = Tournament(
+        rated=terms.rated, rated_off_terms=terms.rated_off_terms, ladders=terms.ladders, off_terms=off_terms
+    )
+    said = {
+        "rated": terms.format.describe_rated([one.bot for one in terms.versions], event),
+        "terms": [(GAMES[row.pk].name, row.terms) for row in Matchmaking.objects.of_ladders(off_terms)],
+    }
+    return said if terms.entry_until else said | {"estimate": cost_of(terms, terms.versions)}
 
 
 @takes_form
@@ -327,6 +335,7 @@ def _terms(form: TournamentForm) -> TournamentTerms:
         opening_plies=data["opening_plies"],
         book=data["book"],
         rated=data["rated"],
+        rated_off_terms=data.get("rated_off_terms", False),
         starts_at=data["starts_at"],
         entry_until=data["entry_until"],
         **{name: data[name] for name in PARAMETERS},

@@ -173,7 +173,7 @@ def _tournament(request: HttpRequest, tournament: Tournament) -> Line:
         tournament.name,
         tournament.kind,
         tournament.state,
-        tournament.rated,
+        tournament.is_rated,
         tournament.games_done,
         tournament.games_total,
         tournament.time_control,

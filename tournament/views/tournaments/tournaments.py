@@ -26,6 +26,7 @@ from tournament.queues import tournament_topic
 from tournament.sentences import isolated
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.own_ratings import rated_tables
+from tournament.services.schedule.terms import find_off_terms
 from tournament.views.downloads import TEXT_TYPE, attached
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
@@ -136,7 +137,9 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     bots = [version.bot for version in versions]
     context |= _controls(request, tournament, bots)
     context["meetings"] = tournament.format.describe_meetings(tournament)
-    context["rated"] = tournament.format.describe_rated(bots, rated=tournament.rated)
+    if tournament.state in {State.DRAFT, State.ANNOUNCED}:
+        tournament.off_terms = find_off_terms(tournament)  # the ladders' terms may have changed
+    context["rated"] = tournament.format.describe_rated(bots, tournament)
     context["openings"] = tournament.format.describe_openings(tournament)
     context["annulled"] = count_annulled(tournament)
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:

@@ -337,12 +337,16 @@ def test_an_exact_repeat_is_recorded_but_not_rated(deal: Deal) -> None:
     record(first)
     record(again)
     assert (game_of(first).rated, game_of(again).rated) == (True, False)
-    assert published(game_of(again)).header("Rated") == "no"
+    again_record = published(game_of(again))
+    assert (again_record.header("Rated"), again_record.header("Unrated")) == ("no", "repeat")
     assert LadderRating.objects.first().games == 1  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("case", ["unrated tournament", "one owner", "two versions of one bot"])
-def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [("unrated tournament", "event"), ("one owner", "owner"), ("two versions of one bot", "bot")],
+)
+def test_some_games_are_not_rated(deal: Deal, case: str, why: str) -> None:
     owner = make_user() if case == "one owner" else None
     other = "Ada" if case == "two versions of one bot" else "Bob"
     versions = [make_version("Ada", owner=owner), make_version(other, owner=owner)]
@@ -352,7 +356,8 @@ def test_some_games_are_not_rated(deal: Deal, case: str) -> None:
     record(report)
     assert not game_of(report).rated
     assert not RatingEvent.objects.exists()
-    assert published(game_of(report)).header("Rated") == "no"
+    written = published(game_of(report))
+    assert (written.header("Rated"), written.header("Unrated")) == ("no", why)
 
 
 def test_the_sites_own_bots_are_rated_against_each_other(deal: Deal) -> None:

@@ -230,6 +230,7 @@ def test_records_are_verified_and_marked(version: BotVersion, person: User, answ
         record = next(read_records(io.StringIO(text), "record"))
         assert isinstance(record, Record)
         assert (record.header("Rated"), record.header("Person")) == ("no", game.person_side.name.lower())
+        assert record.header("Unrated") == "person"
         assert list(find_disagreements(record)) == []
 
 

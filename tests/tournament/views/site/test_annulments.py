@@ -205,7 +205,7 @@ def test_a_repeat_that_counts_in_place_of_an_annulled_game_says_so(games: list[G
     Game.objects.filter(pk=second.pk).update(rated=False)
     annul_one(first)
     page = text_of(client, second.get_absolute_url())
-    assert f"yes, other than its record says. It repeats game {first.key}, which is annulled." in page
+    assert f". Its record says otherwise. It repeats game {first.key}, which is annulled." in page
 
 
 def test_the_published_list_has_number_name_reason_and_time(games: list[Game], client: Client) -> None:

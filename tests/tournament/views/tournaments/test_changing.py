@@ -21,9 +21,13 @@ from tournament.views.tournaments import organizing
 @pytest.fixture
 def cup(site: Site) -> Tournament:
     versions = [add_version(site.owner, f"Bot {number}") for number in range(1, 4)]
-    times = {"starts_at": (timezone.now() + datetime.timedelta(days=1)).replace(second=0, microsecond=0)}
-    terms: dict[str, Any] = {"ladders": [LADDER], "rounds": 4, "rated": False, **times}
-    return make_event("swiss", versions=versions, name="Cup", owner=site.rival, running=False, **terms)
+    times: dict[str, Any] = {
+        "starts_at": (timezone.now() + datetime.timedelta(days=1)).replace(second=0, microsecond=0)
+    }
+    terms: dict[str, Any] = {"ladders": [LADDER], "rounds": 4, "rated": False, "rated_off_terms": False}
+    return make_event(
+        "swiss", versions=versions, name="Cup", owner=site.rival, running=False, **terms, **times
+    )
 
 
 def values_of(page: Any) -> dict[str, Any]:

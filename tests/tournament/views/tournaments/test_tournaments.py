@@ -274,6 +274,42 @@ def test_the_estimate_shows_games_and_duration(site: Site, as_user: LogIn) -> No
     assert Tournament.objects.filter(name="Autumn").count() == 0
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"time_control": "5+0.1", "opening_plies": 4}, "Rated: yes."),
+        ({"time_control": "5+0.1", "opening_plies": 4, "rated": ""}, "Rated: no."),
+        ({"time_control": "5+0.1"}, "Rated: no: the openings are not on the ladder's terms (Dogon kulei)."),
+        ({}, "Rated: no: the time control is not on the ladder's terms (Dogon kulei)."),
+        ({"bots": [], "entry_until": "2096-01-01T00:00"}, "Rated: no: the time control is not"),
+    ],
+)
+def test_the_form_says_before_the_start_which_games_are_rated(
+    site: Site, as_user: LogIn, changed: dict[str, Any], said: str
+) -> None:
+    page = as_user(site.rival).post("/tournaments/new/", form(site, **changed), headers=PART)
+    text = html.unescape(page.content.decode())
+    assert said in text
+    assert ("Dogon kulei 5+0.05 to 20+0.2, 4 random opening plies" in text) == (
+        "Rated: yes" not in text and "Rated: no." not in text
+    )
+
+
+def test_only_staff_rates_on_other_terms(site: Site, as_user: LogIn) -> None:
+    for user, offered in ((site.rival, False), (site.staff, True)):
+        client = as_user(user)
+        assert ("rated_off_terms" in client.get("/tournaments/new/").content.decode()) == offered
+        client.post("/tournaments/new/", form(site, name=user.username, rated_off_terms="on"))
+        draft = Tournament.objects.get(name=user.username)
+        assert (draft.rated_off_terms, draft.is_rated) == (offered, offered)
+        if offered:
+            Tournament.objects.filter(pk=draft.pk).update(owner=site.rival)
+            changed = form(site, name="Mine", rated_off_terms="on")
+            as_user(site.rival).post(f"/tournaments/{draft.slug}/change/", changed)
+            draft.refresh_from_db()
+            assert (draft.name, draft.is_rated) == ("Mine", False)
+
+
 def test_the_estimate_waits_for_a_form_that_can_be_read(site: Site, as_user: LogIn) -> None:
     page = as_user(site.owner).post("/tournaments/new/", form(site, pairs=""), headers=PART).content.decode()
     assert "Once the form is complete" in page
@@ -462,7 +498,7 @@ def test_form_event_and_game_say_why_games_of_one_owner_are_not_rated(site: Site
     assert why not in client.post("/tournaments/new/", form(site), headers=PART).content.decode()
     draft = client.post("/tournaments/new/", own)["Location"]
     cup = Tournament.objects.latest("pk")
-    assert f"<dd>no: in every game {why}</dd>" in client.get(draft).content.decode()
+    assert f"<dd>no: in every game {why} (" in client.get(draft).content.decode()
     start(cup)
     decide_games(cup)
     game = cup.games.latest("pk")
@@ -473,7 +509,9 @@ def test_a_game_says_that_it_repeats_another_or_that_its_tournament_is_not_rated
     site: Site, client: Client
 ) -> None:
     game, page = site.played, f"/games/{site.played.pk}/"
-    assert "<dt>Rated</dt> <dd>yes</dd>" in " ".join(client.get(page).content.decode().split())
+    assert "<dt>Rated</dt> <dd>yes; staff rates it although the time control" in " ".join(
+        client.get(page).content.decode().split()
+    )
     Game.objects.filter(pk=game.pk).update(rated=False)
     assert "<dd>no: it repeats an earlier game move by move</dd>" in client.get(page).content.decode()
     Tournament.objects.filter(pk=game.tournament_id).update(rated=False)
