@@ -84,7 +84,7 @@ def _is_playing() -> models.Q:
     return models.Q(models.Exists(active), version__state=BotVersion.State.VALID)
 
 
-def _truth(condition: models.Q) -> models.ExpressionWrapper[Any]:
+def condition_column(condition: models.Q) -> models.ExpressionWrapper[Any]:
     """A condition as a value that can be read and sorted by."""
     return models.ExpressionWrapper(condition, output_field=models.BooleanField())
 
@@ -121,7 +121,7 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
         bot, and none that no longer plays.
         """
         rows = self.filter(ladder=ladder).annotate(
-            is_playing=_truth(_is_playing()), is_settled=_truth(_is_settled())
+            is_playing=condition_column(_is_playing()), is_settled=condition_column(_is_settled())
         )
         ordered = rows.order_by("-is_playing", "-is_settled", "-conservative", "version_id")
         columns = ("pk", "version__bot", "is_playing", "is_settled")
@@ -135,7 +135,7 @@ class LadderRatingQuerySet(models.QuerySet["LadderRating"]):
         """The ratings with these ids, in this order and with their ``place``, as tables show them."""
         place_of = dict(places)
         shown = self.select_related("version__bot__owner").only(*SHOWN)
-        found = shown.annotate(is_playing=_truth(_is_playing())).in_bulk(list(place_of))
+        found = shown.annotate(is_playing=condition_column(_is_playing())).in_bulk(list(place_of))
         for pk, rating in found.items():
             rating.place, rating.plays = place_of[pk], rating.is_playing  # type: ignore[attr-defined]
         return [found[pk] for pk in place_of if pk in found]

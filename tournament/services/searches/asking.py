@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
-from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils.crypto import salted_hmac
 
@@ -16,6 +16,7 @@ from engines.rules.base import Position
 from tournament import access
 from tournament.addresses import counted_address
 from tournament.models import BotSearch, BotVersion, Game, LadderRating, PersonGame, User, Worker
+from tournament.models.ladders import condition_column
 from tournament.services.accounts.tokens import TooMuch, spend
 from tournament.services.fair_share import is_exhausted
 from tournament.services.work.messages import send_search
@@ -70,8 +71,8 @@ def answering(ladder: str, user: access.Visitor) -> list[BotVersion]:
     own = Q(bot__owner__isnull=False, bot__owner=user.pk)
     rating = LadderRating.objects.filter(ladder=ladder, version=OuterRef("pk")).values("conservative")
     versions = BotVersion.objects.entering([ladder]).filter(access.everybody_may_ask("bot__") | own)
-    is_own, strength = ExpressionWrapper(own, BooleanField()), Coalesce(Subquery(rating), 0.0)
-    return list(versions.order_by(is_own, strength.desc(), "bot__name_key", "-number"))
+    strength = Coalesce(Subquery(rating), 0.0)
+    return list(versions.order_by(condition_column(own), strength.desc(), "bot__name_key", "-number"))
 
 
 def request_search(
