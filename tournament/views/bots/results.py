@@ -72,11 +72,8 @@ def results_of(
     filters = rated_filters(bot, code, number)
     (total, *colours), opponents = _pair_results(code, versions, filters)
     listed = len(opponents) if all_opponents or request.GET.get("opponents") == "all" else MAX_OPPONENTS
-    latest, first = recent.latest_games(code, versions)
-    of_latest = {**filters, "min_sequence": first}
-    openings = recent.scores_by_opening(latest)
-    forfeits = Counter(game.cause for game in latest if game.cause).most_common()
     return {
+        **_latest_results(code, versions, filters, f"{bot.pk}-{version.pk if version else 0}-{code}"),
         "bot": bot,
         "ladder": GAMES[code],
         "version": version,
@@ -87,6 +84,20 @@ def results_of(
         "colours": colours,
         "opponents": _named(opponents[:listed], filters),
         "more_opponents": len(opponents[listed:]),
+        "unrated": games_address(**filters | {"rated": "no"}),
+        "files": [table_links("Results", "bot-results", bot.slug, ladder=code, version=number)],
+    }
+
+
+def _latest_results(
+    code: str, versions: list[int], filters: Mapping[str, object], key: str
+) -> dict[str, Any]:
+    """Counts over the latest games of these versions; ``key`` is that of their times in the cache."""
+    latest, first = recent.latest_games(code, versions)
+    of_latest = {**filters, "min_sequence": first}
+    openings = recent.scores_by_opening(latest)
+    forfeits = Counter(game.cause for game in latest if game.cause).most_common()
+    return {
         "latest": len(latest),
         "since": first,
         "openings": [
@@ -99,9 +110,7 @@ def results_of(
             for cause, count in forfeits
         ],
         "changes": recent.rating_changes(latest),
-        "time": recent.time_used(latest, f"{bot.pk}-{version.pk if version else 0}-{code}"),
-        "unrated": games_address(**filters | {"rated": "no"}),
-        "files": [table_links("Results", "bot-results", bot.slug, ladder=code, version=number)],
+        "time": recent.time_used(latest, key),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import pluralize
@@ -17,6 +19,7 @@ from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import find_game
 from tournament import access
 from tournament.models import (
+    BotSearch,
     Game,
     GameLog,
     GameRecord,
@@ -95,17 +98,25 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if is_fragment and is_running:
         return part.render("games/pieces/moves_new.html", context)
-    is_public = game.tournament.format.is_public
+    context |= _facts(request, game, replay, analysis, recorded=recorded)
+    context["chart"]["points"] = context["point_plies"]
+    context["chart"]["analysis"] = context["found"] and context["found"]["curve"]
+    context["snippet"] = _snippet(request, game, context["board"])
+    return part.render("games/pieces/moves_new.html" if is_fragment else "games/game.html", context)
+
+
+def _facts(
+    request: HttpRequest, game: Game, replay: Replay, analysis: BotSearch | None, *, recorded: bool
+) -> dict[str, Any]:
+    """What the page shows beside the board and the moves."""
     winner = Outcome(Result(game.result or Result.UNDECIDED), Reason.NONE).winner
     points = find_turning_points(replay, winner) if recorded else []
-    context["chart"]["points"] = point_plies = [point.ply for point in points]
-    context |= analysis_context(game, analysis, replay)
-    context["chart"]["analysis"] = context["found"] and context["found"]["curve"]
-    if recorded:
-        context |= request_context(request, game)
-    context |= {
+    may_run = access.may_run_site(request.user)
+    return {
+        **analysis_context(game, analysis, replay),
+        **(request_context(request, game) if recorded else {}),
         "turning_points": points,
-        "point_plies": point_plies,
+        "point_plies": [point.ply for point in points],
         "twin": _find_twin(game),
         "white_score": _score(game, game.white_score),
         "black_score": _score(game, game.black_score),
@@ -118,13 +129,9 @@ def game(request: HttpRequest, pk: int) -> HttpResponse:
         "logs_kept": _logs_kept(request, game),
         "correction": getattr(game, "correction", None),
         "outdated": [game.ladder] if game.ladder.is_outdated else [],
-        "snippet": _snippet(request, game, context["board"]),
-        "settles": is_open(game) and access.may_run_site(request.user),
-        "annuls": game.result is not None and is_public and access.may_run_site(request.user),
+        "settles": may_run and is_open(game),
+        "annuls": may_run and game.result is not None and game.tournament.format.is_public,
     }
-    if is_fragment:
-        return part.render("games/pieces/moves_new.html", context)
-    return part.render("games/game.html", context)
 
 
 @require_safe

@@ -105,46 +105,58 @@ def tournament(request: HttpRequest, slug: str) -> HttpResponse:
     if shows_other(request, tournament.state):
         return reload()
     versions = players_of(tournament)
+    context = _live_context(request, tournament, versions, is_full=is_full)
+    context["latest"] = tournament.games.latest_result() if polls else None
+    if is_part(request):
+        return part.render("tournaments/pieces/tournament_live.html", context)
+    context |= _terms_context(request, tournament, [version.bot for version in versions])
+    return part.render("tournaments/tournament.html", context)
+
+
+def _live_context(
+    request: HttpRequest, tournament: Tournament, versions: Sequence[BotVersion], *, is_full: bool
+) -> dict[str, Any]:
+    """What changes during play."""
     filters, page = _filtered(request, tournament)
     is_large = len(versions) > MAX_CROSSED
-    shown_round = whole_number(request, "round", 0, most=MAX_ROUNDS)
-    with_meetings = is_full or not is_large
     tables = [] if tournament.format.is_endless else rated_tables(tournament, versions)
-    context = {
+    return {
         "tournament": tournament,
         "progress": describe_progress(tournament),
         "winners": list(_winners(tournament, tables)),
         "is_large": is_large and tournament.format.has_cycles,
         "is_full": is_full,
-        "latest": tournament.games.latest_result() if polls else None,
         "ladders": [GAMES[code] for code in tournament.ladders if code in GAMES],
         "bots": [FilterChoice(version.pk, isolated(version)) for version in versions],
         "crosses": crosses(
             tournament,
             tables,
             read_sorting(request, CROSS_SORTED),
-            with_meetings=with_meetings,
-            round_number=shown_round,
+            with_meetings=is_full or not is_large,
+            round_number=whole_number(request, "round", 0, most=MAX_ROUNDS),
         ),
-        "all_games": games_address(tournament=slug),
+        "all_games": games_address(tournament=tournament.slug),
         "filters": filters,
         "nothing": "No games match." if any(filters.values()) else "",
         "results": [(value, label) for value, (label, *_) in FILTERS.items()],
         "page": page,
     }
-    if is_part(request):
-        return part.render("tournaments/pieces/tournament_live.html", context)
-    bots = [version.bot for version in versions]
-    context |= _controls(request, tournament, bots)
-    context["meetings"] = tournament.format.describe_meetings(tournament)
+
+
+def _terms_context(request: HttpRequest, tournament: Tournament, bots: list[Bot]) -> dict[str, Any]:
+    """How it is played, and what the user may do with it."""
     if tournament.state in {State.DRAFT, State.ANNOUNCED}:
         tournament.off_terms = find_off_terms(tournament)  # the ladders' terms may have changed
-    context["rated"] = tournament.format.describe_rated(bots, tournament)
-    context["openings"] = tournament.format.describe_openings(tournament)
-    context["annulled"] = count_annulled(tournament)
+    context = {
+        **_controls(request, tournament, bots),
+        "meetings": tournament.format.describe_meetings(tournament),
+        "rated": tournament.format.describe_rated(bots, tournament),
+        "openings": tournament.format.describe_openings(tournament),
+        "annulled": count_annulled(tournament),
+    }
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament, request.user)
-    return part.render("tournaments/tournament.html", context)
+    return context
 
 
 def _winners(
