@@ -23,6 +23,7 @@ MAX_BENCH_SECONDS = 3600
 MAX_PATIENCE_SECONDS = 24 * 3600
 
 Command = Callable[[Namespace], int]
+AddCommand = Callable[..., ArgumentParser]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,9 +59,15 @@ def _build_parser() -> ArgumentParser:
 
     game = ArgumentParser(add_help=False)
     game.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
+    _add_rules(add, game)
+    _add_records(add, game)
+    _add_sites(add)
+    return parser
+
+
+def _add_rules(add: AddCommand, game: ArgumentParser) -> None:
     position = ArgumentParser(add_help=False, parents=[game])
     position.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
-
     add("games", _games, "list the ladders, one a line")
     add("rules", _rules, "print a game's rules page, with its examples", on=[game])
     tasks = add("tasks", _tasks, "find tasks for beginners in records, and print them, one a line", on=[game])
@@ -80,10 +87,14 @@ def _build_parser() -> ArgumentParser:
     bench.add_argument(
         "--seconds", metavar="S", type=_seconds, default=1.0, help="time for each figure (default 1)"
     )
-    verify = add("verify", _verify, "replay records and name every disagreement")
-    verify.add_argument("files", metavar="FILE.pgn", nargs="+")
-    book = add("book", _book, "print openings whose results in records are near even, for matches", on=[game])
-    book.add_argument("files", metavar="FILE.pgn", nargs="+")
+
+
+def _add_records(add: AddCommand, game: ArgumentParser) -> None:
+    files = ArgumentParser(add_help=False)
+    files.add_argument("files", metavar="FILE.pgn", nargs="+")
+    add("verify", _verify, "replay records and name every disagreement", on=[files])
+    result = "print openings whose results in records are near even, for matches"
+    book = add("book", _book, result, on=[game, files])
     number = partial(_number, most=1_000_000)
     book.add_argument(
         "--plies", metavar="N", type=partial(_number, most=40), default=4, help="of each opening (default 4)"
@@ -99,13 +110,16 @@ def _build_parser() -> ArgumentParser:
         help="by which White's score may be off from 50 (default 10)",
     )
     book.add_argument("--most", metavar="N", type=number, default=100, help="openings (default 100)")
-    getting = add("get", _get, "download a published bot of a site and unpack it")
+
+
+def _add_sites(add: AddCommand) -> None:
+    site = ArgumentParser(add_help=False)
+    site.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
+    getting = add("get", _get, "download a published bot of a site and unpack it", on=[site])
     getting.add_argument("bot", metavar="NAME[@VERSION]", help="the bot; without a version its newest")
-    getting.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
     getting.add_argument("--folder", type=Path, help="where to unpack it (default: by its name and version)")
-    sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation")
+    sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation", on=[site])
     sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
-    sending.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
     sending.add_argument(
         "--token",
         help="a token that may upload (better: $DUARENA_TOKEN, which the shell history does not keep)",
@@ -118,7 +132,6 @@ def _build_parser() -> ArgumentParser:
         default=1800.0,
         help="how long to follow it (default 1800 s)",
     )
-    return parser
 
 
 def _depth(text: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import Prefetch
@@ -59,11 +61,31 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return part.unchanged()
     if shows_other(request, version.state):
         return reload()
+    context = _state_context(request, version, check, manages=manages)
+    context["polls"] = polls
+    if is_part(request):
+        return part.render("bots/pieces/version_state.html", context)
+    context |= {
+        "is_published": BotVersion.objects.published().filter(pk=version.pk).exists(),
+        "options": sorted(version.options.items()),
+        "ratings": ratings_of([version]),
+        "results": results_of(
+            request, version.bot, rated_of(BotVersion.objects.filter(pk=version.pk)), version
+        ),
+        "page": games_of(request, version=version),
+        "all_games": games_address(bot=slug, version=number),
+    }
+    return part.render("bots/version.html", context)
+
+
+def _state_context(
+    request: HttpRequest, version: BotVersion, check: ComplianceCheck | None, *, manages: bool
+) -> dict[str, Any]:
+    """What changes during the validation, and what the user may do."""
     is_withdrawn = version.state == State.WITHDRAWN
     context = {
         "version": version,
         "manages": manages,
-        "polls": polls,
         "validation": validation_games(version) if manages else [],
         "next_steps": next_steps_of(version, manages, check, timezone.now()),
         "can_validate": manages and version.state == State.WAITING and uploads.current_state().are_run,
@@ -78,20 +100,7 @@ def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         found = check.findings
         faults = sorted((one for one in found if one.fault), key=lambda one: not one.is_grave)
         context |= {"check": check, "progress": progress_of(check), "findings": found, "faults": faults}
-    if is_part(request):
-        return part.render("bots/pieces/version_state.html", context)
-    ratings = ratings_of([version])
-    context |= {
-        "is_published": BotVersion.objects.published().filter(pk=version.pk).exists(),
-        "options": sorted(version.options.items()),
-        "ratings": ratings,
-        "results": results_of(
-            request, version.bot, rated_of(BotVersion.objects.filter(pk=version.pk)), version
-        ),
-        "page": games_of(request, version=version),
-        "all_games": games_address(bot=slug, version=number),
-    }
-    return part.render("bots/version.html", context)
+    return context
 
 
 @require_safe
