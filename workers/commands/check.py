@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engines.bundles.manifest import MANIFEST_NAME, BundleError, Manifest, explain_misnamed
-from engines.bundles.store import read_manifest
+from engines.bundles.sites import SiteError, ask_engine, fetch_site_bundle, split_site_bot
+from engines.bundles.store import fetch_bundle, read_manifest
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from workers.check import CannotCheck, Finding, check_engine, format_finding, format_summary
 from workers.check.run import DEFAULT_SECONDS
+from workers.commands.sandboxes import find_sandbox
 from workers.engine.launch import explain_no_program, find_engine_program, plan_launch
-from workers.engine.sandbox_probe import require_sandbox
 from workers.jobs import EngineSpec
-from workers.sandbox.levels import Level, describe
+from workers.match.options.entrants import usual_store
 from workers.sandbox.limits import Limits
-from workers.sandbox.sandbox import NoSandbox, Sandbox, is_visible_inside
+from workers.sandbox.sandbox import NoSandbox, Sandbox
 
 FAULTY = 1
 MAX_SECONDS = 3600.0
@@ -40,8 +41,9 @@ def _check(options: argparse.Namespace) -> int:
 
     What is not given is taken from the ``bot.toml`` of the present folder, if there is one.
     """
-    folder = Path.cwd()
     command = options.words[1:] if options.words[:1] == ["--"] else options.words
+    stranger = split_site_bot(command[0]) if len(command) == 1 else None
+    folder, command = (_fetched(*stranger), []) if stranger else (Path.cwd(), command)
     manifest = None if command and options.game else _manifest_in(folder)
     command = command or (list(manifest.command) if manifest else [])
     if not command:
@@ -54,9 +56,10 @@ def _check(options: argparse.Namespace) -> int:
     program = find_engine_program(command[0], folder)
     if program is None:
         raise CannotCheck(explain_no_program(command[0], folder))
-    sandbox = _find_sandbox(tuple(command), folder) if options.sandbox else None
-    words = command if sandbox else (program, *command[1:])
-    spec = EngineSpec("engine", "", tuple(words), directory=str(folder))
+    spec = EngineSpec("engine", "", tuple(command), directory=str(folder))
+    sandbox = _find_sandbox(spec, stranger[:1] if stranger else (), is_asked=options.sandbox)
+    if sandbox is None:
+        spec = replace(spec, command=(program, *command[1:]))
     report = check_engine(
         lambda: plan_launch(spec, folder, sandbox),
         ladders=[find_game(code) for code in games],
@@ -70,17 +73,24 @@ def _check(options: argparse.Namespace) -> int:
     return 0 if report.is_clean else FAULTY
 
 
-def _find_sandbox(command: tuple[str, ...], folder: Path) -> Sandbox:
-    """The sandbox of this machine; prints a warning if it is weaker than a site's. Raises ``CannotCheck``."""
-    if not is_visible_inside(command, folder):
-        raise CannotCheck(f"-sandbox: {command[0]} would not be visible in the sandbox: it is not below /usr")
+def _fetched(bot: str, site: str) -> Path:
+    """The folder of a published bot, unpacked in the user's cache; raises ``CannotCheck``."""
+    store = usual_store()
     try:
-        verdict, sandbox = require_sandbox("check")
+        engine = ask_engine(site, bot)
+        fetch_site_bundle(engine, store)
+        return fetch_bundle(engine.sha256, store=store, cache=store)
+    except (SiteError, BundleError) as error:
+        raise CannotCheck(str(error)) from None
+
+
+def _find_sandbox(spec: EngineSpec, strangers: Sequence[str], *, is_asked: bool) -> Sandbox | None:
+    """The sandbox of this machine, see ``find_sandbox``; raises ``CannotCheck``."""
+    try:
+        found = find_sandbox([spec], strangers, is_asked=is_asked)
     except NoSandbox as error:
         raise CannotCheck(f"-sandbox: {error}") from None
-    if verdict.level is not Level.A:
-        print("\n".join(describe(verdict)), file=sys.stderr)
-    return sandbox
+    return found[1] if found else None
 
 
 def _manifest_in(folder: Path) -> Manifest | None:
@@ -137,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
         "words",
         nargs=argparse.REMAINDER,
         metavar="COMMAND",
-        help="the command that starts the engine (default: that of bot.toml)",
+        help="the command that starts the engine, or NAME@https://SITE (default: that of bot.toml)",
     )
     return parser
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 from engines.console import BAD_INPUT, complain, discard_output, run_command
 from engines.release import RELEASE
+from workers.commands.sandboxes import find_sandbox_level
 from workers.cores import count_cores
 from workers.engine.fair_clock import find_clock_method
-from workers.engine.sandbox_probe import require_sandbox
 from workers.match.book import make_books
 from workers.match.director import Director
 from workers.match.game_logs import GameLogs
@@ -19,14 +18,12 @@ from workers.match.ledger import Ledger
 from workers.match.options.dryrun import describe_match
 from workers.match.options.entrants import usual_store
 from workers.match.options.flags import help_text, read_options
-from workers.match.options.options import MatchError, MatchOptionError, MatchOptions, MatchTerms
+from workers.match.options.options import MatchError, MatchOptionError, MatchOptions
 from workers.match.recordfile import RecordFile, check_state, write_state
 from workers.match.reports import EventReport, LineReport, MatchEnding, MatchReport, ScreenReport
 from workers.match.slots.messages import SlotSetup
 from workers.match.slots.pool import SlotPool, choose_cores
-from workers.sandbox.levels import Level, describe
 from workers.sandbox.policy import policy_for_level
-from workers.sandbox.sandbox import NoSandbox, is_visible_inside
 from workers.strays import adopting_orphans
 
 ALL_PLAYED, GAMES_MISSING, STOPPED = 0, 1, 3
@@ -55,14 +52,14 @@ def _run(arguments: Sequence[str]) -> int:
 def _play(options: MatchOptions) -> int:
     _warn_of_few_cores(options.concurrency)
     books = make_books(options.terms)
-    sandbox_level = find_sandbox_level(options.terms) if options.sandbox else ""
+    sandbox_level = find_sandbox_level(options.terms.entrants, is_asked=options.sandbox)
     game_logs = GameLogs(options.records, options.log)
     ledger = Ledger(options.terms, options.withdraw)
     with closing(RecordFile(options.records)) as file:
         _restore(options, ledger, file)
         cores = choose_cores(options.concurrency, pin=options.pin, cpus=options.cpus)
         setup = SlotSetup(options, usual_store(), sandbox_level=sandbox_level)
-        sandbox = policy_for_level(sandbox_level).sandbox
+        sandbox = policy_for_level(sandbox_level, is_for_all=options.sandbox).sandbox
         clock = find_clock_method(sandbox, is_pinned=None not in cores).sentence
         pool, report = SlotPool(setup, cores), _report(options, ledger)
         try:
@@ -79,26 +76,6 @@ def _play(options: MatchOptions) -> int:
     if ending in (MatchEnding.STOPPED, MatchEnding.FAULT):
         return STOPPED
     return GAMES_MISSING if ledger.left_out or ledger.halted else ALL_PLAYED
-
-
-def find_sandbox_level(terms: MatchTerms) -> str:
-    """The sandbox level of this machine; prints a warning on standard error if it is B.
-
-    Raises ``MatchOptionError`` if there is no sandbox, or if an engine's program would not exist in it.
-    """
-    for spec in terms.entrants:
-        if spec.directory is not None and not is_visible_inside(spec.command, Path(spec.directory)):
-            raise MatchOptionError(
-                f"-sandbox: {spec.command[0]} of {spec.name} would not be visible in the sandbox: "
-                f"it is neither below dir={spec.directory} nor below /usr"
-            )
-    try:
-        verdict, _ = require_sandbox("match")
-    except NoSandbox as error:
-        raise MatchOptionError(f"-sandbox: {error}") from None
-    if verdict.level is not Level.A:
-        print("\n".join(describe(verdict)), file=sys.stderr)
-    return verdict.level
 
 
 def _warn_of_few_cores(games: int) -> None:

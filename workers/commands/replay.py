@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
 from engines.console import run_command
 from engines.records import Record, read_records
 from engines.rules.base import quote
+from workers.commands.sandboxes import find_sandbox_level
 from workers.game.seeds import SEED_HEADER, seed_of
-from workers.jobs import EngineSpec
 from workers.match.options.entrants import read_entrants, usual_store
-from workers.match.options.options import MatchOptionError
+from workers.match.options.options import Entrant, MatchOptionError
 from workers.match.options.settings import Setting, only_word, split_arguments
 from workers.match.replay import Difference, ReplayError, replay_game
 from workers.play.runner import PooledEngine, WorkerContext
+from workers.sandbox.policy import policy_for_level
 
 SAME, DIFFERS = 0, 1
 USAGE = """\
@@ -27,8 +29,9 @@ usage: python3 -m workers replay FILE.pgn [--game ID] -engine cmd=… -engine cm
 Play a recorded game again with its limits and seed, and print the first difference. The first engine is
 White, unless the names of both engines (name=…) are those of Black and White in the record. The keys of
 -engine are those of 'match'. --game is the record's GameId, needed if the file has more than one game.
---site fetches the bundles of a game that was played on a site, as far as the site allows it; an engine
-that is given as well plays for the player with its name.
+--site fetches the bundles of a game that was played on a site, as far as they are published, and runs them
+in the sandbox of this machine, if it has one; an engine that is given as well plays for the player with its
+name.
 
 exit codes: 0 the same game; 1 a difference; 2 bad input"""
 HELP = {"-h", "-help", "--help"}
@@ -76,14 +79,16 @@ def _read_game(name: str, wanted: str | None) -> Record:
 
 def _read_players(
     record: Record, engines: list[Setting], each: list[Setting], site: str | None
-) -> tuple[EngineSpec, EngineSpec]:
+) -> tuple[Entrant, Entrant]:
     """The engines of White and Black."""
     read = partial(read_entrants, each=each, ladders=(record.header("Game"),), store=usual_store())
+    players = read(engines)
     if site is not None:
-        engines = [*engines, *_fetch_others(record, {engine.name for engine in read(engines)}, site)]
-    if len(engines) != 2:
-        raise MatchOptionError(f"-engine: a game has two engines, not {len(engines)}")
-    one, two = read(engines)
+        fetched = _fetch_others(record, {player.name for player in players}, site)
+        players += tuple(replace(other, site=site, trusted=False) for other in read(fetched))
+    if len(players) != 2:
+        raise MatchOptionError(f"-engine: a game has two engines, not {len(players)}")
+    one, two = players
     if (one.name, two.name) == (record.header("Black"), record.header("White")):
         return two, one
     return one, two
@@ -106,8 +111,9 @@ def _fetch_others(record: Record, given: set[str], site: str) -> list[Setting]:
     return fetched
 
 
-def _replay(record: Record, players: tuple[EngineSpec, EngineSpec]) -> Difference | None:
-    worker = WorkerContext("replay", usual_store(), usual_store())
+def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+    policy = policy_for_level(find_sandbox_level(players, is_asked=False), is_for_all=False)
+    worker = WorkerContext("replay", usual_store(), usual_store(), policy)
     engines = [PooledEngine(player, record.header("Game"), worker) for player in players]
     for engine in engines:
         engine.player.seed = seed_of(record)

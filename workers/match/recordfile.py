@@ -34,7 +34,7 @@ _BEGINNING = b'[Event "'
 """The first bytes of every record that a match writes."""
 _RESULTS = {result.value: result for result in Result}
 FORMAT = 2
-MAY_CHANGE = ("rounds", "restart", "startup_seconds")
+MAY_CHANGE = ("rounds", "restart", "startup_seconds", "trusted")
 """Terms that do not change the games already played; more rounds only add games at the end."""
 
 

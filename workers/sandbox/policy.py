@@ -28,12 +28,14 @@ class Refused(Exception):
 class Policy:
     """Every engine runs in ``sandbox``; None runs engines without one.
 
-    ``refusal`` says why uploaded bots are not run; empty if they are. The default is for an author's own
-    machine: it runs every engine, without a sandbox.
+    ``refusal`` says why uploaded bots are not run; empty if they are. ``strangers`` is a sandbox of engines
+    that are not trusted, where the others run without one. The default is for an author's own machine: it
+    runs every engine, without a sandbox.
     """
 
     sandbox: Sandbox | None = None
     refusal: str = ""
+    strangers: Sandbox | None = None
 
     @property
     def sandbox_description(self) -> str:
@@ -47,7 +49,7 @@ class Policy:
         """
         if self.refusal and not trusted:
             raise Refused(f"{NOT_RUN}: {self.refusal}")
-        return self.sandbox
+        return self.sandbox if trusted else self.strangers or self.sandbox
 
 
 def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[str, str]) -> Policy:
@@ -66,17 +68,19 @@ def make_policy(verdict: Verdict, sandbox: Sandbox | None, environment: Mapping[
     )
 
 
-def policy_for_level(level: str) -> Policy:
-    """The policy that runs every engine in a sandbox of ``level``; empty is without a sandbox.
+def policy_for_level(level: str, *, is_for_all: bool = True) -> Policy:
+    """The policy that runs every engine, or all that are not trusted, in a sandbox of ``level``.
 
-    The caller has probed the level already. Raises ``NoSandbox`` if it is no longer available.
+    An empty level is without a sandbox. The caller has probed the level already. Raises ``NoSandbox`` if it
+    is no longer available.
     """
     if not level:
         return Policy()
     parent = find_parent(os.environ.get(VARIABLE, "")) if level == Level.A else None
     if level == Level.A and parent is None:
         raise NoSandbox("the control group is gone")
-    return Policy(Sandbox(find_tools(), parent))
+    sandbox = Sandbox(find_tools(), parent)
+    return Policy(sandbox) if is_for_all else Policy(strangers=sandbox)
 
 
 def trusts_all(environment: Mapping[str, str]) -> bool:

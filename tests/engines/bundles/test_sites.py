@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import partial
-from hashlib import sha256
-from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from engines.bots import random_bot
 from engines.bundles.sites import SiteError, ask_engines
-from engines.bundles.store import pack_bundle
+from tests.support.fake_site import NAMES, FakeSite, bundle_of, fake_site
 from tests.support.matches import engine, run_match
-from tests.support.servers import LocalServer, QuietHandler
+from workers.commands.check import main as check
+from workers.commands.match import main as match
 from workers.commands.replay import main
+from workers.engine import sandbox_probe
 
 GAME = "dogon-kulei/1/1/1"
-NAMES = {"white": "Stray", "black": "Rover"}
-
-
-def bundle_of(name: str) -> bytes:
-    manifest = (
-        f'[bot]\nname = "{name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-    )
-    source = Path(random_bot.__file__).read_bytes()
-    return pack_bundle({"bot.toml": manifest.encode(), "main.py": source})
-
-
-class Files(SimpleHTTPRequestHandler, QuietHandler):
-    """Serves the files of a folder."""
-
-
-class FakeSite:
-    """What a site has for one game; files below ``folder`` are its pages."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        (folder / "games").mkdir()
-        self.server = LocalServer(partial(Files, directory=str(folder)))
-        self.url = self.server.url
-        self.engines: dict[str, Any] = {}
-        for side, name in NAMES.items():
-            data = bundle_of(name)
-            (folder / f"{name}.zip").write_bytes(data)
-            self.engines[side] = {
-                "name": name,
-                "version": "3",
-                "sha256": sha256(data).hexdigest(),
-                "page": f"/bots/{name.lower()}/3/",
-                "bundle": f"/{name}.zip",
-            }
-        self.tell()
-
-    def tell(self) -> None:
-        (self.folder / "games" / "engines.json").write_text(json.dumps(self.engines))
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "site").mkdir()
-    fake = FakeSite(tmp_path / "site")
-    with fake.server:
-        yield fake
+    with fake_site(tmp_path, monkeypatch) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +116,66 @@ def test_a_game_the_site_does_not_know_is_told(site: FakeSite) -> None:
     (site.folder / "games" / "engines.json").unlink()
     with pytest.raises(SiteError, match=f"has no game '{GAME}' that everybody may see"):
         ask_engines(site.url, GAME)
+
+
+QUICK = "-game dogon-kulei -tc nodes=1 -plylimit 10"
+
+
+def test_a_published_bot_plays_a_match_and_is_fetched_once(site: FakeSite, tmp_path: Path) -> None:
+    opponent = f"cmd=Rover@{site.url}"
+    words = ("-engine", opponent, *engine("Mine"), *QUICK.split())
+    first = run_match(tmp_path, *words)
+    assert first.code == 0, first.err
+    players = {(game.header("White"), game.header("WhiteVersion")) for game in first.games.values()}
+    assert ("Rover", "3") in players
+    (site.folder / "Rover.zip").unlink()
+    again = run_match(tmp_path, *words, "-records", "again.pgn")
+    assert again.code == 0, again.err
+
+
+def test_a_bot_of_a_site_that_is_not_published_is_refused_with_the_place_of_the_option(
+    site: FakeSite, tmp_path: Path
+) -> None:
+    site.engines["black"]["bundle"] = None
+    site.tell()
+    refused = run_match(tmp_path, "-engine", f"cmd=Rover@{site.url}", *engine("Mine"), *QUICK.split())
+    assert refused.code == 2
+    assert refused.err.startswith(f"-engine cmd=Rover@{site.url}: Rover v3 is not published: ")
+
+
+def test_a_published_bot_is_checked(site: FakeSite, capfd: pytest.CaptureFixture[str]) -> None:
+    assert check([f"Rover@{site.url}"]) == 0
+    assert "no fault in " in capfd.readouterr().out
+    assert check([f"Nobody@{site.url}9/x"]) == 2
+    assert "cannot be fetched" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["match", "replay", "check"])
+def test_without_a_sandbox_a_strangers_program_is_run_after_a_warning(
+    site: FakeSite,
+    records: Path,
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sandbox_probe, "missing_programs", lambda: ["bwrap"])
+    monkeypatch.chdir(tmp_path)
+    bot = f"Rover@{site.url}"
+    run = {
+        "match": lambda: match(["-engine", f"cmd={bot}", *engine("Mine"), *QUICK.split()]),
+        "replay": lambda: main([str(records), "--game", GAME, "--site", site.url]),
+        "check": lambda: check([bot]),
+    }
+    assert run[command]() == 0
+    warning = capfd.readouterr().err
+    assert warning.startswith("warning: ")
+    assert (
+        "Rover: a stranger's program is run without a sandbox, with all the rights that you have" in warning
+    )
+    assert "Missing: the program bwrap" in warning
+
+
+def test_ones_own_engines_are_run_without_a_warning(tmp_path: Path) -> None:
+    finished = run_match(tmp_path, *engine("Mine"), *engine("Other"), *QUICK.split())
+    assert (finished.code, finished.err) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
 from engines.bundles.store import pack_bundle, store_bundle
+from tests.support.fake_site import bundle_of
 from tests.support.filled_site import LogIn, Site, add_version
-from tournament.models import BotVersion, Bundle
+from tests.support.matches import run_match
+from tournament.models import BotVersion, Bundle, Game
+from workers.commands.replay import main as replay
 
 MANIFEST = b'[bot]\nname = "Sample"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dualma"]\n'
 
@@ -59,3 +63,26 @@ def test_the_game_s_page_names_the_bundles_and_how_to_play_it_again(site: Site, 
     assert site.white.bundle_id in page
     assert site.black.bundle_id in page
     assert f"python3 -m workers replay game-{site.played.pk}.pgn --site http://testserver" in page
+
+
+def test_a_recorded_game_between_published_bots_is_played_again_with_the_site_alone(
+    site: Site,
+    live_server: LiveServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(settings, "BUNDLES", tmp_path / "bundles")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for version, name in ((site.white, "Stray"), (site.black, "Rover")):
+        data = bundle_of(name)
+        sha256 = store_bundle(tmp_path / "bundles", data)
+        bundle = Bundle.objects.create(sha256=sha256, size=len(data))
+        BotVersion.objects.filter(pk=version.pk).update(bundle=bundle, licence="MIT")
+        (tmp_path / f"{name}.zip").write_bytes(data)
+    words = [word for name in ("Stray", "Rover") for word in ("-engine", f"cmd={name}.zip")]
+    match = run_match(tmp_path, *words, *"-game dogon-kulei -tc nodes=1 -plylimit 20".split())
+    Game.objects.filter(pk=site.played.pk).update(key="dogon-kulei/1/1/1")
+    shutil.rmtree(tmp_path / "cache")
+    assert replay([str(match.records), "--game", "dogon-kulei/1/1/1", "--site", live_server.url]) == 0
+    assert capsys.readouterr().out.startswith("the same game: ")

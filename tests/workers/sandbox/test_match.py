@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engines.records import Record, read_records
+from tests.support.fake_site import FakeSite, fake_site, source_of
+from tests.support.matches import run_match
 from tournament.embedded.plan import ROOT
-from workers.commands.match import find_sandbox_level
-from workers.match.options.options import MatchOptionError, MatchTerms
+from workers.commands.sandboxes import find_sandbox_level
+from workers.match.options.options import MatchOptionError
 from workers.sandbox.groups.hierarchies import VARIABLE
 from workers.sandbox.sandbox import Sandbox, is_visible_inside
 
 pytestmark = pytest.mark.slow
 
 RANDOM = "python3 -m engines.bots.random_bot"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
+    with fake_site(tmp_path, monkeypatch) as site:
+        yield site
 
 
 def match(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -69,4 +78,19 @@ def test_an_engine_invisible_in_the_sandbox_is_refused_before_the_first_game(tmp
 def test_a_sandboxed_match_refuses_to_run_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(MatchOptionError, match=r"has no sandbox\. Missing: an unprivileged user"):
-        find_sandbox_level(MatchTerms((), ("dualma",), "5+0"))
+        find_sandbox_level((), is_asked=True)
+
+
+def test_a_published_bot_is_sandboxed_without_being_asked_and_ones_own_engine_is_not(
+    level_b: Sandbox, site: FakeSite, tmp_path: Path
+) -> None:
+    marks = "import os; os.path.isdir({!r}) and open({!r}, 'a')"
+    seen, touched = (str(tmp_path / name) for name in ("seen", "touched"))
+    own = tmp_path / "own.py"
+    own.write_text(source_of(marks.format(str(tmp_path), seen)))
+    site.publish("black", "Rover", marks.format(str(tmp_path), touched))
+    words = ("-engine", f"cmd=Rover@{site.url}", "-engine", f"cmd=python3 {own}", "name=Mine")
+    answer = run_match(tmp_path, *words, *"-game dogon-kulei -tc nodes=1 -plylimit 10".split())
+    assert answer.code == 0, answer.err
+    assert Path(seen).exists()
+    assert not Path(touched).exists()

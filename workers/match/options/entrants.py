@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engines.bundles.manifest import RESERVED_OPTIONS, find_interpreter
+from engines.bundles.sites import ask_engine, fetch_site_bundle, split_site_bot
 from engines.bundles.store import BundleError, inspect_bundle, store_bundle
 from engines.rules.base import quote
 from workers.engine.launch import explain_no_program, find_engine_program
@@ -75,7 +76,12 @@ def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store
     if not own.keys().isdisjoint(LIMITS):  # an engine's own time control replaces the shared one as a whole
         shared = {key: values for key, values in shared.items() if key not in LIMITS}
     pairs = shared | own
-    words = _command(pairs)
+    site, words = "", _command(pairs)
+    if asked := split_site_bot(words[0]):
+        site = asked[1]
+        engine = ask_engine(site, asked[0])
+        words[0] = str(fetch_site_bundle(engine, store))
+        pairs = {"version": [engine.version], **pairs}
     directory = Path(pairs.get("dir", ["."])[-1])
     if not directory.is_dir():
         raise ValueError(f"dir={directory}: no such folder")
@@ -95,18 +101,24 @@ def _read_entrant(setting: Setting, shared: Pairs, ladders: Sequence[str], store
         options=_options(spec.options, pairs),
         time_control=read_control(";".join(limits)) if limits else None,
         given_command=tuple(words),
+        site=site,
+        trusted=not site,
         **fields,
     )
 
 
 def _command(pairs: Pairs) -> list[str]:
     if "cmd" not in pairs:
-        raise ValueError("cmd= is missing: give the command that starts the engine, or its bundle")
+        raise ValueError(
+            "cmd= is missing: give the command that starts the engine, its bundle, or a published bot"
+        )
     text, arguments = pairs["cmd"][-1], pairs.get("arg", [])
     if text.strip() and any(
         os.path.isfile(os.path.join(folder, text)) for folder in (".", *pairs.get("dir", []))
     ):
         return [text, *arguments]  # the path of a program, perhaps with spaces
+    if split_site_bot(text):
+        return [text, *arguments]
     try:
         words = shlex.split(text)
     except ValueError as error:

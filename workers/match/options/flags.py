@@ -203,7 +203,7 @@ def _ply_limit_results() -> str:
 FLAGS = (
     Flag("engine", "cmd=COMMAND [KEY=VALUE…]", "an engine; keys are cmd, arg, dir, name, version, its "
          "own time by tc, st (seconds a move), nodes and depth, timemargin (ms), startup (seconds), restart "
-         "(on, off, auto) and option.NAME. COMMAND may be a bundle (bot.zip)",
+         "(on, off, auto) and option.NAME. COMMAND may be a bundle (bot.zip) or a published bot (NAME@https://SITE)",
          again=True),
     Flag("each", "KEY=VALUE…", "defaults for every engine: the keys above except cmd, arg, name, version",
          again=True),

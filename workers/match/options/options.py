@@ -45,12 +45,16 @@ class Order(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entrant(EngineSpec):
-    """An engine of a match. ``given_command`` is its command before a bundle or program was looked up."""
+    """An engine of a match. ``given_command`` is its command before a bundle or program was looked up.
+
+    ``site`` is the address of the site that its bundle was fetched from; empty for one's own.
+    """
 
     restart: RestartMode = RestartMode.AUTO
     margin_ms: int | None = None
     startup_seconds: int | None = None
     given_command: tuple[str, ...] = field(default=(), compare=False)
+    site: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class SlotWorker:
     """Plays the jobs that arrive until it has to end."""
 
     def __init__(self, setup: SlotSetup, news: Connection) -> None:
-        policy = policy_for_level(setup.sandbox_level)
+        policy = policy_for_level(setup.sandbox_level, is_for_all=setup.options.sandbox)
         self._options = setup.options
         self._news = news
         name, store = f"slot/{os.getpid()}", setup.store
