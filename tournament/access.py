@@ -73,21 +73,29 @@ def visible_version_tests() -> TournamentQuerySet:
 def visible_games(user: Visitor, games: QuerySet[_Games]) -> QuerySet[_Games]:
     """Those of ``games``, or of seats, that lists show; validations are linked from their version's page.
 
-    Not a join, which looks at the tournament of each game that is read, not only of those that match.
+    Games of a user's own workers are in lists for this user alone. Not a join, which looks at the tournament
+    of each game that is read, not only of those that match.
     """
     hidden = ~Q(kind__in=kinds(lambda one: one.is_public))
     if not user.is_staff:
-        private = Q(state=State.DRAFT) | Q(is_discarded=True)
+        private = Q(state=State.DRAFT) | Q(is_discarded=True) | Q(own_workers=True)
         hidden |= private & ~Q(owner__isnull=False, owner=user.pk)
     return games.filter(~Exists(Tournament.objects.filter(hidden, pk=OuterRef("tournament"))))
 
 
+def counted_games(path: str = "") -> Q:
+    """A filter for tournaments, or for rows with one at ``path``, whose games are counted for everybody.
+
+    Not for validations, nor for games of a user's own workers, whose word counts for this user alone.
+    """
+    public = kinds(lambda one: one.is_public)
+    return Q(**{f"{path}kind__in": public, f"{path}own_workers": False})
+
+
 def public_records(ladder: str) -> QuerySet[GameRecord]:
-    """The records of a ladder's file: all of the ladder in the order of completion, without validations."""
+    """The records of a ladder's file: those that count for everybody, in the order of completion."""
     records = GameRecord.objects.filter(game__ladder=ladder, game__sequence__isnull=False)
-    return records.filter(game__tournament__kind__in=kinds(lambda one: one.is_public)).order_by(
-        "game__sequence"
-    )
+    return records.filter(counted_games("game__tournament__")).order_by("game__sequence")
 
 
 def may_see_tournament(user: Visitor, tournament: Tournament) -> bool:
@@ -128,6 +136,15 @@ def may_download_bundle(user: Visitor, version: BotVersion) -> bool:
     """Everybody may download published versions, and the samples: their source is part of the product."""
     is_own = _is_owner(user, version.bot.owner_id)
     return is_own or BotVersion.objects.published().filter(pk=version.pk).exists()
+
+
+def may_play_at_home(user: User, version: BotVersion) -> bool:
+    """Whether the user's own workers may fetch and play the version: own bots, and what everybody may have.
+
+    Of staff too: such a worker gets no bundle of others.
+    """
+    is_own = version.bot.owner_id is not None and version.bot.owner_id == user.pk
+    return is_own or may_download_bundle(PUBLIC, version)
 
 
 def may_publish(user: Visitor, version: BotVersion) -> bool:

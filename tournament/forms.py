@@ -243,6 +243,15 @@ class TimeControlField(forms.CharField):
             raise forms.ValidationError(as_sentence(str(unreadable))) from None
 
 
+def own_workers_field() -> forms.BooleanField:
+    return forms.BooleanField(
+        label="Played by my own workers",
+        required=False,
+        help_text="On your machine, with a token of the scope worker: own, and only among your bots and"
+        " published ones. It takes none of your slot hours; the games are unrated and in no list.",
+    )
+
+
 class TournamentForm(forms.Form):
     """A new tournament, or ``terms`` to change; ``cleaned_data`` holds the values that the service takes.
 
@@ -329,6 +338,7 @@ class TournamentForm(forms.Form):
         required=False,
         help_text="Only staff can choose it; the tournament's page and the pages of its games say so.",
     )
+    own_workers = own_workers_field()
 
     def __init__(
         self,

@@ -356,7 +356,9 @@ class Work(enum.StrEnum):
     CHECKS = "checks"
     """Compliance checks, and the games of validations."""
     ANALYSIS = "analysis"
-    """Searches that people ask for: slots of both other kinds take them."""
+    """Searches that people ask for: slots of games and of checks take them."""
+    OWN = "own"
+    """Games that a user's own worker plays; such a worker asks for games, and its token decides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -11,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.brokers import running_worker, without_django
+from tests.support.documents import blocks
 from tests.support.fake_door import PATIENCE_SECONDS
 from tests.support.jobs import wait_until
-from tests.support.sites import LonelySite, running_lonely_site
+from tests.support.sites import LonelySite, bare_environment, running_lonely_site
+from tournament.embedded.plan import ROOT
+from workers.sandbox.policy import TRUST
 
 pytestmark = pytest.mark.slow
 GAMES = 8
@@ -48,7 +54,7 @@ def tokens(site: LonelySite) -> dict[str, str]:
     [
         ("wrong", 77, "This token is unknown or has been revoked."),
         ("revoked", 77, "This token is unknown or has been revoked."),
-        ("reading", 2, "This token lacks the scope worker."),
+        ("reading", 2, "This token lacks the scope worker or worker: own."),
     ],
 )
 def test_a_worker_whose_token_is_refused_logs_the_reason_and_ends(
@@ -140,3 +146,46 @@ def test_a_slot_has_another_game_soon_after_one_of_slow_engines_was_cancelled(
 def is_shown(site: LonelySite, condition: str) -> bool:
     row = rf"<bdi>east@[^<]+</bdi>.*?worker-{condition}\b"
     return re.search(row, site.page("/workers/"), re.DOTALL) is not None
+
+
+HOME = """
+from tournament.embedded.samples import register_samples
+from tournament.models import User
+from tournament.services.accounts.tokens import create_token
+from tournament.services.schedule.tournaments import create_round_robin, start
+
+ada = User.objects.create_user("ada")
+bots = [version for version in register_samples() if version.bot.name in {"Random", "Greedy"}]
+start(create_round_robin(
+    ada, name="At home", versions=bots, ladders=["dogon-kulei"], pairs=1, opening_plies=2,
+    time_control="1+0.1", seed=1, rated=False, own_workers=True,
+))
+print("token", create_token(ada, "at home", ["worker: own"])[1])
+"""
+
+
+def test_a_worker_of_one_s_own_is_started_as_its_page_says_and_plays(
+    site: LonelySite, tmp_path: Path
+) -> None:
+    token = site.run(HOME).rpartition("token ")[2].strip()
+    commands = next(text for text in blocks("docs/workers.md", "sh") if "--name home" in text)
+    for on_the_page, here in (
+        ("https://duarena.example", site.url),
+        ("duarena_…", token),
+        (".venv/bin/python", f"exec {shlex.quote(sys.executable)}"),
+    ):
+        assert on_the_page in commands
+        commands = commands.replace(on_the_page, here)
+    own = {"DUARENA_BUNDLES": str(tmp_path / "bundles"), "DUARENA_CACHE": str(tmp_path / "cache"), TRUST: "1"}
+    worker = subprocess.Popen(
+        ("sh", "-ec", commands), cwd=ROOT, env={**bare_environment(), **without_django(tmp_path), **own}
+    )
+    try:
+        over = "SELECT state, games_done FROM tournament_tournament WHERE name = 'At home'"
+        assert wait_until(lambda: site.ask(over) == [("finished", 2)], 2 * PATIENCE_SECONDS), site.ask(over)
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    played = "SELECT DISTINCT substr(worker, 1, 5) FROM tournament_attempt a JOIN tournament_game g"
+    assert site.ask(f"{played} ON a.game_id = g.id WHERE g.key LIKE 'at-home/%'") == [("home@",)]
+    assert "for this user alone" in site.page("/workers/")

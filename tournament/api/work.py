@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +17,7 @@ from tournament.services.results.inbox import MAX_WAITING, count_reports, receiv
 from tournament.services.uploads.validation import record_news
 from tournament.services.work.next_batch import next_batch
 from tournament.services.work.searches import record_evaluations
-from workers.jobs import Ask, Post, name_of
+from workers.jobs import Ask, Post, Work, name_of
 
 PAUSE_SECONDS = 5
 """The pause of slots while too many reports wait."""
@@ -27,6 +28,8 @@ def ask(request: HttpRequest, token: Token) -> Answer | HttpResponse:
     """Give a free slot its next batch; 204 if there is none."""
     asked = read(Ask, request)
     worker = find_sender(token, asked.worker)
+    if token.is_of_own_worker:
+        asked = replace(asked, takes=(Work.OWN,))
     if why := _why_refused(asked, worker):
         raise ApiError(403, as_sentence(why))
     if count_reports() > MAX_WAITING:

@@ -19,7 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from tournament import access
 from tournament.api.envelope import Answer, ApiError, answer_of, api, find_token_of
-from tournament.models import Bundle, Token, Worker
+from tournament.models import BotVersion, Bundle, Token, Worker
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST
 from tournament.services.heartbeats import receive_heartbeat
@@ -32,6 +32,9 @@ WRITE_LOCK_SECONDS = 2
 """The time a request waits for other writers on SQLite: a worker tries again, a thread must not be held."""
 MAX_REQUESTS, REQUESTS_A_SECOND = 600.0, 300.0
 """The requests at once, and requests a second, for each worker token and process of the site."""
+OWN_COST = 10.0
+"""What a request of a user's own worker counts, which has few slots."""
+SCOPES = (Token.Scope.WORKER, Token.Scope.OWN_WORKER)
 
 
 class TokenBuckets:
@@ -41,13 +44,13 @@ class TokenBuckets:
         self._left: dict[int, tuple[float, float]] = {}
         self._lock = threading.Lock()
 
-    def take(self, token: int, now: float) -> bool:
+    def take(self, token: int, now: float, cost: float = 1.0) -> bool:
         """Count a request; False if the token has sent too many. ``now`` is a time in seconds."""
         with self._lock:
             left, at = self._left.get(token, (MAX_REQUESTS, now))
             left = min(MAX_REQUESTS, left + max(0.0, now - at) * REQUESTS_A_SECOND)
-            self._left[token] = (max(0.0, left - 1), now)
-            return left >= 1
+            self._left[token] = (max(0.0, left - cost), now)
+            return left >= cost
 
 
 _BUCKETS = TokenBuckets()
@@ -63,8 +66,9 @@ def worker_api(
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         def act() -> Answer | HttpResponseBase:
             with _waiting_briefly():
-                token = find_token_of(request, "POST", (Token.Scope.WORKER,))
-                if not _BUCKETS.take(token.pk, time.monotonic()):
+                token = find_token_of(request, "POST", SCOPES)
+                cost = OWN_COST if token.is_of_own_worker else 1.0
+                if not _BUCKETS.take(token.pk, time.monotonic(), cost):
                     raise ApiError(429, "This token sends too many requests.", {"Retry-After": "1"})
                 check_worker(request, token)
                 return view(request, token, *args, **kwargs)
@@ -85,18 +89,21 @@ def heartbeat(request: HttpRequest, token: Token) -> Answer:
     return {"admission": msgspec.to_builtins(admission)}
 
 
-@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+@api("GET", *SCOPES, cost=REQUEST_COST)
 def bundles(request: HttpRequest, token: Token) -> Answer:
     """Check the token; a worker requests this when it starts."""
     check_worker(request, token)
     return {"user": token.user.get_username(), "max_bundle_bytes": settings.MAX_BUNDLE_BYTES}
 
 
-@api("GET", Token.Scope.WORKER, cost=REQUEST_COST)
+@api("GET", *SCOPES, cost=REQUEST_COST)
 def bundle(request: HttpRequest, token: Token, sha256: str) -> FileResponse:
-    """The zip of this SHA-256; workers have all."""
+    """The zip of this SHA-256; the site's workers have all, a user's own those that it may play."""
     check_lending(token)
+    versions = BotVersion.objects.filter(bundle=sha256).select_related("bot")
     try:
+        if token.is_of_own_worker and not any(access.may_play_at_home(token.user, one) for one in versions):
+            raise Bundle.DoesNotExist
         file = Bundle.objects.get(pk=sha256).path.open("rb")
     except (Bundle.DoesNotExist, FileNotFoundError):
         sentence = "There is no bundle with this SHA-256, or it was refused and deleted."
@@ -124,7 +131,7 @@ def read(kind: type[Message], request: HttpRequest) -> Message:
 
 def check_lending(token: Token) -> None:
     """Raise ``ApiError`` if the token's owner may not run workers any more."""
-    if not access.may_lend_bundles(token.user):
+    if not token.is_of_own_worker and not access.may_lend_bundles(token.user):
         raise ApiError(403, "The owner of this token does not run this site any more.")
 
 

@@ -82,7 +82,7 @@ def describe_workers() -> list[str]:
     from tournament.models import Worker
 
     lines = []
-    for worker in Worker.objects.up():
+    for worker in Worker.objects.of_site().up():
         if worker.why:
             lines.append(f"{worker} is {worker.condition} and gets no work: {worker.why}")
         elif worker.held:

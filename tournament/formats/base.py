@@ -317,7 +317,10 @@ class TournamentFormat:
 
     def effects(self, game: Game) -> set[GameEffect]:
         """What follows one of its games when it is recorded."""
-        return set(GameEffect) if self.rates(game) else set(GameEffect) - {GameEffect.RATINGS}
+        none = set() if self.rates(game) else {GameEffect.RATINGS}
+        if game.tournament.own_workers:
+            none |= {GameEffect.RATINGS, GameEffect.FORFEITS}
+        return set(GameEffect) - none
 
     def is_hopeless(self, evidence: str) -> bool:
         """Whether a game without a result is given up at once; others are tried again."""

@@ -85,6 +85,11 @@ class Token(models.Model):
         READ = "read", "read: see the state and the reports of my bots"
         WORKER = "worker", "worker: register as a worker on another host, and fetch every bot's bundle"
         """Only for staff; it allows nothing else."""
+        OWN_WORKER = (
+            "worker: own",
+            "worker: own: run a worker at home for my own tests and unrated tournaments",
+        )
+        """It fetches only bundles that its user may download, and allows nothing else."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=40)
@@ -103,6 +108,11 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_of_own_worker(self) -> bool:
+        """Whether its worker plays for its user alone. A token for the site's workers is none of these."""
+        return self.Scope.OWN_WORKER in self.scopes and self.Scope.WORKER not in self.scopes
 
 
 class Act(models.Model):

@@ -72,6 +72,8 @@ class Tournament(models.Model):
     start: the terms of a ladder may change later."""
     rated_off_terms = models.BooleanField(default=False)
     """Staff lets its games count on other terms too."""
+    own_workers = models.BooleanField(default=False)
+    """Its games are played by workers of its owner, and by no other; they are unrated and in no list."""
     ladders = models.JSONField()
     """Codes of its ladders, in display order."""
     pairs = models.PositiveIntegerField(default=1)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.db import models
 
 from workers.jobs import Work
 
+if TYPE_CHECKING:
+    from tournament.models.people import User
+
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
+    def of_site(self) -> WorkerQuerySet:
+        """Without the workers of users, which play for their owners alone."""
+        return self.exclude(takes=Work.OWN)
+
     def up(self) -> WorkerQuerySet:
         return self.filter(state=Worker.State.UP)
 
@@ -97,6 +104,11 @@ class Worker(models.Model):
     def work(self) -> frozenset[Work]:
         """The kinds of work that it takes."""
         return frozenset(Work(kind) for kind in self.takes.split(",") if kind)
+
+    @property
+    def owner(self) -> User | None:
+        """The user for whom alone it plays; None if it is one of the site's."""
+        return self.token.user if self.token is not None and self.takes == Work.OWN else None
 
     @property
     def is_trusted_with_uploads(self) -> bool:

@@ -34,7 +34,7 @@ from tournament.models import (
     Worker,
 )
 from tournament.services.accounts.acts import last_backup
-from tournament.services.fair_share import of_work
+from tournament.services.fair_share import played_by
 from workers.jobs import BOTH_UNABLE, Work
 from workers.service.broker import KEEPER, QUEUES
 
@@ -110,9 +110,9 @@ def halted_games() -> QuerySet[Game]:
     """The halted games that an operator must look at: those for which no bot is to blame.
 
     Without games that a withdrawn version lost unplayed, and games of two engines that do not start: their
-    owners can make any number of them.
+    owners can make any number of them, as of games that their own workers cannot play.
     """
-    halted = Game.objects.filter(state=Game.State.HALTED, fault="")
+    halted = Game.objects.filter(state=Game.State.HALTED, fault="", tournament__own_workers=False)
     return halted.exclude(evidence__contains=BOTH_UNABLE)
 
 
@@ -144,7 +144,7 @@ def waits_since() -> datetime.datetime | None:
     """
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
     is_idle = ~Exists(Attempt.objects.filter(ended_at__isnull=True))
-    begun = Tournament.objects.running().filter(is_idle, of_work(Work.GAMES), Exists(waiting))
+    begun = Tournament.objects.running().filter(is_idle, played_by(Work.GAMES), Exists(waiting))
     starts = [at for at in begun.order_by().values_list("started_at", flat=True) if at]
     if not starts:
         return None

@@ -28,9 +28,14 @@ HOUR = 3600.0
 
 
 def charge(jobs: Iterable[Job], now: datetime.datetime) -> None:
-    """Charge the slots' time of jobs that end now to their owners; part of the caller's transaction."""
+    """Charge the slots' time of jobs that end now to their owners; part of the caller's transaction.
+
+    The time of a user's own workers is free.
+    """
     seconds: dict[tuple[int, str], float] = defaultdict(float)
     for job in jobs:
+        if job.kind == Work.OWN:
+            continue
         seconds[job.owner_id or SITE, _column(job.kind == Work.CHECKS)] += job.seconds(now)
     # In the order of the owners, as all transactions do: see ``locks``.
     for (owner, column), used in sorted(seconds.items()):
@@ -56,7 +61,8 @@ def used_by_owner(
     charged = SlotUse.objects.filter(mine, day=now.date()).values_list("owner", column)
     used: dict[int, float] = defaultdict(float, {user or SITE: seconds for user, seconds in charged})
     held = Job.objects.held().filter(mine)
-    for job in held.filter(kind=Work.CHECKS) if is_validation else held.exclude(kind=Work.CHECKS):
+    kinds_used = (Work.CHECKS,) if is_validation else (Work.GAMES, Work.ANALYSIS)
+    for job in held.filter(kind__in=kinds_used):
         used[job.owner_id or SITE] += max(least, job.seconds(now))
     return {user: seconds for user, seconds in used.items() if seconds > 0}
 
@@ -92,3 +98,10 @@ def _column(is_validation: bool) -> str:
 def of_work(work: Work, path: str = "") -> Q:
     """A filter for tournaments, or for rows with one at ``path``, whose games are this kind of work."""
     return Q(**{f"{path}kind__in": kinds(lambda one: one.work is work)})
+
+
+def played_by(work: Work, path: str = "") -> Q:
+    """A filter for the same, whose games are played by slots that take this kind of work."""
+    if work is Work.OWN:
+        return Q(**{f"{path}own_workers": True})
+    return of_work(work, path) & Q(**{f"{path}own_workers": False})

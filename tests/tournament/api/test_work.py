@@ -423,7 +423,7 @@ def test_a_token_may_send_some_hundred_requests_a_second() -> None:
 
 
 def test_too_many_requests_are_answered_429(worker: DoorWorker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_views._BUCKETS, "take", lambda token, now: False)
+    monkeypatch.setattr(worker_views._BUCKETS, "take", lambda *_: False)
     answer = worker.send("/api/workers/", worker.heartbeat())
     assert answer.status_code == 429
     assert answer["Retry-After"] == "1"

@@ -20,7 +20,7 @@ from django.db.models import F, Q, QuerySet
 from engines.records import read_moves
 from engines.rules.base import RulesError, Side
 from engines.visits import PLIES, visits
-from tournament.formats import kinds
+from tournament import access
 from tournament.models import (
     ExplorerMove,
     ExplorerProgress,
@@ -46,7 +46,6 @@ TOP_BAND: Final = 3
 """Has all ratings above it too."""
 BUSY_PAUSE: Final = 3
 """While reports wait, so many times the time of a batch is left to the record keeper after it."""
-_PUBLIC = kinds(lambda one: one.is_public)
 _PLACES = {"1-0": 0, "1/2-1/2": 1, "0-1": 2}
 _T = TypeVar("_T")
 
@@ -156,8 +155,7 @@ def _read_visits(code: str, until: int, last: int) -> Iterator[Row]:
         game__ladder=code,
         game__sequence__gt=until,
         game__sequence__lte=last,
-        game__tournament__kind__in=_PUBLIC,
-    )
+    ).filter(access.counted_games("game__tournament__"))
     for sequence, text in records.values_list("game__sequence", "text"):
         try:
             found = list(visits(*read_moves(text)))
@@ -217,7 +215,7 @@ def _recount(code: str, until: int) -> bool:
 def _read_facts(code: str, **which: Any) -> dict[int, Fact]:
     """The games of the ladder that count, by their sequence."""
     counted = Game.objects.filter(ladder=code, annulled=False, result__isnull=False, **which)
-    counted = counted.filter(tournament__kind__in=_PUBLIC)
+    counted = counted.filter(access.counted_games("tournament__"))
     ratings = {
         (sequence, version): round(100 * (mu - 3 * sigma))
         for sequence, version, mu, sigma in RatingEvent.objects.filter(ladder=code, **which).values_list(

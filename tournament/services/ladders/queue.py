@@ -25,7 +25,7 @@ from tournament.models import (
     Tournament,
     Worker,
 )
-from tournament.services.fair_share import of_work
+from tournament.services.fair_share import played_by
 from tournament.services.ladders.candidates import with_opponents
 from workers.jobs import Work
 
@@ -90,7 +90,7 @@ def queue_state(now: datetime.datetime) -> QueueState:
 
 
 def read_queue(now: datetime.datetime) -> QueueState:
-    claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
+    claimed = Game.objects.filter(played_by(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     attempts = Attempt.objects.filter(pk__in=claimed.values("attempt")).order_by("sent_at", "game")
     games = {game.attempt: game for game in claimed.select_related("live")}
     in_order = [games[attempt.pk] for attempt in attempts if attempt.pk in games]
@@ -115,7 +115,7 @@ def _find_waiting(
 ) -> tuple[list[QueuedEvent], dict[_Player, int]]:
     """The tournaments, and how many games start before the next one of each player in them."""
     begin, played = (Counter(game.tournament_id for game in games) for games in (taken, playing))
-    running = Tournament.objects.running().filter(of_work(Work.GAMES))
+    running = Tournament.objects.running().filter(played_by(Work.GAMES))
     in_order = sorted(running.order_by("-priority", "started_at", "id"), key=_rank)
     events: list[QueuedEvent] = []
     ahead: dict[_Player, int] = {}

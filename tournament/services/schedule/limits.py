@@ -44,6 +44,7 @@ def lock_account(user: int | None) -> None:
 
 def check_limits(owner: User | None, terms: TournamentTerms) -> None:
     """Check a new draft of this owner; raises ``LimitError``. Part of the transaction that stores it."""
+    check_home(terms, owner, terms.versions)
     if owner is None or not access.has_limits(owner):
         return
     lock_account(owner.pk)
@@ -62,6 +63,7 @@ def check_stored(tournament: Tournament, versions: Sequence[BotVersion]) -> None
     Its limits may have changed since, and others may have entered bots.
     """
     owner = tournament.owner
+    check_home(tournament, owner, versions)
     check_game_length(owner, tournament.ladders, tournament.time_control, tournament.ply_limit)
     check_games(tournament, owner, versions)
 
@@ -79,6 +81,21 @@ def check_game_length(
             f"{settings.MAX_GAME_MINUTES} are the most: shorten it, add a time for each move such as "
             "1/move, or lower the ply limit"
         )
+
+
+def check_home(of: TournamentTerms | Tournament, owner: User | None, versions: Sequence[BotVersion]) -> None:
+    """Check that the owner's own workers may play these versions, if they are to; raises ``LimitError``."""
+    if not of.own_workers:
+        return
+    if of.rated:
+        raise LimitError("rated: games of your own workers are not rated")
+    if of.entry_until is not None:
+        raise LimitError("entry until: nobody else enters bots where your own workers play")
+    for version in versions:
+        if owner is None or not access.may_play_at_home(owner, version):
+            raise LimitError(
+                f"bots: {str(version)!r} is neither yours nor published, so your own workers cannot have it"
+            )
 
 
 def check_games(

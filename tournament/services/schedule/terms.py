@@ -44,6 +44,7 @@ class TournamentTerms:
     rated: bool = True
     rated_off_terms: bool = False
     """Only staff may set it."""
+    own_workers: bool = False
     ply_limit: int | None = None
     rounds: int = 0
     extra_pairs: int = 0

@@ -61,7 +61,7 @@ def current_state() -> Uploads:
         needed = needed_level(settings.SANDBOX, is_local=settings.IS_LOCAL)
     except SettingError as error:
         return Uploads(False, f"uploaded bots wait: {error}", verdict=found)
-    up = list(Worker.objects.up())
+    up = list(Worker.objects.of_site().up())
     trusted = [worker for worker in up if worker.is_trusted_with_uploads]
     if _work_of(trusted) >= NEEDED:
         return _run_by(trusted, found)

@@ -39,6 +39,8 @@ class VersionTestTerms:
     time_control: str
     opening_plies: int
     seed: int
+    own_workers: bool = False
+    """Whether the owner's own workers play the games, see ``Tournament``."""
 
 
 @transaction.atomic
@@ -78,6 +80,7 @@ def _tournament_terms(terms: VersionTestTerms) -> TournamentTerms:
         seed=terms.seed,
         opening_plies=terms.opening_plies,
         rated=False,
+        own_workers=terms.own_workers,
     )
 
 

@@ -62,6 +62,8 @@ def halt_after_failures(game: Game, evidence: str, *, hopeless: bool = False) ->
 
 def _may_succeed(game: Game, end: Attempt.End) -> bool:
     """Whether all attempts with this end were one worker's, and another takes such games."""
+    if game.tournament.own_workers:
+        return False
     failed = game.attempts.filter(end=end).values_list("job__worker", flat=True)
     return Worker.objects.has_another(failed, game.tournament.format.work)
 

@@ -18,7 +18,7 @@ from tournament.caches import cache
 from tournament.formats import kinds
 from tournament.models import Game, Job, Ladder, Tournament, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
-from tournament.services.fair_share import of_work
+from tournament.services.fair_share import played_by
 from workers.jobs import Work
 
 SECONDS_AROUND = 0.3
@@ -87,7 +87,7 @@ def remaining_seconds(tournament: Tournament, games: int, slots: int) -> float:
     The owners of tournaments whose priority is at least as high share the slots, and each owner's
     tournaments share his.
     """
-    events = Tournament.objects.running().filter(of_work(Work.GAMES))
+    events = Tournament.objects.running().filter(played_by(Work.GAMES))
     events = events.exclude(kind__in=kinds(lambda one: one.is_endless))
     rivals = events.filter(priority__gte=tournament.priority, games_done__lt=F("games_total"))
     owners: list[int | None] = list(rivals.exclude(pk=tournament.pk).values_list("owner", flat=True))
@@ -115,6 +115,7 @@ def _seconds_by_version(ladder: str, time_control: str) -> dict[int, float]:
         ladder_id=ladder,
         sequence__gt=last - _LATELY,
         tournament__time_control=time_control,
+        tournament__own_workers=False,
         fault=Fault.NONE,
         started_at__isnull=False,
         finished_at__isnull=False,
@@ -143,7 +144,7 @@ def _known_seconds(code: str, time_control: str) -> float | None:
     """The mean duration of the latest games of this kind; None if there are none."""
     times = (
         Game.objects.done()
-        .filter(ladder_id=code, tournament__time_control=time_control)
+        .filter(ladder_id=code, tournament__time_control=time_control, tournament__own_workers=False)
         .filter(started_at__isnull=False, finished_at__isnull=False)
         .order_by("-sequence")
         .values_list("started_at", "finished_at")[:_REMEMBERED]

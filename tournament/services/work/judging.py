@@ -21,7 +21,7 @@ from tournament.models import Attempt, ComplianceCheck, Game, Job, Worker
 from tournament.services.accounts.notices import notify_staff
 from tournament.services.locks import lock_tournaments
 from tournament.services.stopping import SILENT
-from workers.jobs import BOTH_UNABLE, NOT_RUN, name_of
+from workers.jobs import BOTH_UNABLE, NOT_RUN, Work, name_of
 
 FAILURES_IN_A_ROW = 3
 """Voids of different games, and leases that ran out one after another, without a result between them."""
@@ -87,8 +87,11 @@ def judge_all(names: Iterable[str], now: datetime.datetime) -> None:
 
 
 def judge(worker: Worker, now: datetime.datetime) -> bool:
-    """After a failure: quarantine the worker if it is to blame; returns whether it was quarantined now."""
-    if worker.is_quarantined:
+    """After a failure: quarantine the worker if it is to blame; returns whether it was quarantined now.
+
+    Failures of a user's own worker concern that user alone.
+    """
+    if worker.is_quarantined or worker.takes == Work.OWN:
         return False
     failures = _failures_in_a_row(worker, now)
     voids = len({one.void for one in failures if one.void})
@@ -170,5 +173,5 @@ def _is_to_blame(worker: Worker, failures: Sequence[Failure]) -> bool:
     common = frozenset.intersection(*(one.bots for one in failures))
     sent, since = failures[-1].sent_at - OUTSTANDING, failures[-1].ended_at
     others = Attempt.objects.filter(end=Attempt.End.RECORDED, sent_at__gt=sent, ended_at__gte=since)
-    others = others.exclude(job__worker=worker.name)
+    others = others.exclude(job__worker=worker.name).exclude(job__kind=Work.OWN)
     return all(others.filter(Q(game__white=bot) | Q(game__black=bot)).exists() for bot in common)

@@ -10,7 +10,7 @@ import time
 from tournament import queues
 from tournament.celery import RECORD, app
 from tournament.models import BotSearch, ComplianceCheck, Game, Tournament
-from tournament.services.fair_share import of_work
+from tournament.services.fair_share import played_by
 from tournament.services.work.durations import free_slots
 from workers.jobs import Work
 from workers.service.broker import KEEPER, PLAY, QUEUES
@@ -51,7 +51,7 @@ def send_plays() -> None:
 def _count_waiting(kind: Work, most: int) -> int:
     """How many pairs, checks and searches wait, counted up to ``most``: at least as many as batches."""
     games = Game.objects.filter(
-        of_work(kind, "tournament__"),
+        played_by(kind, "tournament__"),
         state=Game.State.WAITING,
         tournament__state=Tournament.State.RUNNING,
     )

@@ -24,10 +24,10 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
-from tournament.models import Attempt, BotSearch, BotVersion, Game, Job, Tournament, Worker
+from tournament.models import Attempt, BotSearch, BotVersion, Game, Job, Tournament, User, Worker
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
-from tournament.services.fair_share import SITE, exhausted, of_work, used_by_owner
+from tournament.services.fair_share import SITE, exhausted, played_by, used_by_owner
 from tournament.services.locks import hold, lock
 from tournament.services.schedule.limits import longest_seconds
 from tournament.services.stopping import release
@@ -63,7 +63,7 @@ def next_batch(ask: Ask, worker: Worker, now: datetime) -> Batch | None:
     if (batch := _repeat_or_release(ask, worker, now)) is not None:
         return batch
     for work in ask.takes:
-        for one in _in_order(work, now):
+        for one in _in_order(work, now, worker.owner):
             if (batch := _take(one, work, ask, worker, now)) is not None:
                 _log_taken(batch, worker)
                 return batch
@@ -118,10 +118,12 @@ def _is_long(ladder: str, time_control: str, ply_limit: int | None) -> bool:
     return GAMES_A_PAIR * longest_seconds(ladder, time_control, ply_limit) > MAX_WAIT_SECONDS
 
 
-def _find_waiting(work: Work) -> list[WaitingTournament]:
-    """All of this kind of work; an owner's in turn."""
+def _find_waiting(work: Work, user: User | None) -> list[WaitingTournament]:
+    """All of this kind of work, of a user's own worker those of the user; an owner's in turn."""
     games = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING).order_by("id")
-    running = Tournament.objects.running().filter(of_work(work))
+    running = Tournament.objects.running().filter(played_by(work))
+    if work is Work.OWN:
+        running = running.filter(owner=user, owner__isnull=False)
     in_turn = running.order_by(F("served_at").asc(nulls_first=True), "started_at", "id")
     columns = ("id", "time_control", "ply_limit", "priority", "owner")
     rows = list(in_turn.annotate(first=Subquery(games.values("id")[:1])).values_list(*columns, "first"))
@@ -137,15 +139,17 @@ def _find_waiting(work: Work) -> list[WaitingTournament]:
     ]
 
 
-def _in_order(work: Work, now: datetime) -> list[WaitingTournament]:
+def _in_order(work: Work, now: datetime, user: User | None = None) -> list[WaitingTournament]:
     """Those whose games a slot may take, the next one first; without those of owners who used their hours.
 
     That is the highest priority, then the owner who has used the least of today's time, then the tournament
-    that was given a slot the longest ago.
+    that was given a slot the longest ago. A user's own worker has no such limits.
     """
-    waiting = _find_waiting(work)
+    waiting = _find_waiting(work, user)
     if not waiting:
         return []
+    if work is Work.OWN:
+        return sorted(waiting, key=lambda one: -one.priority)
     is_validation = work is Work.CHECKS
     used = used_by_owner(now, is_validation=is_validation, least=BATCH_SECONDS)
     over = exhausted(used, is_validation=is_validation)
@@ -179,7 +183,7 @@ def _take(one: WaitingTournament, work: Work, ask: Ask, worker: Worker, now: dat
     """Claim the first batch of a tournament; None if other slots were quicker."""
     running = Tournament.objects.running().filter(pk=one.tournament)
     locked = lock(running.only("owner", "time_control", "ply_limit"))
-    is_long = one.is_long(one.first)
+    is_long = work is not Work.OWN and one.is_long(one.first)
     # Repeats of an ask wait for each other here, and so do all slots that might take one long job too many.
     hold(Worker.objects.given_jobs() if is_long else Worker.objects.filter(pk=worker.pk))
     for repeated in Job.objects.of_worker(worker.name).filter(ask=ask.ask):
@@ -187,7 +191,9 @@ def _take(one: WaitingTournament, work: Work, ask: Ask, worker: Worker, now: dat
     if work is Work.CHECKS and not leaves_a_slot(ask, worker):
         return None
     pairs = _first_pairs(one) if locked else []
-    if not pairs or one.is_long(pairs[0]) != is_long or (is_long and not _may_be_long(work)):
+    if not pairs:
+        return None
+    if work is not Work.OWN and (one.is_long(pairs[0]) != is_long or (is_long and not _may_be_long(work))):
         return None
     return _batch_of(_claim(locked[0], pairs, work, ask, worker, now))
 

@@ -23,8 +23,8 @@ from workers.jobs import MAX_SLOTS, PROTOCOL, Heartbeat, Work
 LOST_AFTER = datetime.timedelta(seconds=20)
 """Four missed heartbeats."""
 FORGOTTEN_AFTER = datetime.timedelta(days=7)
-MAX_NEW_NAMES = 100
-"""Workers of one token that may send heartbeats within a day."""
+MAX_NEW_NAMES, MAX_OWN_WORKERS = 100, 8
+"""Workers of one token of staff, and of one user at home, that may send heartbeats within a day."""
 MAX_NAME, MAX_WORD, MAX_SENTENCE = 120, 40, 1000
 MAX_NUMBER = 2**31 - 1
 TEXTS = {"host": MAX_NAME, "version": MAX_WORD, "speed": 20, "refusal": MAX_SENTENCE}
@@ -62,8 +62,9 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
     """Store a worker's heartbeat; raises ``WorkerNameError``.
 
     The name belongs to the token's user: another takes it over when the token is revoked, or a week after the
-    last heartbeat, and another token of the same user once the worker is not up any more. The last heartbeat
-    of a former run changes nothing.
+    last heartbeat, and another token of the same user once the worker is not up any more. The site's workers
+    take any name from those of users, who can never have one of theirs. The last heartbeat of a former run
+    changes nothing.
     """
     if not is_worker_name(heartbeat.worker):
         raise WorkerNameError(
@@ -84,7 +85,8 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
             return worker
         worker.run, worker.started_at = heartbeat.run, now
     worker.token = token
-    worker.takes = ",".join(kind for kind in Work if kind in heartbeat.takes)
+    takes = (Work.OWN,) if token.is_of_own_worker else heartbeat.takes
+    worker.takes = ",".join(kind for kind in Work if kind in takes)
     worker.level = heartbeat.level if heartbeat.level in {"A", "B", "C"} else "C"
     for text, most in TEXTS.items():
         setattr(worker, text, visible(getattr(heartbeat, text), most))
@@ -151,6 +153,8 @@ def _why_barred(worker: Worker) -> str:
     """If others that take the same work run uploaded bots, a worker that does not would only void games."""
     if not worker.refusal:
         return ""
+    if worker.takes == Work.OWN:
+        return f"it does not run uploaded bots: {worker.refusal}"
     others = Worker.objects.trusted_with_uploads().exclude(pk=worker.pk)
     replaced = all(others.taking(kind).exists() for kind in worker.work)
     return f"it does not run uploaded bots, and others do: {worker.refusal}" if replaced else ""
@@ -158,6 +162,8 @@ def _why_barred(worker: Worker) -> str:
 
 def _why_taken(worker: Worker, another: Token, now: datetime.datetime) -> str:
     """Why another token cannot have the worker's name now; empty if it can."""
+    if (is_own := worker.takes == Work.OWN) != another.is_of_own_worker:
+        return "" if is_own else f"the name {worker.name} is one of the site's workers: take another name"
     token = worker.token
     if token is None or token.revoked_at is not None or not token.user.is_active:
         return ""
@@ -169,6 +175,9 @@ def _why_taken(worker: Worker, another: Token, now: datetime.datetime) -> str:
 
 def _check_number(token: Token, now: datetime.datetime) -> None:
     """Check the number of a token's workers, including the latest; part of the caller's transaction."""
-    since = now - datetime.timedelta(days=1)
-    if Worker.objects.filter(token=token, seen_at__gt=since).count() > MAX_NEW_NAMES:
+    lately = Worker.objects.filter(seen_at__gt=now - datetime.timedelta(days=1))
+    if token.is_of_own_worker:
+        if lately.filter(token__user=token.user).count() > MAX_OWN_WORKERS:
+            raise WorkerNameError(f"you have run {MAX_OWN_WORKERS} workers of your own within a day")
+    elif lately.filter(token=token).count() > MAX_NEW_NAMES:
         raise WorkerNameError(f"this token has run {MAX_NEW_NAMES} workers within a day")

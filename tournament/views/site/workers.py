@@ -26,6 +26,7 @@ from tournament.views.exports import as_text, served_table, table_links
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
+from workers.jobs import Work
 
 MAX_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
@@ -54,7 +55,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     if part.is_shown:
         return part.unchanged()
     counts = Counter(row.condition for row in rows)
-    up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined]
+    up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined and not row.owner]
     context = {
         "workers": rows,
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
@@ -100,7 +101,11 @@ def worker_release(request: AuthenticatedRequest, pk: int) -> HttpResponse:
 
 
 def _shown_workers() -> list[Worker]:
-    return sorted(Worker.objects.all()[:MAX_SHOWN], key=lambda row: CONDITIONS.index(row.condition))
+    """Those of the site first; each kind by condition."""
+    rows = Worker.objects.select_related("token__user")
+    site, own = rows.of_site()[:MAX_SHOWN], rows.filter(takes=Work.OWN)[:MAX_SHOWN]
+    shown = sorted([*site, *own], key=lambda row: (row.takes == Work.OWN, CONDITIONS.index(row.condition)))
+    return shown[:MAX_SHOWN]
 
 
 def _line(worker: Worker, manages: bool) -> tuple[object, ...]:

@@ -336,6 +336,7 @@ def _terms(form: TournamentForm) -> TournamentTerms:
         book=data["book"],
         rated=data["rated"],
         rated_off_terms=data.get("rated_off_terms", False),
+        own_workers=data["own_workers"],
         starts_at=data["starts_at"],
         entry_until=data["entry_until"],
         **{name: data[name] for name in PARAMETERS},

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.formats.base import TournamentError
-from tournament.forms import MAX_SEED, TimeControlField, VersionChoice
+from tournament.forms import MAX_SEED, TimeControlField, VersionChoice, own_workers_field
 from tournament.models import BotVersion, User
 from tournament.models.version_tests import QUESTIONS, format_elo
 from tournament.sentences import as_sentence
@@ -86,6 +86,7 @@ class VersionTestForm(forms.Form):
         max_value=MAX_OPENING_PLIES,
         help_text="Drawn at random for each pair of games.",
     )
+    own_workers = own_workers_field()
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -178,7 +179,8 @@ def _suggested(request: HttpRequest) -> dict[str, Any]:
 def _terms(form: VersionTestForm) -> VersionTestTerms:
     data = form.cleaned_data
     names = ("candidate", "baseline", "ladder", "elo0", "elo1", "most_games", "time_control", "opening_plies")
-    return VersionTestTerms(**{name: data[name] for name in names}, seed=secrets.randbelow(MAX_SEED))
+    own = {name: data[name] for name in (*names, "own_workers")}
+    return VersionTestTerms(**own, seed=secrets.randbelow(MAX_SEED))
 
 
 def _add_error(form: VersionTestForm, refused: TournamentError) -> None:
