@@ -96,7 +96,7 @@ class Estimate:
     """The widening of the advantage's error by openings that repeat."""
     covariance: Vector = field(compare=False, repr=False)
     """The covariance of the strengths, in the order of ``strengths``, on the logistic scale."""
-    _places: dict[int, int]
+    _indices: dict[int, int]
     anchor: Strength | None = None
     """The strength against the mean of the player who is at zero; None: the mean is zero."""
 
@@ -116,8 +116,8 @@ class Estimate:
 
         After many meetings its error is smaller than that of either strength alone.
         """
-        i, j = self._places[one], self._places[other]
-        own, others, shared = (float(self.covariance[place]) for place in ((i, i), (j, j), (i, j)))
+        i, j = self._indices[one], self._indices[other]
+        own, others, shared = (float(self.covariance[index]) for index in ((i, i), (j, j), (i, j)))
         gap = self.strengths[one].elo - self.strengths[other].elo
         return _strength(gap / ELO, own + others - 2.0 * shared)
 
@@ -168,28 +168,28 @@ def estimate_columns(
     Cost: the cube of the number of players, and about ten passes over the cells. A million games in pairs
     take 0.6 s of processor time among 300 players and 1.4 s among 1,000.
     """
-    places = _numbered(players)
-    count = len(places)
-    groups = columns.cells(list(places))
+    indices = _numbered(players)
+    count = len(indices)
+    groups = columns.cells(list(indices))
     maximum = Posterior(count, groups, (ELO / prior_elo) ** 2).maximize()
     theta, covariance = maximum.parameters, maximum.covariance
     extra = theta[count:]
     variance = float(covariance[count + ADVANTAGE, count + ADVANTAGE])
     widening = openings if isinstance(openings, Widening) else Widening.of(groups, openings)
     return Estimate(
-        dict(zip(places, _centred(theta[:count], covariance[:count, :count]), strict=True)),
+        dict(zip(indices, _centred(theta[:count], covariance[:count, :count]), strict=True)),
         _strength(float(extra[ADVANTAGE]), variance * widening.factor**2),
         float(extra[MARGIN]) * ELO,
         float(extra[SPREAD]) * ELO,
         sum(cells.games for cells in groups),
         widening,
         covariance[:count, :count],
-        places,
+        indices,
     )
 
 
 def _numbered(players: Iterable[int]) -> dict[int, int]:
-    return {player: place for place, player in enumerate(players)}
+    return {player: index for index, player in enumerate(players)}
 
 
 def _strength(value: float, variance: float) -> Strength:

@@ -291,9 +291,9 @@ class Fold:
         one.mu, one.sigma, other.mu, other.sigma = after
         one.best = max(one.best, one.mu - 3 * one.sigma)
         other.best = max(other.best, other.mu - 3 * other.sigma)
-        place = _PLACES[result]
-        one.counts[place] += 1
-        other.counts[2 - place] += 1
+        column = _COLUMNS[result]
+        one.counts[column] += 1
+        other.counts[2 - column] += 1
         if not one.is_known:
             self._know(white, one)
         if not other.is_known:
@@ -345,7 +345,7 @@ def first_rating(number: int, rated: Mapping[int, Rating]) -> Rating:
     return Rating(parent.mu, max(NEW_VERSION_SIGMA, parent.sigma))
 
 
-_PLACES = {Result.WHITE_WINS: 0, Result.DRAW: 1, Result.BLACK_WINS: 2}
+_COLUMNS = {Result.WHITE_WINS: 0, Result.DRAW: 1, Result.BLACK_WINS: 2}
 """Where a result is counted among White's wins, draws and losses."""
 POINTS: Mapping[Result, float] = {Result.WHITE_WINS: 1.0, Result.DRAW: 0.5, Result.BLACK_WINS: 0.0}
 """White's points."""

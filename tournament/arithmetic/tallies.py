@@ -72,11 +72,11 @@ class TallyColumns:
         )
 
     def cells(self, players: Sequence[int]) -> list[Cells]:
-        """The sums of equal rows with a positive count, in a fixed order; players as places in ``players``.
+        """The sums of equal rows with a positive count, in a fixed order; players as indices in ``players``.
 
         Pairs have ``one`` before ``other``. Rows with other players or without a result are left out.
         """
-        one, other = _places(players, self.one), _places(players, self.other)
+        one, other = _indices(players, self.one), _indices(players, self.other)
         counts = (one >= 0) & (other >= 0) & (one != other)
         counts &= (self.first != _UNDECIDED) & (self.second != _UNDECIDED)
         turns = (one > other) & (self.second != NO_GAME)
@@ -97,8 +97,8 @@ class TallyColumns:
         ]
 
 
-def _places(players: Sequence[int], ids: Numbers) -> Numbers:
-    """The place of each id in ``players``, -1 for others."""
+def _indices(players: Sequence[int], ids: Numbers) -> Numbers:
+    """The index of each id in ``players``, -1 for others."""
     if not len(players):
         return np.full(len(ids), -1)
     known = np.array(players)

@@ -21,7 +21,7 @@ for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
 
 FORMATS: dict[str, TournamentFormat] = {
-    one.code: one for one in sorted(REGISTERED, key=lambda one: one.place)
+    one.code: one for one in sorted(REGISTERED, key=lambda one: one.sort_key)
 }
 """The formats by ``Tournament.kind``; those that users choose come first, in the order of the form."""
 

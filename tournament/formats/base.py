@@ -151,7 +151,7 @@ class TournamentFormat:
     """Its name within a sentence."""
     choice: ClassVar[str] = ""
     """Its line in the form for a new tournament; empty if users do not make it there."""
-    place: ClassVar[int] = 100
+    sort_key: ClassVar[int] = 100
     """Its place among the formats: lower ones come first."""
     page: ClassVar[str] = "tournament"
     """The name of its page's address."""
@@ -344,7 +344,7 @@ class TournamentFormat:
             return f"The initial position; the seed is {seed}."
         return f"{plies} random pl{pluralize(plies, 'y,ies')} from seed {seed}{self.openings_note}."
 
-    def lines(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
+    def ranked_rows(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
         """The rows of a table in the order of the page with their ranks; None for a player without one."""
         return [(row.rank, row) for row in table.crosstable.rows]
 

@@ -18,7 +18,7 @@ class Gauntlet(TournamentFormat):
 
     code = "gauntlet"
     label = "gauntlet"
-    place = 2
+    sort_key = 2
     choice = "Gauntlet: one bot meets each of the others"
     has_cycles = True
     has_challenger = True
@@ -37,7 +37,7 @@ class Gauntlet(TournamentFormat):
         if len({entered[0].pk for entered in players.values()}) > 1:
             raise TournamentError("ladders: a gauntlet's challenger must play all of them")
 
-    def lines(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
+    def ranked_rows(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
         """The challenger, without a rank, then its opponents, ranked among themselves."""
         rows = table.crosstable.rows
         challenger = next((row for row in rows if row.player == next(iter(table.versions))), None)
@@ -47,7 +47,7 @@ class Gauntlet(TournamentFormat):
         return [(None, challenger), *((row.rank - (row.rank > challenger.rank), row) for row in others)]
 
     def winners(self, table: StandingsTable) -> Winners | None:
-        (_, challenger), *others = self.lines(table)
+        (_, challenger), *others = self.ranked_rows(table)
         points = f"{format_points(challenger.points)} of {challenger.score.total} points"
         against = f"{len(others)} opponent{pluralize(len(others))}"
         return Winners("Challenger", [challenger.player], f"{points} against {against}")

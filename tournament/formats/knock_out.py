@@ -33,7 +33,7 @@ class KnockOut(TournamentFormat):
 
     code = "knock-out"
     label = "knock-out"
-    place = 4
+    sort_key = 4
     choice = "Knock-out: the loser of a match is out"
     is_staged = True
     games_vary = True

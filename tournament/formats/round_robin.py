@@ -16,7 +16,7 @@ class RoundRobin(TournamentFormat):
 
     code = "round-robin"
     label = "round robin"
-    place = 1
+    sort_key = 1
     choice = "Round robin: every bot meets every other"
     has_cycles = True
     extends = "pairs"

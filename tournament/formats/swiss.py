@@ -27,7 +27,7 @@ class Swiss(TournamentFormat):
 
     code = "swiss"
     label = "Swiss"
-    place = 3
+    sort_key = 3
     choice = "Swiss: a few rounds against opponents with a similar score"
     is_staged = True
     extends = "rounds"

@@ -15,6 +15,7 @@ from django.urls import reverse
 from tournament.views.downloads import attached
 from tournament.views.paging import Page
 
+Row = tuple[object, ...]
 MAX_EXPORTED = 1000
 """Rows of one file of a long list; its header ``Link`` names the address of the next part."""
 _CSV_TYPE = "text/csv; charset=utf-8"

@@ -78,19 +78,19 @@ def by_id(request: HttpRequest, rows: QuerySet[Any], size: int, parts: Sequence[
         heads = [part.filter(window).order_by(*order).values_list("pk", flat=True)[:count] for part in parts]
         return _by_keys(rows, sorted(chain(*heads), reverse=order[0] == "-pk")[:count])
 
-    return _by_place(request, lambda pk: {"pk": pk}, ["pk"], size, first)
+    return _by_cursor(request, lambda pk: {"pk": pk}, ["pk"], size, first)
 
 
 def by_finish(request: HttpRequest, seats: QuerySet[Seat], size: int) -> Page:
     """The games of these seats in the order in which they ended, the last one first."""
 
-    def place_of(pk: int) -> dict[str, Any]:
+    def cursor_of(pk: int) -> dict[str, Any]:
         return {"finished_at": Seat.objects.filter(game=pk).values("finished_at")[:1], "game": pk}
 
     def first(window: Q, order: Sequence[str], count: int) -> list[Game]:
         return games_of_seats(seats.filter(window), order, count)
 
-    return _by_place(request, place_of, ["finished_at", "game"], size, first)
+    return _by_cursor(request, cursor_of, ["finished_at", "game"], size, first)
 
 
 def games_of_seats(seats: QuerySet[Seat], order: Sequence[str], count: int) -> list[Game]:
@@ -103,16 +103,16 @@ def _by_keys(rows: QuerySet[Any], keys: Sequence[int]) -> list[Any]:
     return [found[key] for key in keys if key in found]
 
 
-def _by_place(
+def _by_cursor(
     request: HttpRequest,
-    place_of: Callable[[int], Mapping[str, Any]],
+    cursor_of: Callable[[int], Mapping[str, Any]],
     columns: Sequence[str],
     size: int,
     first: Callable[[Q, Sequence[str], int], list[Any]],
 ) -> Page:
     """The rows with the highest values of ``columns`` first.
 
-    ``first`` returns the first rows of a window in an order, ``place_of`` the values of the row with an id.
+    ``first`` returns the first rows of a window in an order, ``cursor_of`` the values of the row with an id.
     """
     before = whole_number(request, "before", 0, most=LAST_ID)
     after = 0 if before else whole_number(request, "after", 0, most=LAST_ID)
@@ -129,9 +129,9 @@ def _by_place(
 
     newer, older = bool(before), bool(after)
     if after:
-        found, newer = oldest(beyond(place_of(after), "gt"))
+        found, newer = oldest(beyond(cursor_of(after), "gt"))
     else:
-        found, older = newest(beyond(place_of(before), "lt") if before else Q())
+        found, older = newest(beyond(cursor_of(before), "lt") if before else Q())
     if not found and before:
         (found, newer), older = oldest(Q()), False
     elif not found and after:
@@ -143,12 +143,12 @@ def _by_place(
     )
 
 
-def beyond(place: Mapping[str, Any], than: str) -> Q:
-    """The rows after a place in the order of its columns, which are ``gt`` or ``lt``."""
+def beyond(cursor: Mapping[str, Any], than: str) -> Q:
+    """The rows after a cursor in the order of its columns, which are ``gt`` or ``lt``."""
     found = Q()
-    for column, value in reversed(list(place.items())):
+    for column, value in reversed(list(cursor.items())):
         beyond = Q(**{f"{column}__{than}": value})
-        # With the condition before it, an index of the column begins at the place.
+        # With the condition before it, an index of the column begins at the cursor.
         found = Q(**{f"{column}__{than}e": value}) & (beyond | found) if found else beyond
     return found
 

@@ -46,7 +46,7 @@ TOP_BAND: Final = 3
 """Has all ratings above it too."""
 BUSY_PAUSE: Final = 3
 """While reports wait, so many times the time of a batch is left to the record keeper after it."""
-_PLACES = {"1-0": 0, "1/2-1/2": 1, "0-1": 2}
+_COLUMNS = {"1-0": 0, "1/2-1/2": 1, "0-1": 2}
 _T = TypeVar("_T")
 
 Row = tuple[int, str, int]
@@ -58,8 +58,8 @@ log = logging.getLogger("tournament.explorer")
 class Fact(NamedTuple):
     """What is counted of a game."""
 
-    place: int
-    """The place of its result: White's win, a draw, a loss."""
+    column: int
+    """The column of its result: White's win, a draw, a loss."""
     band: int
     white: int
     """White's rating before the game, in hundredths; 0 if the game is not rated."""
@@ -226,15 +226,15 @@ def _read_facts(code: str, **which: Any) -> dict[int, Fact]:
     columns: Any = counted.values_list("sequence", "result", "white_id", "black_id")
     for sequence, result, white, black in columns:
         both = ratings.get((sequence, white)), ratings.get((sequence, black))
-        facts[sequence] = _fact(_PLACES[result], *both)
+        facts[sequence] = _fact(_COLUMNS[result], *both)
     return facts
 
 
-def _fact(place: int, white: int | None, black: int | None) -> Fact:
+def _fact(column: int, white: int | None, black: int | None) -> Fact:
     if white is None or black is None:
-        return Fact(place, ExplorerMove.UNRATED, 0, 0)
+        return Fact(column, ExplorerMove.UNRATED, 0, 0)
     band = max(0, min(TOP_BAND, (white + black) // (200 * BAND)))
-    return Fact(place, band, white, black)
+    return Fact(column, band, white, black)
 
 
 def _count(
@@ -257,7 +257,7 @@ def _count(
         if reached[position] > 1:
             fact = facts[sequence]
             row = counts.setdefault((position, move, fact.band), [0, 0, 0, 0])
-            row[fact.place] += 1
+            row[fact.column] += 1
             row[3] += fact.black if position & 1 == Side.BLACK else fact.white
     columns = ("position", "move", "band", "wins", "draws", "losses", "ratings")
     return [dict(zip(columns, (*key, *row), strict=True)) for key, row in sorted(counts.items())]

@@ -148,9 +148,9 @@ def _in_turn(rows: Iterable[Iterable[tuple[str, int, int]]]) -> Iterator[tuple[s
 
 def _count_ahead(ahead: dict[_Player, int], games: Iterable[tuple[str, int, int]], begun: int) -> None:
     """Add the players that are not in ``ahead`` yet; ``begun`` games start before the first of these."""
-    for place, (ladder, *players) in enumerate(games, begun):
+    for before, (ladder, *players) in enumerate(games, begun):
         for version in players:
-            ahead.setdefault((ladder, version), place)
+            ahead.setdefault((ladder, version), before)
 
 
 def _next_games(
@@ -174,7 +174,7 @@ def _next_games(
         else:
             one = NextGame(prospects[code][enabled, version in playable[code]], owner)
         found[code].append((version, one))
-    return {code: dict(sorted(games, key=_place)) for code, games in found.items()}
+    return {code: dict(sorted(games, key=_order)) for code, games in found.items()}
 
 
 def _with_opponents(active: Iterable[tuple[str, int, int | None, bool, str]]) -> dict[str, Collection[int]]:
@@ -187,7 +187,7 @@ def _with_opponents(active: Iterable[tuple[str, int, int | None, bool, str]]) ->
     return with_opponents(owners)
 
 
-def _place(row: tuple[int, NextGame]) -> tuple[bool, bool, int]:
+def _order(row: tuple[int, NextGame]) -> tuple[bool, bool, int]:
     _, one = row
     return one.game is None, one.ahead is None, one.ahead or 0
 

@@ -55,7 +55,7 @@ FEW = 500
 VERSIONS = 20
 """Versions whose counts of results are replaced together."""
 RESULTS = {str(result): result for result in POINTS}
-_PLACES = {result: place for place, result in enumerate(RESULT_COLUMNS)}
+_COLUMNS = {result: column for column, result in enumerate(RESULT_COLUMNS)}
 
 log = logging.getLogger("tournament.rebuilding")
 
@@ -250,7 +250,7 @@ class _Rebuild:
             before, after = step(players[white], players[black], result)
             events.append((sequence, white, game, before[0], before[1], after[0], after[1]))
             events.append((sequence, black, game, before[2], before[3], after[2], after[3]))
-            scores[white].setdefault(black, [0, 0, 0])[_PLACES[result]] += 1
+            scores[white].setdefault(black, [0, 0, 0])[_COLUMNS[result]] += 1
             score = white, black, result
             first = half.pop(pairing, None)
             if first is None:

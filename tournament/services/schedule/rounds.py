@@ -156,13 +156,13 @@ def _plan_round(
         seed = pairing_seed(tournament.seed, code, number, 0)
         openings = openings_of(tournament, code, seed, 1 + max(pair for _, _, pair in pairs))
         for first, second, pair in pairs:
-            place = numbers.next(number)
+            in_round = numbers.next(number)
             yield PlannedPairing(
                 code,
                 number,
-                place,
+                in_round,
                 ids[first - 1],
                 ids[second - 1],
                 openings[pair],
-                pairing_seed(tournament.seed, code, number, place),
+                pairing_seed(tournament.seed, code, number, in_round),
             )

@@ -141,7 +141,7 @@ class _PlayedPair:
     def half_points(self) -> list[int]:
         """The candidate's half points in each game."""
         results = [POINTS[Result(game.result or "*")] for game in self.games]
-        return [round(2 * (1 - white if place else white)) for place, white in enumerate(results)]
+        return [round(2 * (1 - white if number else white)) for number, white in enumerate(results)]
 
 
 def _played_pairs(tournament: Tournament, after: int) -> list[_PlayedPair]:

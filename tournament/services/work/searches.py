@@ -98,11 +98,11 @@ def _in_turn(waiting: QuerySet[BotSearch], now: datetime.datetime) -> list[BotSe
         found = list(waiting.filter(owner=None)[:MAX_COMPARED])
     served = _served_lately(now) if len(found) > 1 else {}
 
-    def place(search: BotSearch) -> tuple[datetime.datetime, bool, datetime.datetime]:
+    def rank(search: BotSearch) -> tuple[datetime.datetime, bool, datetime.datetime]:
         last = served.get(search.owner_id or search.asker, now - LATELY)
         return last, search.person_game_id is None, search.asked_at
 
-    return sorted(found, key=place)
+    return sorted(found, key=rank)
 
 
 def _served_lately(now: datetime.datetime) -> dict[int | str, datetime.datetime]:

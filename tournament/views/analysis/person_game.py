@@ -111,7 +111,7 @@ def _position(game: PersonGame, replay: Replay, ply: int) -> dict[str, object]:
     step, over = replay.step(ply), ply == replay.plies and game.ended_at is not None
     to_move = None if over else step.after.side
     sides = [(side, side is game.person_side, side is to_move) for side in Side]
-    place = "" if ply == replay.plies else f"Position after move {ply} of {replay.plies}. "
+    where = "" if ply == replay.plies else f"Position after move {ply} of {replay.plies}. "
     return {
         "ply": ply,
         "previous": max(0, ply - 1),
@@ -120,7 +120,7 @@ def _position(game: PersonGame, replay: Replay, ply: int) -> dict[str, object]:
         "top": sides[game.person_side.other],
         "bottom": sides[game.person_side],
         "count": svg.final_count(step.after) if over else "",
-        "spoken": place + svg.summarize(step.after, step.token, over=over),
+        "spoken": where + svg.summarize(step.after, step.token, over=over),
     }
 
 

@@ -23,7 +23,7 @@ from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
-from tournament.views.bots.results import RESULTS, Rated, rated_of, result_lines, results_of
+from tournament.views.bots.results import RESULTS, Rated, rated_of, result_rows, results_of
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
@@ -90,8 +90,8 @@ def _comparison(bot: Bot, rated: Iterable[Rated]) -> str:
 def bot_ratings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The ratings of a bot's versions on all ladders."""
     bot = find_bot(request, slug)
-    lines = rating_lines(request, ratings_of(access.visible_versions_of(request.user, bot)))
-    return served_table(kind, "ratings", RATINGS, lines, file=f"{slug}-ratings", bot=bot.name)
+    rows = rating_rows(request, ratings_of(access.visible_versions_of(request.user, bot)))
+    return served_table(kind, "ratings", RATINGS, rows, file=f"{slug}-ratings", bot=bot.name)
 
 
 @require_safe
@@ -104,8 +104,8 @@ def bot_results(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404(f"no rated games of {slug!r}")
     ladder, version = results["ladder"].code, results["version"]
     about = {"bot": bot.name, "ladder": ladder, "version": version.number if version else None}
-    lines = result_lines(request, results)
-    return served_table(kind, "results", RESULTS, lines, file=f"{slug}-{ladder}-results", **about)
+    rows = result_rows(request, results)
+    return served_table(kind, "results", RESULTS, rows, file=f"{slug}-{ladder}-results", **about)
 
 
 @takes_form
@@ -227,7 +227,7 @@ def ratings_of(versions: Iterable[BotVersion]) -> list[LadderRating]:
     return sorted(ratings, key=lambda rating: (order.index(rating.ladder_id), -rating.version.number))
 
 
-def rating_lines(request: HttpRequest, ratings: Iterable[LadderRating]) -> Iterator[tuple[object, ...]]:
+def rating_rows(request: HttpRequest, ratings: Iterable[LadderRating]) -> Iterator[tuple[object, ...]]:
     """Lines with the columns ``RATINGS``; reads the versions' bots."""
     for rating in ratings:
         version = rating.version

@@ -114,25 +114,25 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
 def comparison_results(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
     """The rated games of two bots by ladder and colour, with the filters of their comparison."""
     asked = _find(request, slug, other)
-    lines = []
+    rows = []
     for one in _compare(asked):
         of_both = (one.interval.elo, one.interval.low, one.interval.high, one.interval.los)
         for row in (one.total, *one.colours):
             found = (None,) * len(of_both) if row.name else of_both
             address = request.build_absolute_uri(row.games)
-            lines.append((one.game.code, row.name.lower() or None, *row.counts, *found, address))
-    return _served(asked, kind, "results", RESULTS, lines)
+            rows.append((one.game.code, row.name.lower() or None, *row.counts, *found, address))
+    return _served(asked, kind, "results", RESULTS, rows)
 
 
 @require_safe
 def comparison_estimates(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
     """The differences of two bots by the estimates of ladders, with the filters of their comparison."""
     asked = _find(request, slug, other)
-    lines = [
+    rows = [
         (game.code, one, another, gap.elo, gap.error, gap.superiority)
         for game, one, another, _, gap in _gaps(asked)
     ]
-    return _served(asked, kind, "estimates", ESTIMATES, lines)
+    return _served(asked, kind, "estimates", ESTIMATES, rows)
 
 
 @require_safe
@@ -155,14 +155,14 @@ def _named(bots: QuerySet[Bot], name: str) -> Bot | None:
 
 
 def _served(
-    asked: Comparison, kind: str, name: str, columns: tuple[str, ...], lines: Sequence[tuple[object, ...]]
+    asked: Comparison, kind: str, name: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]]
 ) -> HttpResponse:
     first, second = asked.first, asked.second
     return served_table(
         kind,
         name,
         columns,
-        lines,
+        rows,
         file=f"{first.bot.slug}-{second.bot.slug}-{name}",
         bot=first.bot.name,
         version=first.number,

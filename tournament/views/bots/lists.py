@@ -90,8 +90,8 @@ def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The same in parts of ``MAX_EXPORTED``."""
     listed = _listed(request, BotSearchForm(request.GET), read_sorting(request, SORTED))
     page = numbered(request, listed, MAX_EXPORTED)
-    lines = [_line(request, bot, *bot.newest) for bot in page.rows]
-    return with_next(request, served_table(kind, "bots", BOTS, lines, file="bots"), page)
+    rows = [_row(request, bot, *bot.newest) for bot in page.rows]
+    return with_next(request, served_table(kind, "bots", BOTS, rows, file="bots"), page)
 
 
 def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
@@ -125,7 +125,7 @@ def _ladders(bot: Any) -> list[str]:
     return bot.newest[0].games if bot.newest else []
 
 
-def _line(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
+def _row(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
     """The columns ``BOTS``."""
     return (
         bot.name,

@@ -78,7 +78,7 @@ def _queued(check: ComplianceCheck) -> list[str]:
     """Empty once a worker has begun the check: its progress is shown then."""
     if check.heard_at is not None:
         return []
-    place = f"This version is number {checks_before(check) + 1} in the queue for validation."
+    queued = f"This version is number {checks_before(check) + 1} in the queue for validation."
     if slots_at_work(Work.CHECKS):
-        return [place]
-    return [place, "No worker validates bots at the moment."]
+        return [queued]
+    return [queued, "No worker validates bots at the moment."]

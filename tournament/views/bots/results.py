@@ -114,7 +114,7 @@ def _latest_results(
     }
 
 
-def result_lines(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
+def result_rows(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
     """The same with the columns ``RESULTS``."""
     rows = [("all", "", results["total"])]
     rows += [("opponent", row.opponent.name, row) for row in results["opponents"]]

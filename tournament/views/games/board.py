@@ -177,7 +177,7 @@ def board_context(request: HttpRequest, game: Game, replay: Replay, live: LiveGa
             "analysis", replay, ply, len(replay.moves), game if game.result is not None else None
         ),
         "to_explorer": _analysis_address("explorer", replay, ply, ply),
-        "spoken": f"{_place(replay, ply, step)}. {summary}{end}",
+        "spoken": f"{_where(replay, ply, step)}. {summary}{end}",
         "board": draw_board(shown, flip=flip, players=False, over=over and not step),
         "top": panels[Side.WHITE if flip else Side.BLACK],
         "bottom": panels[Side.BLACK if flip else Side.WHITE],
@@ -214,7 +214,7 @@ def _played(game: Game) -> list[tuple[str, str]]:
     ]
 
 
-def _place(replay: Replay, ply: int, step: int) -> str:
+def _where(replay: Replay, ply: int, step: int) -> str:
     """Where in the game a position is, for screen readers."""
     return f"Expected move {step} at ply {ply}" if step else f"Ply {ply} of {replay.plies}"
 

@@ -209,7 +209,7 @@ def _with_ladder(events: QuerySet[Tournament], code: str) -> Iterator[Tournament
 def _game_context(request: HttpRequest, game: Game, voice: BotSearch | None) -> dict[str, Any]:
     replay, live, _ = load_replay(game)
     context = board_context(request, game, replay, live)
-    panels = {context[place].side: context[place] for place in ("top", "bottom")}
+    panels = {context[end].side: context[end] for end in ("top", "bottom")}
     return {
         **context,
         "game": game,

@@ -47,7 +47,7 @@ MAX_COUNTED = 1000
 """Games of a search up to which they are counted."""
 COUNTING_SECONDS = 0.03
 MAX_SUGGESTED = 10
-LONGEST_PART = 150
+LONGEST_TYPED = 150
 """Characters of which suggestions are made; a database refuses much longer patterns."""
 RECENT_DAYS = 7
 """The days of the link to the latest forfeits."""
@@ -93,7 +93,7 @@ def _from_here(request: HttpRequest, found: Sequence[_Row]) -> str:
     """What the address of a file needs besides the filters to begin with the games of the page."""
     after = request.GET.get("after", "")
     if _goes_back(request):
-        after = _place(found[0]) if len(found) > PAGE_SIZE else ""
+        after = _cursor_of(found[0]) if len(found) > PAGE_SIZE else ""
     return f"&{urlencode({'after': after})}" if after else ""
 
 
@@ -101,17 +101,17 @@ def _from_here(request: HttpRequest, found: Sequence[_Row]) -> str:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Options for a text filter of which a part is entered, for example ``?opponent=alp``."""
     name = next(iter(request.GET), "")
-    part = request.GET.get(name, "").replace("\0", "")[:LONGEST_PART]
+    typed = request.GET.get(name, "").replace("\0", "")[:LONGEST_TYPED]
     bots = access.visible_bots(request.user)
     found: QuerySet[Any, tuple[str, str]]
     if name == "tournament":
         events = access.visible_tournaments(request.user).order_by("-pk")
-        found = events.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
+        found = events.filter(Q(name__icontains=typed) | Q(slug__contains=typed)).values_list("slug", "name")
     elif name == "owner":
-        owned = bots.filter(owner__username__icontains=part).order_by("owner__username")
+        owned = bots.filter(owner__username__icontains=typed).order_by("owner__username")
         found = owned.values_list("owner__username", "owner__username").distinct()
     else:
-        found = bots.filter(Q(name__icontains=part) | Q(slug__contains=part)).values_list("slug", "name")
+        found = bots.filter(Q(name__icontains=typed) | Q(slug__contains=typed)).values_list("slug", "name")
     options = format_html_join("", '<option value="{}">{}</option>', found[:MAX_SUGGESTED])
     return HttpResponse(options, content_type="text/plain; charset=utf-8")  # a part of a page, and no page
 
@@ -211,12 +211,12 @@ def _page(request: HttpRequest, found: Sequence[_Row], count: int) -> Page:
     has_next = goes_back or has_more
     return Page(
         [pk for _, pk in shown],
-        _query(_filters(request) | {"before": _place(shown[0])}) if has_previous and shown else "",
-        _query(_filters(request) | {"after": _place(shown[-1])}) if has_next and shown else "",
+        _query(_filters(request) | {"before": _cursor_of(shown[0])}) if has_previous and shown else "",
+        _query(_filters(request) | {"after": _cursor_of(shown[-1])}) if has_next and shown else "",
     )
 
 
-def _place(row: _Row) -> str:
+def _cursor_of(row: _Row) -> str:
     """The sort value and the id of a game, as addresses name it."""
     value, pk = row
     return f"{_micros(value) if isinstance(value, datetime.datetime) else value or 0}.{pk}"

@@ -18,7 +18,7 @@ from engines.svg.elements import number, polyline
 from tournament.models import LadderRating
 
 BAR_WIDTH, BAR_HEIGHT = 110.0, 16.0
-LINE_WIDTH, LINE_HEIGHT = 84.0, 18.0
+CURVE_WIDTH, CURVE_HEIGHT = 84.0, 18.0
 RESULTS_WIDTH, RESULTS_HEIGHT = 90.0, 5.0
 EDGE = 4.0
 """Space for the marks at the ends of a drawing."""
@@ -58,16 +58,16 @@ def draw_interval(rating: LadderRating, scale: RatingScale) -> SafeString:
     return _drawing("interval", spoken, BAR_WIDTH, BAR_HEIGHT, parts)
 
 
-def draw_line(ratings: Sequence[float]) -> SafeString:
+def draw_curve(ratings: Sequence[float]) -> SafeString:
     """The published ratings after the latest games, the oldest first; empty for fewer than two."""
     if len(ratings) < 2:
         return SafeString()
     low, high = min(ratings), max(ratings)
     spread = max(high - low, FLATTEST)
     base = (low + high - spread) / 2
-    wide, tall = LINE_WIDTH - 2 * EDGE, LINE_HEIGHT - 2 * EDGE
+    wide, tall = CURVE_WIDTH - 2 * EDGE, CURVE_HEIGHT - 2 * EDGE
     spots = [
-        (EDGE + wide * at / (len(ratings) - 1), LINE_HEIGHT - EDGE - tall * (rating - base) / spread)
+        (EDGE + wide * at / (len(ratings) - 1), CURVE_HEIGHT - EDGE - tall * (rating - base) / spread)
         for at, rating in enumerate(ratings)
     ]
     x, y = spots[-1]
@@ -76,7 +76,7 @@ def draw_line(ratings: Sequence[float]) -> SafeString:
         f'<circle class="mean" cx="{number(x)}" cy="{number(y)}" r="2.5"/>'
     )
     spoken = f"from {ratings[0]:.1f} to {ratings[-1]:.1f} in the last {len(ratings)} rated games"
-    return _drawing("recent", spoken, LINE_WIDTH, LINE_HEIGHT, parts)
+    return _drawing("recent", spoken, CURVE_WIDTH, CURVE_HEIGHT, parts)
 
 
 def draw_results(counts: Mapping[str, int]) -> SafeString:

@@ -15,7 +15,7 @@ from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
-from tournament.views.exports import MAX_EXPORTED, served_table, table_links
+from tournament.views.exports import MAX_EXPORTED, Row, served_table, table_links
 from tournament.views.polling import PART, LivePart, is_part
 
 MAX_LISTED = 40
@@ -24,7 +24,6 @@ PLAYING = ("white", "white_version", "black", "black_version", "ladder", "tourna
 EVENTS = ("tournament", "priority", "playing", "waiting", "ahead", "page")
 BOTS = ("ladder", "bot", "version", "ahead", "when", "game")
 """``ahead``: games that start before its next one, empty if none waits; ``game`` is what it plays now."""
-Line = tuple[object, ...]
 
 
 @require_safe
@@ -57,9 +56,9 @@ def queue_files(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """One of ``TABLES``, with at most ``MAX_EXPORTED`` rows a ladder."""
     if name not in TABLES:
         raise Http404(f"no table {name!r} of the queue")
-    _, columns, lines = TABLES[name]
+    _, columns, rows_of = TABLES[name]
     state = queue_state(timezone.now())
-    return served_table(kind, name, columns, lines(request, state), file=f"queue-{name}")
+    return served_table(kind, name, columns, rows_of(request, state), file=f"queue-{name}")
 
 
 def _playing(state: QueueState, most: int) -> list[Game]:
@@ -96,20 +95,20 @@ def _own_first(request: HttpRequest, state: QueueState, most: int) -> dict[str, 
     }
 
 
-def _playing_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+def _playing_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
     for game in _playing(state, MAX_EXPORTED):
         players = (game.white.bot.name, game.white.number, game.black.bot.name, game.black.number)
         page = request.build_absolute_uri(game.get_absolute_url())
         yield *players, game.ladder_id, game.tournament.name, page
 
 
-def _event_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+def _event_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
     for tournament, event in _events(state):
         page = request.build_absolute_uri(tournament.get_absolute_url())
         yield tournament.name, tournament.priority, event.playing, event.waiting, event.ahead, page
 
 
-def _bot_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
+def _bot_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
     active = BotVersion.objects.filter(pk__in=ActiveVersion.objects.values("version"))
     columns = access.visible_versions(request.user, active).values_list("pk", "bot__name", "number")
     names = {version: (bot, number) for version, bot, number in columns}
@@ -120,8 +119,8 @@ def _bot_lines(request: HttpRequest, state: QueueState) -> Iterable[Line]:
 
 
 TABLES = {
-    "playing": ("Games", PLAYING, _playing_lines),
-    "tournaments": ("Tournaments", EVENTS, _event_lines),
-    "bots": ("Bots", BOTS, _bot_lines),
+    "playing": ("Games", PLAYING, _playing_rows),
+    "tournaments": ("Tournaments", EVENTS, _event_rows),
+    "bots": ("Bots", BOTS, _bot_rows),
 }
 """The tables as files by their names in addresses: title, columns, rows."""

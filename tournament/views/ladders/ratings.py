@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
-from tournament.views.ladders.drawings import RatingScale, draw_interval, draw_line, draw_results
+from tournament.views.ladders.drawings import RatingScale, draw_curve, draw_interval, draw_results
 from tournament.views.links import address_of, link_owner, link_version
 from tournament.views.moments import show_moment
 
@@ -229,7 +229,7 @@ def drawn_rows(
             agreements.get(rating.version_id),
             rated_games(rating),
             draw_interval(rating, scale),
-            draw_line(recent.get(rating.version_id, [])),
+            draw_curve(recent.get(rating.version_id, [])),
             draw_results({"won": rating.wins, "drawn": rating.draws, "lost": rating.losses}),
             last_games.get(rating.pk),
         )

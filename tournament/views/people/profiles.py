@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Bot, Game, LadderRating, Seat, User
 from tournament.models.names import latin_slug
-from tournament.views.bots.bots import RATINGS, rating_lines
+from tournament.views.bots.bots import RATINGS, rating_rows
 from tournament.views.exports import served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
@@ -59,7 +59,7 @@ def person_ratings(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     best = _best_ratings(list(access.visible_bots(request.user).filter(owner=person)))
     order = {code: place for place, code in enumerate(GAMES)}
     ratings = sorted(best.values(), key=lambda one: (one.version.bot.name_key, order[one.ladder_id]))
-    rows = rating_lines(request, ratings)
+    rows = rating_rows(request, ratings)
     return served_table(
         kind, "ratings", RATINGS, rows, file=f"{latin_slug(name, 'person')}-ratings", person=name
     )

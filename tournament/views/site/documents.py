@@ -34,12 +34,12 @@ class _Renderer(RendererHTML):
     """Adds an ``id`` to headings and a name to links to footnotes; tables and code scroll in a box."""
 
     def link_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-        href, hash_, place = str(tokens[index].attrGet("href") or "").partition("#")
+        href, hash_, fragment = str(tokens[index].attrGet("href") or "").partition("#")
         if href in _PAGES:
-            tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{place}")
-        elif place.startswith(FOOTNOTE):
+            tokens[index].attrSet("href", f"{reverse(_PAGES[href])}{hash_}{fragment}")
+        elif fragment.startswith(FOOTNOTE):
             attributes = {
-                "id": f"to-{place}",
+                "id": f"to-{fragment}",
                 "class": "footnote",
                 "aria-label": f"Footnote {tokens[index + 1].content}",
             }

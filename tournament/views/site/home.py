@@ -31,7 +31,7 @@ from tournament.services.accounts.visits import away_since
 from tournament.services.uploads import availability as uploads
 from tournament.views.analysis.persons import own_open_games
 from tournament.views.games.scores import ScoreRow
-from tournament.views.ladders.drawings import draw_line
+from tournament.views.ladders.drawings import draw_curve
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.site.featured import feature, feature_finished, list_running, shown_boards
 from tournament.views.site.news import News, look_up_news
@@ -72,7 +72,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def _digest(user: User) -> dict[str, Any]:
     """What is new for a logged-in user since the last visit."""
     digest = make_digest(user, away_since(user, timezone.now()))
-    lines = [(line, ScoreRow(line.score, _filters(line)), draw_line(line.ratings)) for line in digest.lines]
+    lines = [(line, ScoreRow(line.score, _filters(line)), draw_curve(line.ratings)) for line in digest.lines]
     return {"digest": digest, "lines": lines, "has_bots": user.bots.exists()}
 
 

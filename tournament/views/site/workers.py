@@ -74,7 +74,7 @@ def workers_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The table of workers; staff gets more columns."""
     manages = access.may_run_site(request.user)
     columns = COLUMNS + STAFF_COLUMNS if manages else COLUMNS
-    rows = [_line(worker, manages) for worker in _shown_workers()]
+    rows = [_row(worker, manages) for worker in _shown_workers()]
     return served_table(kind, "workers", columns, rows, file="workers")
 
 
@@ -108,16 +108,16 @@ def _shown_workers() -> list[Worker]:
     return shown[:MAX_SHOWN]
 
 
-def _line(worker: Worker, manages: bool) -> tuple[object, ...]:
+def _row(worker: Worker, manages: bool) -> tuple[object, ...]:
     """The columns ``COLUMNS`` and, for those who manage workers, ``STAFF_COLUMNS``."""
     w = worker
-    line = (
+    row = (
         w.name, w.condition, w.takes, w.slots, w.busy, w.games_an_hour, w.voids, w.level, w.speed,
         as_text(w.started_at), as_text(w.seen_at),
     )  # fmt: skip
     if not manages:
-        return line
-    return (*line, w.host, w.version, w.why, w.refusal, w.trouble, as_text(w.trouble_at))
+        return row
+    return (*row, w.host, w.version, w.why, w.refusal, w.trouble, as_text(w.trouble_at))
 
 
 def _load(workers: list[Worker]) -> str:

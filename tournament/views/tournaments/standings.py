@@ -42,12 +42,12 @@ class CrosstableCell:
 
 @dataclass(frozen=True, slots=True)
 class CrossRow:
-    """One line of a crosstable; the player's cell against itself is None."""
+    """One row of a crosstable; the player's cell against itself is None."""
 
     version: BotVersion
     rank: int
     number: int
-    """That of its column, from 1, which stays when the lines are sorted; of a challenger 0."""
+    """That of its column, from 1, which stays when the rows are sorted; of a challenger 0."""
     points: str
     of: int
     """The number of games that the points are from, those included that were not played."""
@@ -107,7 +107,7 @@ class Cross:
     headings: list[tuple[str, str]]
     rows: list[CrossRow]
     columns: list[str]
-    """The names of the players, by the numbers of the lines."""
+    """The names of the players, by the numbers of the rows."""
     with_meetings: bool
     challenger: CrossRow | None = None
     """The challenger of a gauntlet: ``rows`` are then its opponents, each with one cell, the result
@@ -147,13 +147,13 @@ def _cross(
 ) -> Cross:
     with_meetings = with_meetings and not tournament.format.is_staged
     columns = [criterion for criterion in tournament.format.order if criterion.heading]
-    lines = _Lines(table, columns, MeetingAddresses(tournament.slug, table.ladder))
-    shown = tournament.format.lines(table)
+    layout = _CrossRows(table, columns, MeetingAddresses(tournament.slug, table.ladder))
+    shown = tournament.format.ranked_rows(table)
     challenger = next((row for rank, row in shown if rank is None), None)
     ranked = [(rank, row) for rank, row in shown if rank is not None]
     against = [row.player for _, row in ranked] if with_meetings else []
     opponents = against if challenger is None else [challenger.player]
-    rows = [lines.line(row, rank, number, opponents) for number, (rank, row) in enumerate(ranked, 1)]
+    rows = [layout.row(row, rank, number, opponents) for number, (rank, row) in enumerate(ranked, 1)]
     return Cross(
         sorting,
         table.ladder,
@@ -162,10 +162,10 @@ def _cross(
         sorting.of_rows(rows),
         [row.name for row in rows],
         with_meetings,
-        None if challenger is None else lines.line(challenger, 0, 0, against),
-        bracket(table, lines.meetings)
+        None if challenger is None else layout.row(challenger, 0, 0, against),
+        bracket(table, layout.meetings)
         if table.bracket
-        else swiss_rounds(table, lines.meetings, round_number),
+        else swiss_rounds(table, layout.meetings, round_number),
         sorted({one.round for one in table.met}),
         _files(tournament, table),
         tournament.format.details(table),
@@ -181,15 +181,15 @@ def _files(tournament: Tournament, table: StandingsTable) -> list[TableLinks]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    """Lays out the lines of one ladder's crosstable."""
+class _CrossRows:
+    """Lays out the rows of one ladder's crosstable."""
 
     table: StandingsTable
     columns: Sequence[Criterion]
     meetings: MeetingAddresses
 
-    def line(self, row: StandingsRow, rank: int, number: int, opponents: Sequence[int]) -> CrossRow:
-        """A player's line, with one cell for each of these opponents."""
+    def row(self, row: StandingsRow, rank: int, number: int, opponents: Sequence[int]) -> CrossRow:
+        """A player's row, with one cell for each of these opponents."""
         return CrossRow(
             self.table.versions[row.player],
             rank,

@@ -15,7 +15,7 @@ from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.own_ratings import rated_tables
-from tournament.views.exports import MAX_EXPORTED, as_text, served_table, with_next
+from tournament.views.exports import MAX_EXPORTED, Row, as_text, served_table, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,
@@ -27,8 +27,6 @@ from tournament.views.tournaments.meetings import (
 )
 from tournament.views.tournaments.tournaments import find_tournament, players_of
 
-Line = tuple[object, ...]
-
 SCORE = ("games", "won", "drawn", "lost", "not_played")
 SHOWN = [criterion for criterion in Criterion if criterion.heading]
 STANDINGS = (
@@ -39,7 +37,7 @@ STANDINGS = (
 those that a withdrawn bot lost without playing them; ``won`` and ``lost`` are without these.
 """
 CROSSTABLE = ("ladder", "bot", "version", "opponent", "opponent_version", "points", *SCORE)
-"""One line for each player and each opponent it has met."""
+"""One row for each player and each opponent it has met."""
 PAIRINGS = (
     "ladder", "round", "seed", "bot", "version", "points", "opponent_seed", "opponent", "opponent_version",
     "opponent_points", "winner", "note", "games",
@@ -65,8 +63,8 @@ def standings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The standings, the best first."""
     tournament = _with_tables(request, slug)
     tables = _tables(request, tournament)
-    lines = [line for table in tables for line in _standings(tournament, table)]
-    return _answer(tournament, "standings", kind, STANDINGS, lines)
+    rows = [row for table in tables for row in _standings(tournament, table)]
+    return _answer(tournament, "standings", kind, STANDINGS, rows)
 
 
 @require_safe
@@ -74,8 +72,8 @@ def crosstable(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The result of each player against each opponent."""
     tournament = _with_tables(request, slug)
     tables = _tables(request, tournament)
-    lines = [line for table in tables for line in _crosstable(tournament, table)]
-    return _answer(tournament, "crosstable", kind, CROSSTABLE, lines)
+    rows = [row for table in tables for row in _crosstable(tournament, table)]
+    return _answer(tournament, "crosstable", kind, CROSSTABLE, rows)
 
 
 @require_safe
@@ -85,14 +83,14 @@ def pairings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if not tournament.format.is_staged:
         raise Http404(f"tournament {slug!r} has no rounds")
     number = whole_number(request, "round", 0, most=LAST_ID)
-    lines = [
+    rows = [
         _pairing(request, table, round_.number, row)
         for table in _tables(request, tournament)
         for round_ in _rounds(tournament, table)
         if number in {0, round_.number}
         for row in round_.meetings
     ]
-    return _answer(tournament, "pairings", kind, PAIRINGS, lines)
+    return _answer(tournament, "pairings", kind, PAIRINGS, rows)
 
 
 def _with_tables(request: HttpRequest, slug: str) -> Tournament:
@@ -111,12 +109,12 @@ def _tables(request: HttpRequest, tournament: Tournament) -> list[StandingsTable
     ]
 
 
-def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    for rank, row in tournament.format.lines(table):
+def _standings(tournament: Tournament, table: StandingsTable) -> Iterator[Row]:
+    for rank, row in tournament.format.ranked_rows(table):
         yield _standing(table, row, rank)
 
 
-def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Line:
+def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Row:
     return (
         table.ladder,
         rank,
@@ -131,8 +129,8 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Lin
     )
 
 
-def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Line]:
-    rows = [row for _, row in tournament.format.lines(table)]
+def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[Row]:
+    rows = [row for _, row in tournament.format.ranked_rows(table)]
     for row in rows:
         for other in rows:
             if score := row.versus.get(other.player):
@@ -148,7 +146,7 @@ def _rounds(tournament: Tournament, table: StandingsTable) -> list[RoundOf]:
     return [drawn for number in numbers for drawn in swiss_rounds(table, addresses, number)]
 
 
-def _pairing(request: HttpRequest, table: StandingsTable, number: int, row: MeetingRow) -> Line:
+def _pairing(request: HttpRequest, table: StandingsTable, number: int, row: MeetingRow) -> Row:
     winners = (side.version for side in (row.first, row.second) if side is not None and side.tone == "win")
     winner = next(winners, None) if table.bracket else None
     return (
@@ -162,13 +160,13 @@ def _pairing(request: HttpRequest, table: StandingsTable, number: int, row: Meet
     )
 
 
-def _side(side: MeetingSide | None) -> Line:
+def _side(side: MeetingSide | None) -> Row:
     if side is None or side.version is None:
         return None, None, None, None
     return side.seed, *_named(side.version), side.points
 
 
-def _tournament(request: HttpRequest, tournament: Tournament) -> Line:
+def _tournament(request: HttpRequest, tournament: Tournament) -> Row:
     return (
         tournament.name,
         tournament.kind,
@@ -193,13 +191,13 @@ def _score(score: GameScore) -> tuple[int, ...]:
 
 
 def _answer(
-    tournament: Tournament, name: str, kind: str, columns: tuple[str, ...], lines: list[Line]
+    tournament: Tournament, name: str, kind: str, columns: tuple[str, ...], rows: list[Row]
 ) -> HttpResponse:
     return served_table(
         kind,
         name,
         columns,
-        lines,
+        rows,
         file=f"{tournament.slug}-{name}",
         tournament=tournament.slug,
         state=tournament.state,

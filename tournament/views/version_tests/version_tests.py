@@ -61,11 +61,11 @@ def version_tests_files(request: HttpRequest, kind: str) -> HttpResponse:
     """All version tests, newest first, in parts of ``MAX_EXPORTED``; ``?owner=`` as on their page."""
     rows, _ = _chosen(request)
     page = by_id(request, rows, MAX_EXPORTED)
-    lines = [_line(request, one) for one in page.rows]
-    return with_next(request, served_table(kind, "tests", TESTS, lines, file="version-tests"), page)
+    shown = [_row(request, one) for one in page.rows]
+    return with_next(request, served_table(kind, "tests", TESTS, shown, file="version-tests"), page)
 
 
-def _line(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
+def _row(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
     """The columns ``TESTS``."""
     test = tournament.version_test
     found = test.interval if test.looked_at else None
@@ -190,12 +190,12 @@ def _course(test: VersionTest, candidate: BotVersion) -> dict[str, Any]:
         "games": ScoreRow(score, {"tournament": tournament.slug, "pair": COUNTED, **named}),
         "pairs": [
             {
-                "points": format_points(place / 2),
+                "points": format_points(half_points / 2),
                 "count": count,
                 "share": 100.0 * count / (total or 1),
-                "games": games_address(tournament=tournament.slug, pair=place),
+                "games": games_address(tournament=tournament.slug, pair=half_points),
             }
-            for place, count in enumerate(pairs.cells)
+            for half_points, count in enumerate(pairs.cells)
         ],
         "counted": total,
         "uncounted": tournament.games_done - pairs.games,
@@ -206,10 +206,10 @@ def _course(test: VersionTest, candidate: BotVersion) -> dict[str, Any]:
 def _bar(ratio: float, lower: float, upper: float) -> dict[str, float]:
     """The ratio as a bar between the bounds, which starts at 0; positions are percents of the width."""
 
-    def place(value: float) -> float:
+    def percent(value: float) -> float:
         return 100.0 * (min(max(value, lower), upper) - lower) / (upper - lower)
 
-    zero, end = place(0.0), place(ratio)
+    zero, end = percent(0.0), percent(ratio)
     return {"zero": zero, "start": min(zero, end), "width": abs(end - zero)}
 
 

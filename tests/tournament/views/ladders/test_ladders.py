@@ -27,8 +27,8 @@ from tournament.views.ladders.drawings import (
     BAR_WIDTH,
     EDGE,
     RatingScale,
+    draw_curve,
     draw_interval,
-    draw_line,
     draw_results,
 )
 from tournament.views.ladders.ladders import ladder_tops
@@ -89,11 +89,11 @@ def test_a_line_of_ratings_rises_with_them_and_small_changes_stay_flat() -> None
         spots = attributes(drawn, "line")["d"].removeprefix("M").split("L")
         return [float(spot.split()[1]) for spot in spots]
 
-    assert heights(draw_line([1, 9, 5])) == [14, 4, 9]
-    small = heights(draw_line([5.0, 5.1]))
+    assert heights(draw_curve([1, 9, 5])) == [14, 4, 9]
+    small = heights(draw_curve([5.0, 5.1]))
     assert 0 < small[0] - small[1] < 1
-    assert draw_line([1]) == ""
-    assert "from 1.0 to 5.0 in the last 3 rated games" in draw_line([1, 9, 5])
+    assert draw_curve([1]) == ""
+    assert "from 1.0 to 5.0 in the last 3 rated games" in draw_curve([1, 9, 5])
 
 
 def test_the_results_share_a_bar() -> None:
