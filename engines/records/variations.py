@@ -74,7 +74,7 @@ class MoveTree:
             number = self.moves[number - 1].before
         return found[::-1]
 
-    def line(self, number: int) -> tuple[str, ...]:
+    def moves_to(self, number: int) -> tuple[str, ...]:
         """The tokens of ``path``."""
         return tuple(self.moves[each - 1].token for each in self.path(number))
 

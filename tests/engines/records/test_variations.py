@@ -52,7 +52,7 @@ def test_variations_and_comments_are_read_into_a_tree_and_written_again() -> Non
     assert compact_tree(tree) == "c1+ {the edge} c2- (c2+ f1- (b1+) b2+ {! good}) (d2+) f1-"
     assert parse_tree(compact_tree(tree)) == tree
     assert tree.main_line() == [1, 2, 8]
-    assert tree.line(6) == ("c1+", "c2+", "f1-", "b2+")
+    assert tree.moves_to(6) == ("c1+", "c2+", "f1-", "b2+")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_comments_and_escapes_before_headers_and_among_moves_are_read_as_by_the_
     (record,) = read_records(text.splitlines(), "file")
     assert isinstance(record, Record)
     assert headers.headers == record.headers
-    assert tree.line(len(tree.moves)) == tuple(move.token for move in record.moves) == ("c1+", "c2-")
+    assert tree.moves_to(len(tree.moves)) == tuple(move.token for move in record.moves) == ("c1+", "c2-")
     assert tree.moves[0].comment == "first"
 
 
@@ -289,5 +289,5 @@ def test_a_tree_of_legal_moves_is_the_same_after_writing_and_reading(code: str, 
     for number in range(1, len(tree.moves) + 1):
         promoted, at = tree.promote(number)
         assert at in promoted.main_line()
-        assert promoted.line(at) == tree.line(number)
+        assert promoted.moves_to(at) == tree.moves_to(number)
         assert parse_tree(compact_tree(promoted)) == promoted

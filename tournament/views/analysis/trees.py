@@ -126,7 +126,9 @@ class ShownTree:
     def line(self) -> Line:
         """The moves up to the one that is shown."""
         numbers = [0, *self.tree.path(self.at)]
-        return Line(self.game, self.tree.line(self.at), tuple(self.positions[number] for number in numbers))
+        return Line(
+            self.game, self.tree.moves_to(self.at), tuple(self.positions[number] for number in numbers)
+        )
 
     @property
     def current(self) -> TreeMove | None:

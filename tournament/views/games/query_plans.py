@@ -22,25 +22,25 @@ for a page, if they are spread evenly."""
 MAX_SORTED = 20_000
 """Games that are sorted from an index which has all columns: takes 7 ms."""
 
-Part = QuerySet[Game] | QuerySet[Seat]
+Branch = QuerySet[Game] | QuerySet[Seat]
 
 
-def key_of(part: Part) -> str:
+def key_of(branch: Branch) -> str:
     """The column with the id of the game."""
-    return "game" if part.model is Seat else "pk"
+    return "game" if branch.model is Seat else "pk"
 
 
-def count_games(parts: Sequence[Part], most: int) -> int:
-    """How many games all parts have together; stops a little above ``most``, so that it stays cheap."""
+def count_games(branches: Sequence[Branch], most: int) -> int:
+    """How many games all branches have together; stops a little above ``most``, so that it stays cheap."""
     found = set[int]()
-    for part in parts:
+    for branch in branches:
         if len(found) <= most:  # both seats of a game may be among them
-            found.update(part.order_by().values_list(key_of(part), flat=True)[: 2 * (most + 1)])
+            found.update(branch.order_by().values_list(key_of(branch), flat=True)[: 2 * (most + 1)])
     return len(found)
 
 
-def parts_of(form: GameSearchForm, recorded: QuerySet[Game], seats: QuerySet[Seat]) -> Sequence[Part]:
-    """Those of ``recorded``, or of their ``seats``, that match the filters of a valid form, in parts."""
+def branches_of(form: GameSearchForm, recorded: QuerySet[Game], seats: QuerySet[Seat]) -> Sequence[Branch]:
+    """Those of ``recorded``, or of their ``seats``, that match the filters of a valid form, in branches."""
     if form.is_by_sequence:
         return [recorded.filter(*form.conditions(form.given))]
     for games in _rare(form):

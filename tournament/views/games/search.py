@@ -30,7 +30,7 @@ from tournament.views.games.filters import (
     comparison_address,
     games_address,
 )
-from tournament.views.games.query_plans import Part, count_games, key_of, parts_of
+from tournament.views.games.query_plans import Branch, branches_of, count_games, key_of
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 
@@ -68,7 +68,7 @@ def games(request: HttpRequest) -> HttpResponse:
     """The games that match the filters in the address."""
     form = GameSearchForm(request.GET)
     search = _in_time(form, lambda: _search(request, form))
-    parts, found = search or ([], [])
+    branches, found = search or ([], [])
     page = _games_of(_page(request, found, PAGE_SIZE))
     is_first = not _goes_back(request) and "after" not in request.GET
     filters = _filters(request)
@@ -79,7 +79,7 @@ def games(request: HttpRequest) -> HttpResponse:
         "page": page,
         "filters": urlencode(filters),
         "from_here": _from_here(request, found),
-        "hits": _count(parts, found, is_first=is_first) if search and form.given else "",
+        "hits": _count(branches, found, is_first=is_first) if search and form.given else "",
         "most_exported": MAX_EXPORTED,
         "days": RECENT_DAYS,
         "forfeits": games_address(
@@ -125,7 +125,7 @@ def games_export(request: HttpRequest, kind: str) -> HttpResponse:
     form = GameSearchForm(request.GET)
     if kind not in EXPORTS:
         raise Http404(f"no games as {kind!r}")
-    found = _in_time(form, lambda: _found(request, form, _parts(request, form), MAX_EXPORTED))
+    found = _in_time(form, lambda: _found(request, form, _branches(request, form), MAX_EXPORTED))
     if found is None:
         return _refusal(form)
     return EXPORTS[kind](request, found)
@@ -157,31 +157,31 @@ def _in_time(form: GameSearchForm, search: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _search(request: HttpRequest, form: GameSearchForm) -> tuple[Sequence[Part], list[_Row]]:
-    """The parts of the search, and the games of a page with one more if there are more."""
-    parts = _parts(request, form)
-    return parts, _found(request, form, parts, PAGE_SIZE)
+def _search(request: HttpRequest, form: GameSearchForm) -> tuple[Sequence[Branch], list[_Row]]:
+    """The branches of the search, and the games of a page with one more if there are more."""
+    branches = _branches(request, form)
+    return branches, _found(request, form, branches, PAGE_SIZE)
 
 
-def _count(parts: Sequence[Part], found: Sequence[_Row], *, is_first: bool) -> str:
+def _count(branches: Sequence[Branch], found: Sequence[_Row], *, is_first: bool) -> str:
     """How many games match, in words; at least, if there are many or counting takes long."""
     number = len(found)
     if number > PAGE_SIZE or not is_first:
         try:
             with limited_queries(COUNTING_SECONDS):
-                number = count_games(parts, MAX_COUNTED)
+                number = count_games(branches, MAX_COUNTED)
         except TookTooLong:
             return f"More than {PAGE_SIZE} games"
     return f"More than {MAX_COUNTED:,} games" if number > MAX_COUNTED else f"{number} game{pluralize(number)}"
 
 
-def _parts(request: HttpRequest, form: GameSearchForm) -> Sequence[Part]:
+def _branches(request: HttpRequest, form: GameSearchForm) -> Sequence[Branch]:
     # Recorded games are those with a result. By their state, SQLite would read and sort all of them.
     recorded = access.visible_games(request.user, Game.objects.filter(result__isnull=False))
-    return parts_of(form, recorded, access.visible_games(request.user, Seat.objects.all()))
+    return branches_of(form, recorded, access.visible_games(request.user, Seat.objects.all()))
 
 
-def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], size: int) -> list[_Row]:
+def _found(request: HttpRequest, form: GameSearchForm, branches: Sequence[Branch], size: int) -> list[_Row]:
     """``size`` games in the order asked for, and one more if there are more, before them if it goes back."""
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
@@ -189,10 +189,10 @@ def _found(request: HttpRequest, form: GameSearchForm, parts: Sequence[Part], si
     sign, than = ("-", "lt") if descends != goes_back else ("", "gt")
     cursor = _cursor(request, field)
     found = set[_Row]()
-    for part in parts:
-        key = key_of(part)
+    for branch in branches:
+        key = key_of(branch)
         window = beyond({field: cursor[0], key: cursor[1]}, than) if cursor else Q()
-        rows = part.filter(window).order_by(f"{sign}{field}", f"{sign}{key}").values_list(field, key)
+        rows = branch.filter(window).order_by(f"{sign}{field}", f"{sign}{key}").values_list(field, key)
         most = 2 * (size + 1) if key == "game" else size + 1  # a game may have both seats there
         found.update(rows[:most])
     first = sorted(found, key=lambda row: (row[0] is not None, row), reverse=sign == "-")[: size + 1]
