@@ -235,7 +235,7 @@ class Run:
             " and ".join(filter(None, marks)),
         )
         # For a file or a test that is named a second process takes longer to start than it saves.
-        processes = 0 if any(".py" in word for word in self._named) else _processes()
+        processes = 0 if any(".py" in word for word in self._named) else self._processes()
         spread = ("-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder")
         color = "yes" if sys.stdout.isatty() else "no"
         folders = (f"--basetemp={own / 'pytest'}", "-o", f"cache_dir={own / 'cache'}")
@@ -261,6 +261,10 @@ class Run:
                 first = self._steps[-2]
                 closing = f"{first.closing}\n{PASSED_ALONE}"
                 self._steps[-2] = replace(first, passed=True, closing=closing)
+
+    def _processes(self) -> int:
+        """One for each core, and another one beside long tests, many of which wait."""
+        return len(os.sched_getaffinity(0)) + (self._mode is not Mode.QUICK)
 
     def _environment(self, own: Path) -> dict[str, str]:
         """Keeps files but compiled Python in the run's folder; git may read another user's checkout."""
@@ -456,11 +460,6 @@ def _kill(processes: Sequence[int]) -> None:
     for pid in processes:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def _processes() -> int:
-    """One more than cores, since many tests wait."""
-    return len(os.sched_getaffinity(0)) + 1
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ def test_for_two_cells_it_is_that_of_the_beta_distribution(counts: Decided) -> N
     assert found.los == pytest.approx(share(0.5, 1.0, prior=2.5), abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [2, 3, 4, 8])
 def test_the_likelihood_of_superiority_is_right_as_often_as_it_says(pairs: int) -> None:
     """Of games that are counted as if each were independent; 0.85 was said of the matches of 4 games."""
@@ -130,6 +131,7 @@ STRENGTHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [3, 10])
 def test_it_contains_the_true_difference_about_as_often_as_it_says(pairs: int) -> None:
     """Computed over all outcomes."""

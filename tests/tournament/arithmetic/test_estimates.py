@@ -193,6 +193,7 @@ def test_the_error_bars_cover_the_truth() -> None:
     assert 0.90 <= held / asked <= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 2, 4])
 def test_the_likelihood_of_superiority_is_right_as_often_as_it_says(pairs: int) -> None:
     def likelihood(match: tuple[Pair, ...]) -> float:

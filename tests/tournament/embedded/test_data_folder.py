@@ -44,6 +44,7 @@ def as_root() -> None:
     need_root()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("up",), ("admin", "ada")])
 def test_a_folder_with_other_files_is_refused_twice_and_keeps_its_contents(
     tmp_path: Path, command: tuple[str, ...]

@@ -167,6 +167,7 @@ def test_prometheus_accepts_the_example_of_its_settings(tmp_path: Path) -> None:
         promtool("check", "config", "--syntax-only", file)
 
 
+@pytest.mark.slow
 def test_each_alert_fires_in_its_trouble_and_none_on_a_site_on_which_all_is_well(tmp_path: Path) -> None:
     assert TROUBLES.keys() == expressions().keys()
     tests = [_case(set(), WELL)]

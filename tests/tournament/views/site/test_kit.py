@@ -68,6 +68,7 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_with_python_alone(
     downloads: Path, plain_python: dict[str, str]
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_commands_of_the_page_run_with_python_alone(
     assert {"First", "Random"} <= set(table.split())
 
 
+@pytest.mark.slow
 def test_the_bot_of_the_page_for_assistants_passes_the_check_and_is_packed_for_an_upload(
     downloads: Path, plain_python: dict[str, str]
 ) -> None:
