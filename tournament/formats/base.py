@@ -266,11 +266,11 @@ class TournamentFormat:
     def why_unrated(self, game: Game) -> Unrated | None:
         """Why a game is not rated; None if it may be.
 
-        Validations and version tests are unrated; of others their owner decides, and the terms of the
-        ladder. Of games that repeat each other only the first is rated (``services.results.storing``), and
-        annulled games are not (``services.annulments``).
+        Validations, version tests and what users' own workers play are unrated; of others their owner
+        decides, and the terms of the ladder. Of games that repeat each other only the first is rated
+        (``services.results.storing``), and annulled games are not (``services.annulments``).
         """
-        if not game.tournament.rated:
+        if not game.tournament.rated or game.tournament.own_workers:
             return Unrated.EVENT
         if why := _shared(game.white.bot, game.black.bot):
             return why
@@ -317,10 +317,10 @@ class TournamentFormat:
 
     def effects(self, game: Game) -> set[GameEffect]:
         """What follows one of its games when it is recorded."""
-        none = set() if self.rates(game) else {GameEffect.RATINGS}
-        if game.tournament.own_workers:
-            none |= {GameEffect.RATINGS, GameEffect.FORFEITS}
-        return set(GameEffect) - none
+        left_out = set() if self.rates(game) else {GameEffect.RATINGS}
+        if game.tournament.own_workers:  # their reports concern the tournament's owner alone
+            left_out.add(GameEffect.FORFEITS)
+        return set(GameEffect) - left_out
 
     def is_hopeless(self, evidence: str) -> bool:
         """Whether a game without a result is given up at once; others are tried again."""
