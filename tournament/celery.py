@@ -39,6 +39,7 @@ PERIODS_SECONDS = {
     "ratings": 3.0,
     "recompute": 5.0,
     "estimates": 10.0,
+    "samples": 5.0,
     "mails": 60.0,
     "digests": 10.0,
     "prune": 30.0,

@@ -32,6 +32,7 @@ from tournament.services.results.estimates import refresh_estimates
 from tournament.services.results.keeper import record_inbox
 from tournament.services.results.recomputing import Recomputer
 from tournament.services.schedule.own_ratings import refresh_ratings
+from tournament.services.searches.sampling import sample_moves
 from tournament.services.work.messages import send_plays, send_record
 from workers.service.broker import KEEPER
 from workers.watchdog import note_task
@@ -100,6 +101,7 @@ RESTED = (
     Rested("ratings", lambda: refresh_ratings(timezone.now())),
     Rested("recompute", _recomputer.start_if_due),
     Rested("estimates", lambda: refresh_estimates(timezone.now())),
+    Rested("samples", lambda: sample_moves(timezone.now())),
     Rested("mails", lambda: send_waiting(timezone.now())),
     Rested("digests", lambda: send_digests(timezone.now())),
     Rested("prune", lambda: prune(timezone.now())),

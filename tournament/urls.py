@@ -23,7 +23,7 @@ from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import badge, bots, comparison, engines, history, publishing, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
-from tournament.views.ladders import ladders, overall, queue
+from tournament.views.ladders import ladders, overall, queue, similarity
 from tournament.views.people import accounts, digests, profiles, tokens
 from tournament.views.requests import own_page
 from tournament.views.site import (
@@ -52,6 +52,7 @@ urlpatterns = [
     path("ladders/overall/scores.<slug:kind>", overall.overall_files, name="overall-scores"),
     path("ladders/<slug:code>/", ladders.ladder, name="ladder"),
     path("ladders/<slug:code>/compare/", ladders.ladder_compare, name="ladder-compare"),
+    path("ladders/<slug:code>/similarity/", similarity.ladder_similarity, name="ladder-similarity"),
     path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/follow/", follows.ladder, name="ladder-follow"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),

@@ -45,6 +45,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladder-compare": ("/ladders/dogon-kulei/compare/?one=0&other=0", (404, 404, 404, 404)),
     "ladder-records": ("/ladders/dogon-kulei/records.pgn", PUBLIC),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
+    "ladder-similarity": ("/ladders/dogon-kulei/similarity/", (404, 404, 404, 200)),
     "ladder-feed": ("/ladders/dogon-kulei/feed.atom", PUBLIC),
     "ladder-follow": ("POST /ladders/dogon-kulei/follow/", (302, 302, 302, 302)),
     "bots": ("/bots/", PUBLIC),

@@ -25,6 +25,7 @@ from tournament.models.matchmaking import LatestPairing, Matchmaking
 from tournament.models.people import Act, Allowance, Notice, Token, User, WaitingMail
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import SlotUse
+from tournament.models.similarity import SampledMoves
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
 from tournament.models.tournaments import Entry, MeetingScore, OwnRatings, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
@@ -72,6 +73,7 @@ __all__ = [
     "Pairing",
     "PersonGame",
     "RatingEvent",
+    "SampledMoves",
     "Seat",
     "SlotUse",
     "Token",

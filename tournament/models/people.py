@@ -192,7 +192,7 @@ class Notice(models.Model):
     tournament = models.ForeignKey("Tournament", null=True, on_delete=models.CASCADE, related_name="+")
     """The tournament that it is about."""
     path = models.CharField(max_length=300, blank=True, default="")
-    """The page of a game that it is about; empty if it is about something else."""
+    """The page of the game or of the pairs of bots that it is about; empty if it is about something else."""
     subject = models.CharField(max_length=60, blank=True)
     """A user has one unread notice a subject; a new one replaces it. Empty: none is replaced."""
     is_warning = models.BooleanField(default=True)

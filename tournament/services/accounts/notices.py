@@ -64,6 +64,13 @@ def report_problem(game: Game, ply: int, reporter: User, text: str) -> None:
     _post(notices, f"Duarena: a problem with game {game.pk}", path)
 
 
+def report_similarity(ladder: str, pair: str, text: str) -> None:
+    """Notify all staff about two versions of a ladder; part of the caller's transaction."""
+    path, subject = reverse("ladder-similarity", args=[ladder]), f"similarity/{ladder}/{pair}"
+    notices = [Notice(user=user, text=text, subject=subject, path=path) for user in _staff()]
+    _post(notices, "Duarena: similar bots", path)
+
+
 def _staff() -> QuerySet[User]:
     return User.objects.filter(is_staff=True, is_active=True)
 

@@ -16,9 +16,11 @@ from engines.rules.registry import GAMES
 from engines.rules.registry import Variant as Rules
 from tournament import access
 from tournament.arithmetic.estimates import Strength
+from tournament.arithmetic.similarity import Similarity
 from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, Tournament
 from tournament.services.results.estimates import ladder_estimate
+from tournament.services.searches.similarity import similarities_of
 from tournament.views.exports import served_table, table_links
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
@@ -100,6 +102,7 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
         "gaps": list(_gaps(asked)),
         "tests": _tests(asked),
         "few": FEW_GAMES,
+        "similar": list(_similarities(asked)),
         "result_files": [table_links("Results", "comparison-results", slug, other, **filters)],
         "estimate_files": [table_links("Estimates", "comparison-estimates", slug, other, **filters)],
         "reversed": comparison_address(
@@ -205,6 +208,12 @@ def _compare(asked: Comparison) -> Iterator[LadderComparison]:
             total, *colours = total_and_colours(on_ladder, asked.filters_of_games | {"ladder": code})
             counts = Wdl(total.score.losses, total.score.draws, total.score.wins)
             yield LadderComparison(GAMES[code], total, colours, interval(counts))
+
+
+def _similarities(asked: Comparison) -> Iterator[tuple[Rules, Similarity]]:
+    """On each ladder where it was measured, how often their active versions choose the same move."""
+    for code, pair in similarities_of(asked.ladders, asked.first.chosen, asked.second.chosen):
+        yield GAMES[code], pair
 
 
 def _tests(asked: Comparison) -> list[Tournament]:

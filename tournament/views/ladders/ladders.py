@@ -107,6 +107,7 @@ def ladder(request: HttpRequest, code: str) -> HttpResponse:
         "estimate": estimate,
         "first_advantage": estimate and first_advantage(game, estimate.advantage),
         "matchmaking": matchmaker.description,
+        "manages": access.may_run_site(request.user),
         "tournament": matchmaker.tournament,
         "files": [table_links("Ratings", "ladder-ratings", code)],
         "feed": feed_link(Ladder(code=code), request.user),

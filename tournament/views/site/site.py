@@ -17,6 +17,7 @@ from tournament.kit import KIT
 from tournament.models import Matchmaking
 from tournament.models.matchmaking import MOST_TIMES
 from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
+from tournament.services.searches import sampling
 from tournament.static_files import BOARDS_DIGEST
 from tournament.views.downloads import TEXT_TYPE
 from tournament.views.exports import origin_of
@@ -51,6 +52,8 @@ def about_ratings(request: HttpRequest) -> HttpResponse:
         "anchor": ANCHOR,
         "most_times": MOST_TIMES,
         "terms": [(GAMES[row.ladder_id], row.terms) for row in Matchmaking.objects.of_ladders()],
+        "sampled_games": sampling.GAMES,
+        "sampled_ms": sampling.MS,
     }
     return render(request, "site/ratings.html", context)
 

@@ -164,7 +164,7 @@ def test_a_comparison_costs_the_same_queries_with_any_number_of_games(
             ladder_id="duovallis", white=version, black=site.black, wins=10**6, losses=number
         )
     text_of(client, PAGE)  # computes the estimates, which are kept
-    with django_assert_max_num_queries(7 + len(GAMES)):
+    with django_assert_max_num_queries(8 + len(GAMES)):
         text_of(client, PAGE)
 
 
