@@ -23,7 +23,9 @@ from engines.visible import visible
 
 ENGINES_PATH = "/games/engines.json"
 ENGINE_PATH = "/bots/engine.json"
+LADDER_PATH = "/ladders/{}/ratings.json"
 MAX_ANSWER_BYTES = 64 * 1024
+MAX_LADDER_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
 MAX_WORDS = 200
 """The most characters of a name or an address that are shown."""
@@ -80,6 +82,52 @@ def ask_engine(site: str, bot: str) -> SiteEngine:
     )
     with _strange_answers(base):
         return _engine(base, _get_json(f"{base}{ENGINE_PATH}?{urlencode(asked)}", missing))
+
+
+@dataclass(frozen=True, slots=True)
+class RatedBot:
+    """A version on a ladder of a site. ``elo`` is the estimate, and ``place`` of the best one of each bot.
+
+    Both are None without one.
+    """
+
+    name: str
+    version: int
+    place: int | None
+    elo: float | None
+    is_sample: bool
+    is_published: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLadder:
+    """A ladder of a site: how its games are played, and its ratings, the best first."""
+
+    time_control: str
+    opening_plies: int
+    bots: tuple[RatedBot, ...]
+
+
+def ask_ladder(site: str, code: str) -> SiteLadder:
+    """The ratings of a ladder. Raises ``SiteError``."""
+    base = _base(site)
+    with _strange_answers(base):
+        missing = f"{base} has no ladder {quote(code)}"
+        answer = _get_json(f"{base}{LADDER_PATH.format(code)}", missing, MAX_LADDER_BYTES)
+        bots = tuple(map(_rated_bot, answer["ratings"]))
+        return SiteLadder(str(answer["time_control"]), int(answer["opening_plies"]), bots)
+
+
+def _rated_bot(row: Mapping[str, Any]) -> RatedBot:
+    place, elo = row["place"], row["elo"]
+    return RatedBot(
+        name=visible(row["bot"], MAX_WORDS),
+        version=int(row["version"]),
+        place=None if place is None else int(place),
+        elo=None if elo is None else float(elo),
+        is_sample=row["owner"] is None,
+        is_published=bool(row["licence"]),
+    )
 
 
 def split_site_bot(text: str) -> tuple[str, str] | None:
@@ -142,8 +190,8 @@ def _strange_answers(base: str) -> Iterator[None]:
         raise SiteError(f"{base} did not answer as a Duarena site does") from None
 
 
-def _get_json(url: str, not_found: str) -> Any:
-    return json.loads(_get(url, MAX_ANSWER_BYTES, not_found))
+def _get_json(url: str, not_found: str, max_bytes: int = MAX_ANSWER_BYTES) -> Any:
+    return json.loads(_get(url, max_bytes, not_found))
 
 
 def _get(url: str, max_bytes: int, not_found: str) -> bytes:

@@ -44,6 +44,7 @@ class FakeSite:
         self.folder = folder
         (folder / "games").mkdir()
         (folder / "bots").mkdir()
+        (folder / "ladders" / "dogon-kulei").mkdir(parents=True)
         self.server = LocalServer(partial(Files, directory=str(folder)))
         self.url = self.server.url
         self.engines: dict[str, Any] = {}
@@ -62,6 +63,13 @@ class FakeSite:
             "bundle": f"/{name}.zip",
         }
         self.tell()
+
+    def rate(self, *rows: dict[str, Any]) -> None:
+        """Tell these rows of the ladder Dogon kulei."""
+        usual = {"place": None, "version": 3, "licence": "", "owner": "olga", "elo": 0.0}
+        ladder = {"time_control": "nodes=1", "opening_plies": 2, "ratings": [usual | row for row in rows]}
+        path = self.folder / "ladders" / "dogon-kulei" / "ratings.json"
+        path.write_text(json.dumps(ladder))
 
     def tell(self) -> None:
         (self.folder / "games" / "engines.json").write_text(json.dumps(self.engines))

@@ -236,6 +236,18 @@ def check_engine(
     return CheckReport(engine.name, tuple(findings), time.monotonic() - started)
 
 
+def declared_ladders(plan: Callable[[], Launch], seconds: float = DEFAULT_SECONDS) -> list[str]:
+    """The codes of the ladders that an engine declares in UGI_Variant; raises ``CannotCheck`` for none."""
+    engine = CheckedEngine(plan, Budget(seconds), ())
+    try:
+        handshake = try_check(engine, HANDSHAKE, next(iter(GAMES.values())))
+        if handshake.fault:
+            raise CannotCheck(f"the engine does not introduce itself: {handshake.fault}")
+        return [game.code for game in _ladders_to_check(engine.running(), ())]
+    finally:
+        engine.clear()
+
+
 def _findings(engine: CheckedEngine, ladders: Sequence[Variant]) -> Iterator[Finding]:
     """The findings of all checks; only the first one if the handshake fails."""
     first = next(iter(GAMES.values()))

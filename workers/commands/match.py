@@ -42,14 +42,14 @@ def _run(arguments: Sequence[str]) -> int:
     if {"-version", "--version"} & set(arguments[:1]):
         print(f"Duarena {RELEASE}")
         return 0
-    options = read_options(arguments, usual_store())
+    return play_match(read_options(arguments, usual_store()))
+
+
+def play_match(options: MatchOptions) -> int:
+    """Play a match and print its reports, or describe a dry run; returns the exit code."""
     if options.dry_run:
         sys.stdout.writelines(f"{line}\n" for line in describe_match(options))
-        return 0
-    return _play(options)
-
-
-def _play(options: MatchOptions) -> int:
+        return ALL_PLAYED
     _warn_of_few_cores(options.concurrency)
     books = make_books(options.terms)
     sandbox_level = find_sandbox_level(options.terms.entrants, is_asked=options.sandbox)

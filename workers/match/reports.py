@@ -20,6 +20,8 @@ TABLE_SECONDS = 60.0
 """The interval between tables in plain lines."""
 REFRESH_SECONDS = 1.0
 """The interval between updates of a terminal."""
+BAR_CELLS = 20
+"""The width of the bar that shows on a terminal how much is played."""
 ENOUGH_GAMES = 5
 """No time is estimated from fewer games."""
 
@@ -107,6 +109,10 @@ class ScreenReport(LineReport):
     _shown = 0
     """The lines at the bottom."""
     _refresh_at = 0.0
+
+    def _progress(self) -> str:
+        done = BAR_CELLS * self._ledger.done // max(1, self._ledger.total)
+        return f"[{'#' * done}{'.' * (BAR_CELLS - done)}] {super()._progress()}"
 
     def game(self, played: SlotGame) -> None:
         if played.game.has_fault:

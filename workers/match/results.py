@@ -144,8 +144,12 @@ class TableRow:
 
     @property
     def interval(self) -> EloInterval:
-        """From the pairs if there are any, else from the games."""
-        return interval(self.pairs if self.pairs.games else self.games)
+        return interval(self.counts)
+
+    @property
+    def counts(self) -> Pentanomial | Wdl:
+        """The pairs if there are any, else the games."""
+        return self.pairs if self.pairs.games else self.games
 
 
 def rank_rows(

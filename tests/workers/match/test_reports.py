@@ -66,7 +66,7 @@ def test_the_table_stays_below_the_scrolling_lines(monkeypatch: pytest.MonkeyPat
     assert shown.screen.lines[2] == "  it hung"
     assert shown.screen.lines[3] == "dogon-kulei"
     assert len([line for line in shown.screen.lines if "LL-LD-DD-WD-WW" in line]) == 1
-    assert shown.screen.lines[-2:] == ["2/2 games, 0 running or next", ""]
+    assert shown.screen.lines[-2:] == [f"[{'#' * 20}] 2/2 games, 0 running or next", ""]
 
 
 def test_without_room_for_all_tables_one_of_all_ladders_is_shown_and_never_scrolls(
@@ -96,7 +96,7 @@ def test_more_engines_than_lines_are_cut_and_the_progress_stays(monkeypatch: pyt
     screen.write(out.getvalue())
     assert screen.scrolled == ["90 games", "look here", "look here"]
     assert screen.lines[0] == "dogon-kulei"
-    assert screen.lines[-2:] == [" 0/90 games, 0 running or next", ""]
+    assert screen.lines[-2:] == [f"[{'.' * 20}]  0/90 games, 0 running or next", ""]
 
 
 def test_a_match_on_a_real_terminal_ends_with_its_table(tmp_path: Path) -> None:

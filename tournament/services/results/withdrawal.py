@@ -67,7 +67,8 @@ def delete_program(version: BotVersion) -> bool:
     Its results and records stay.
     """
     withdrawn = BotVersion.objects.filter(pk=version.pk, state=BotVersion.State.WITHDRAWN)
-    if not withdrawn.filter(has_games_to_end=False, has_program=True).update(has_program=False):
+    deletable = withdrawn.filter(has_games_to_end=False, has_program=True)
+    if not deletable.update(has_program=False, licence="", source=""):
         return False
     drop_program(version)
     return True

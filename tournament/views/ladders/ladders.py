@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
@@ -157,10 +157,12 @@ def ladder_records(request: HttpRequest, code: str) -> HttpResponseBase:
 
 @require_safe
 def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
-    """The whole rating table as ``csv`` or ``json``."""
+    """The whole rating table as ``csv`` or ``json``; the latter with the terms of the ladder's own games."""
     _find(code)
     rows = _exported(request, code)
-    return served_table(kind, "ratings", tuple(EXPORTED), rows, file=f"{code}-ratings", ladder=code)
+    (matchmaker,) = Matchmaking.objects.of_ladders([code])
+    about = {"ladder": code, **asdict(matchmaker.terms)}
+    return served_table(kind, "ratings", tuple(EXPORTED), rows, file=f"{code}-ratings", **about)
 
 
 def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:

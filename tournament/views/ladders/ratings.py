@@ -112,7 +112,11 @@ COLUMNS = (
         cell_css="player-cell",
         sort="bot",
         path="version__bot__name_key",
-        files={"bot": "version__bot__name", "version": "version__number"},
+        files={
+            "bot": "version__bot__name",
+            "version": "version__number",
+            "licence": "version__licence",
+        },
     ),
     LadderColumn(
         "Rating",

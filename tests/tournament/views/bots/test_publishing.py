@@ -143,6 +143,7 @@ def test_a_withdrawn_version_is_downloaded_while_its_program_is_kept(site: Site,
     BotVersion.objects.update(has_games_to_end=False)
     assert delete_program(version)
     assert client.get(BUNDLE).status_code == 404
+    assert BotVersion.objects.get(pk=version.pk).licence == ""
 
 
 def test_a_closed_account_ends_downloads_and_its_source_is_forgotten(site: Site, client: Client) -> None:
