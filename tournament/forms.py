@@ -248,7 +248,7 @@ def own_workers_field() -> forms.BooleanField:
         label="Played by my own workers",
         required=False,
         help_text="On your machine, with a token of the scope worker: own, and only among your bots and"
-        " published ones. It takes none of your slot hours; the games are unrated and in no list.",
+        " published ones. It takes none of your slot-hours; the games are unrated and in no list.",
     )
 
 

@@ -48,7 +48,7 @@ def test_the_demonstration_plays_every_game_once_and_leaves_nothing_running(chec
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_up_plays_stops_at_ctrl_c_and_continues_when_started_again(checkout: Checkout) -> None:
     # One game at a time: Alphabeta takes its time for each move, so that on no machine all games are over
     # before the test has looked.

@@ -42,7 +42,7 @@ def page_of(site: Up) -> str:
         return str(page.read().decode())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_format_of_the_tutorial_plays_a_tournament() -> None:
     files = tutorial()
     assert [path.rpartition("/")[2] for path in files] == [

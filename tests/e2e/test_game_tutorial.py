@@ -55,7 +55,7 @@ def page_of(site: Up, path: str) -> str:
         return str(page.read().decode())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_game_of_the_recipe_is_played_clicked_solved_and_rated(browser: Browser) -> None:
     with new_checkout() as checkout:
         put_into(checkout)
