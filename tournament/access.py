@@ -117,15 +117,28 @@ def may_edit_tournament(user: Visitor, tournament: Tournament) -> bool:
 
 
 def testable_versions(user: User) -> QuerySet[BotVersion]:
-    """The versions that the user may choose for a version test: the valid ones of own bots."""
+    """The versions that the user may choose for a version test: valid ones of own bots; staff may others."""
     valid = BotVersion.objects.valid().select_related("bot").order_by("bot__name_key", "-number")
-    return valid if user.is_staff else valid.filter(bot__owner=user)
+    return valid.filter(may_choose(user, "bot__") if user.is_staff else Q(bot__owner=user))
 
 
 def enterable_bots(user: User) -> QuerySet[Bot]:
-    """The bots that the user may enter in tournaments: own bots with a valid version, for staff all such."""
+    """The bots that the user may enter in tournaments of others: valid own ones, staff's also others."""
     valid = Bot.objects.filter(versions__state=BotVersion.State.VALID)
-    return (valid if user.is_staff else valid.filter(owner=user)).distinct().order_by("name_key")
+    mine = valid.filter(may_choose(user) if user.is_staff else Q(owner=user))
+    return mine.distinct().order_by("name_key")
+
+
+def may_choose(organizer: User | None, path: str = "") -> Q:
+    """A filter for bots, or for rows with one at ``path``: those that a user may choose for own events.
+
+    Owners say who may, and always may themselves. None is the site, whose events are those of staff.
+    """
+    kept = [Bot.EnteredBy.OWNER]
+    if organizer is not None and not organizer.is_staff:
+        kept.append(Bot.EnteredBy.STAFF)
+    allowed = ~Q(**{f"{path}entered_by__in": kept})
+    return allowed | Q(**{f"{path}owner": organizer}) if organizer is not None else allowed
 
 
 def may_edit_bot(user: Visitor, bot: Bot) -> bool:

@@ -139,8 +139,10 @@ class VersionChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] 
                     params={"value": str(number)[:20]},
                 )
         if gone := _ended_among(value or (), cast(Any, self.queryset)):
+            entering = set(BotVersion.objects.entering().values_list("bot", flat=True))
+            why = {True: "its owner does not let you", False: "no version of its bot is active"}
             raise forms.ValidationError(
-                [f"{isolated(one)} can no longer be chosen: no version of its bot is active." for one in gone]
+                [f"{isolated(one)} can no longer be chosen: {why[one.bot_id in entering]}." for one in gone]
             )
         return super().clean(value)
 
@@ -346,6 +348,7 @@ class TournamentForm(forms.Form):
         terms: TournamentTerms | None = None,
         *,
         user: User,
+        organizer: User | None,
         has_entries: bool = False,
     ) -> None:
         super().__init__(data, initial=None if terms is None else _values_of(terms))
@@ -354,6 +357,8 @@ class TournamentForm(forms.Form):
         self.entered = [] if terms is None else list(terms.versions)
         chosen = Q(pk__in=[version.pk for version in self.entered], state=BotVersion.State.VALID)
         versions = BotVersion.objects.entering() | BotVersion.objects.filter(chosen)
+        self.kept = _kept_from(organizer, versions)
+        versions = versions.filter(access.may_choose(organizer, "bot__"))
         if self.is_bound:
             self.data = _with_successors(cast(QueryDict, self.data), versions)
         for one in FORMATS.values():
@@ -418,6 +423,12 @@ class TournamentForm(forms.Form):
             self.add_error("challenger", "Choose the bot that meets all others.")
             return versions
         return [challenger, *(version for version in versions if version.pk != challenger.pk)]
+
+
+def _kept_from(organizer: User | None, versions: QuerySet[BotVersion]) -> QuerySet[Bot]:
+    """The bots of these versions that are not offered because their owners do not want it."""
+    playing = versions.exclude(access.may_choose(organizer, "bot__")).order_by()
+    return Bot.objects.filter(pk__in=playing.values("bot"))
 
 
 def _values_of(terms: TournamentTerms) -> dict[str, Any]:

@@ -117,7 +117,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "person-game-record": ("/play/game/{person_game}.pgn", PUBLIC),
     "game-analysis": ("/games/{played}/analysis/", (302, 302, 302, 302)),
     "game-analysis-state": ("/games/{played}/analysis/{analysed}/", (302, 302, 302, 302)),
-    "bot-answers": ("POST /bots/stone-age/answers/", (302, 404, 302, 302)),
+    "bot-settings": ("POST /bots/stone-age/settings/", (302, 404, 302, 302)),
     "analyse": ("/analyse/", PUBLIC),
     "analysis-position": ("/analyse/dogon-kulei/position.json?moves=c1%2B", PUBLIC),
     "explorer": ("/explore/dogon-kulei/", PUBLIC),

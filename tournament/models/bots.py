@@ -59,6 +59,13 @@ class BotQuerySet(models.QuerySet["Bot"]):
 class Bot(models.Model):
     """A bot that a user owns: a name under which versions play."""
 
+    class EnteredBy(models.TextChoices):
+        """Who may choose it for events, beside its owner; ladders have switches of their own."""
+
+        EVERYBODY = "everybody", "everybody"
+        STAFF = "staff", "only staff"
+        OWNER = "owner", "only its owner"
+
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="bots"
     )
@@ -72,6 +79,7 @@ class Bot(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    entered_by = models.CharField(max_length=10, choices=EnteredBy.choices, default=EnteredBy.EVERYBODY)
     answers = models.BooleanField(default=False)
     """Whether its owner lets everybody ask it for searches and play against it. Samples always answer."""
 

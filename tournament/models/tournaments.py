@@ -270,6 +270,8 @@ class Entry(models.Model):
     version = models.ForeignKey("BotVersion", on_delete=models.PROTECT, related_name="entries")
     number = models.PositiveIntegerField()
     """Its number in the pairing tables, from 1."""
+    by_owner = models.BooleanField(default=False)
+    """Its owner entered it, so it takes part whoever else may enter it (``Bot.entered_by``)."""
 
     class Meta:
         ordering: ClassVar = ["tournament", "number"]

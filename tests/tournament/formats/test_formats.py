@@ -65,7 +65,7 @@ def test_its_own_numbers_are_columns_and_fields_of_the_form_below_its_choice(for
     if form.choice:
         below = {
             choice.data["value"]: [field.name for field in fields]
-            for choice, fields in NewForm(user=User()).formats
+            for choice, fields in NewForm(user=User(), organizer=None).formats
         }
         assert below[form.code] == form.own_fields
 

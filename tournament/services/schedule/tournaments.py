@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -20,7 +20,13 @@ from tournament.formats.round_robin import RoundRobin
 from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
-from tournament.services.schedule.entries import check_challenger, close_entries, leave_out_withdrawn
+from tournament.services.schedule.entries import (
+    check_challenger,
+    check_choice,
+    close_entries,
+    kept_entries,
+    leave_out,
+)
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.limits import check_limits, check_running, check_stored, lock_account
 from tournament.services.schedule.pairings import (
@@ -108,6 +114,7 @@ def create(owner: User | None, terms: TournamentTerms) -> Tournament:
 @transaction.atomic
 def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     check_limits(owner, terms)
+    check_choice(owner, terms.versions)
     tournament = _store(owner, terms)
     check_openings(tournament)
     _queue_known(tournament, terms)
@@ -156,11 +163,14 @@ def _change(
     Tournament.objects.filter(pk=locked.pk).update(**changes)
     locked.refresh_from_db()
     entries = _new_entries(entered, before, terms, without)
+    known = {one.bot_id for one in entered}
+    check_choice(locked.owner, [one for one in entries if one.bot_id not in known])
     bots = {one.bot_id for one in entries}
     removed = [one for one in entered if one.bot_id not in bots]
     if entries != entered:
+        own = set(locked.entries.filter(by_owner=True).values_list("version__bot", flat=True))
         locked.entries.all().delete()
-        Entry.objects.bulk_create(_entries(locked, entries))
+        Entry.objects.bulk_create(_entries(locked, entries, own))
     check_stored(locked, entered_versions(locked))
     check_openings(locked)
     drop_pairings(locked)
@@ -274,8 +284,8 @@ def _start(tournament: Tournament) -> None:
     check_running(locked)
     publish_slug(locked)
     locked.state_reason = ""
-    if gone := leave_out_withdrawn(locked):
-        locked.state_reason = f"it began without {', '.join(gone)}, which had become invalid"
+    if gone := leave_out(locked):
+        locked.state_reason = f"it began {gone}"
         drop_pairings(locked)
     if not locked.games_total:
         _make_games(locked)
@@ -360,6 +370,8 @@ def _extend(tournament: Tournament, more: int, shown: int | None) -> None:
     setattr(locked, extends, so_far + more)
     left = [version for version in versions if version.state != BotVersion.State.WITHDRAWN]
     check_challenger(locked, versions)
+    kept = {entry.version_id for entry in kept_entries(locked)}
+    check_choice(locked.owner, [version for version in left if version.pk in kept])
     check_players(locked, left)
     check_stored(locked, versions)
     if locked.format.has_cycles:
@@ -484,8 +496,11 @@ def _columns(terms: TournamentTerms) -> dict[str, Any]:
     return {**values, "ladders": list(terms.ladders), "book": read_openings(terms)}
 
 
-def _entries(tournament: Tournament, versions: Iterable[BotVersion]) -> Iterable[Entry]:
+def _entries(
+    tournament: Tournament, versions: Iterable[BotVersion], by_owner: Container[int] = ()
+) -> Iterable[Entry]:
+    """``by_owner`` are the ids of the bots that their owners entered."""
     return (
-        Entry(tournament=tournament, version=version, number=number)
+        Entry(tournament=tournament, version=version, number=number, by_owner=version.bot_id in by_owner)
         for number, version in enumerate(versions, start=1)
     )

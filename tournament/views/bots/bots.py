@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from engines.bundles.store import BundleError
 from engines.rules.registry import GAMES
+from engines.visible import visible
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Ladder, LadderRating, Seat, User
@@ -71,8 +72,9 @@ def bot(request: HttpRequest, slug: str) -> HttpResponse:
         "all_games": games_address(bot=bot.slug),
     }
     if request.user.is_authenticated and any(version.state == BotVersion.State.VALID for version in versions):
-        own = access.enterable_bots(request.user).filter(owner=request.user)  # staff may enter all
-        context["own_bots"] = own.exclude(pk=bot.pk)
+        own = access.enterable_bots(request.user).filter(owner=request.user)  # staff may enter others too
+        if Bot.objects.filter(access.may_choose(request.user), pk=bot.pk).exists():
+            context["own_bots"] = own.exclude(pk=bot.pk)
     if any(version.state in BotVersion.VALIDATED for version in versions):
         context["feed"] = feed_link(bot, request.user)
     return render(request, "bots/bot.html", context)
@@ -127,15 +129,20 @@ def bot_activity(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 @takes_form
-def bot_answers(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Choose whether everybody may ask the bot for searches, and play against it."""
+def bot_settings(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Choose who may ask the bot for searches and play against it, and who may enter it in events."""
     bot = find_bot(request, slug)
     if not access.may_edit_bot(request.user, bot):
         raise Http404(f"no bot {slug!r} of this user")
     answers = request.POST.get("answers") == "on"
-    Bot.objects.filter(pk=bot.pk).update(answers=answers)
-    said = "Everybody may ask this bot now." if answers else "Only you may ask this bot now."
-    messages.success(request, said)
+    entered_by = request.POST.get("entered_by", bot.entered_by)
+    if entered_by not in Bot.EnteredBy:
+        messages.error(request, f"Nothing is saved: nobody is called {visible(entered_by, 20)!r}.")
+        return redirect(bot)
+    Bot.objects.filter(pk=bot.pk).update(answers=answers, entered_by=entered_by)
+    asked = "Everybody may ask this bot now." if answers else "Only you may ask this bot now."
+    entered = Bot.EnteredBy(entered_by).label
+    messages.success(request, f"{asked} In events it can be entered by {entered}.")
     return redirect(bot)
 
 

@@ -43,16 +43,16 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     """
     data = request.POST if request.method == "POST" else None
     if "like" not in request.GET:
-        form = TournamentForm(data, user=request.user)
+        form = TournamentForm(data, user=request.user, organizer=request.user)
         return _handle(request, form, lambda: services.create(request.user, _terms(form)))
     if not (slug := request.GET["like"]).isprintable():
         raise Http404("no slug has invisible characters")
     liked = find_tournament(request, slug)
     if not liked.format.choice:
         raise Http404(f"a {liked.format.label} is not made with this form")
-    versions, gone = successors(entered_versions(liked))
+    versions, gone = successors(entered_versions(liked), request.user)
     terms = replace(stored_terms(liked, versions), starts_at=None, entry_until=None)
-    form = TournamentForm(data, terms, user=request.user)
+    form = TournamentForm(data, terms, user=request.user, organizer=request.user)
     form.initial["seed"] = None
     if liked.format.has_challenger and entered_versions(liked)[0] in gone:
         form.initial["challenger"] = None
@@ -80,6 +80,7 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         request.POST if request.method == "POST" else None,
         stored_terms(tournament, entered),
         user=request.user,
+        organizer=tournament.owner,
         has_entries=has_entries,
     )
     form.fields["entry_until"].disabled = tournament.entry_closed
@@ -262,7 +263,9 @@ def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         return redirect(tournament)
     bot = form.cleaned_data["bot"]
     deed = f"entered the bot {bot}" if bot.owner_id != request.user.pk else ""
-    return _run(request, tournament, lambda t: entries.enter(t, bot), f"{bot.name} is entered.", deed)
+    return _run(
+        request, tournament, lambda t: entries.enter(t, bot, request.user), f"{bot.name} is entered.", deed
+    )
 
 
 @takes_form

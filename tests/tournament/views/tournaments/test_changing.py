@@ -171,7 +171,7 @@ def test_a_copy_has_the_active_versions_and_says_which_bots_have_none(
     withdraw(second, "its owner withdrew it", "Withdrawn.")
     page = as_user(site.rival).get(f"/tournaments/new/?like={cup.slug}")
     assert page.context["form"]["bots"].value() == [newer.pk, third.pk]
-    assert f"Not chosen, because no version is active: <bdi>{second.bot.name}</bdi>." in page.content.decode()
+    assert f"Not chosen: <bdi>{second.bot.name}</bdi> has no active version." in page.content.decode()
 
 
 def test_a_copied_gauntlet_without_its_challenger_asks_for_another(site: Site, as_user: LogIn) -> None:
