@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.urls import reverse
 
-from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
+from engines.rules.registry import GAMES, Variant
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.models.bots import ActiveVersion, BotVersion
 
@@ -58,7 +57,7 @@ class Ladder(models.Model):
         return self.revision != self.rated_revision
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> Variant:
         return GAMES[self.code]
 
     @property

@@ -70,10 +70,10 @@ def plan_pairs(terms: MatchTerms) -> Iterator[PlannedPair]:
     table = _table(terms)
     pairs_each = -(-terms.games // GAMES_A_PAIR)
     for meeting in plan_meetings(dict.fromkeys(terms.ladders, table), terms.rounds):
-        place = (meeting.ladder, meeting.round, meeting.number)
+        key = (meeting.ladder, meeting.round, meeting.number)
         for pair in range(pairs_each):
             opening = meeting.cycle * pairs_each + pair
-            yield _make_pair(terms, place, (meeting.first, meeting.second), pair, opening)
+            yield _make_pair(terms, key, (meeting.first, meeting.second), pair, opening)
 
 
 def count_games(terms: MatchTerms) -> Counter[frozenset[str]]:
@@ -92,16 +92,16 @@ def _table(terms: MatchTerms) -> list[list[Pair]]:
     return gauntlet_rounds(players) if terms.format is Format.GAUNTLET else berger_rounds(players)
 
 
-Place = tuple[str, int, int]
+MeetingKey = tuple[str, int, int]
 """A meeting: its ladder, round and number in the round."""
 
 
-def _make_pair(terms: MatchTerms, place: Place, players: Pair, number: int, opening: int) -> PlannedPair:
+def _make_pair(terms: MatchTerms, key: MeetingKey, players: Pair, number: int, opening: int) -> PlannedPair:
     """Pair ``number`` (from 0) of a meeting; only the last one may have a single game.
 
     The first player is White in the first game, unless reversed.
     """
-    begun, meeting = number * GAMES_A_PAIR, "/".join(map(str, place))
+    begun, meeting = number * GAMES_A_PAIR, "/".join(map(str, key))
     games = tuple(
         JobGame(
             f"{meeting}/{begun + game + 1}",
@@ -111,7 +111,7 @@ def _make_pair(terms: MatchTerms, place: Place, players: Pair, number: int, open
         for game in range(1 if begun + 1 == terms.games else GAMES_A_PAIR)
     )
     first, second = (terms.entrants[player - 1].name for player in players)
-    return PlannedPair(f"{meeting}/{number}", place[0], first, second, opening, games)
+    return PlannedPair(f"{meeting}/{number}", key[0], first, second, opening, games)
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class Event:
         self._known: dict[str, frozenset[str]] = {}
         self._players = len(terms.entrants)
         self._length = Length(terms.games // GAMES_A_PAIR, EXTRA_PAIRS)
-        self._meetings: dict[Place, _Meeting] = {}
+        self._meetings: dict[MeetingKey, _Meeting] = {}
         self._is_swiss = terms.format is Format.SWISS
 
     @property
@@ -158,12 +158,12 @@ class Event:
         terms = self._terms
         if self._is_swiss:
             drawn = sum(one.pairs for one in self._meetings.values()) * GAMES_A_PAIR
-            rounds = len({place[:2] for place in self._meetings})
+            rounds = len({key[:2] for key in self._meetings})
             left = (self._players - len(self._withdrawn)) // 2
             return drawn + (len(terms.ladders) * terms.rounds - rounds) * left * terms.games
         added = [
-            one.pairs + (one.is_level and not self._has_absent(place)) - self._length.pairs
-            for place, one in self._meetings.items()
+            one.pairs + (one.is_level and not self._has_absent(key)) - self._length.pairs
+            for key, one in self._meetings.items()
         ]
         extra = sum(min(max(0, pairs), self._length.extra) for pairs in added)
         matches = len(terms.ladders) * (self._players - 1) - sum(map(self._count_walkovers, terms.ladders))
@@ -219,9 +219,9 @@ class Event:
     def _bracket(self, ladder: str) -> list[list[KnockoutMatch]]:
         return draw_bracket(self._players, self._results(ladder), self._length, self._absent[ladder])
 
-    def _has_absent(self, place: Place) -> bool:
+    def _has_absent(self, key: MeetingKey) -> bool:
         """Whether a player of a meeting was withdrawn before it was decided."""
-        return not set(self._meetings[place].players).isdisjoint(self._absent[place[0]].get(place[1], ()))
+        return not set(self._meetings[key].players).isdisjoint(self._absent[key[0]].get(key[1], ()))
 
     def _matches_won(self, ladder: str) -> Mapping[int, float]:
         return rounds_survived(self._players, self._bracket(ladder))
@@ -238,9 +238,9 @@ class Event:
         """Leave the withdrawn engines out of what is not decided, unless games of theirs will end."""
         busy = {
             self._name(player)
-            for place, one in self._meetings.items()
+            for key, one in self._meetings.items()
             for player in one.players
-            if place[0] == ladder and not one.is_finished
+            if key[0] == ladder and not one.is_finished
         }
         for key, players in self._expected.items():
             busy |= players if key.startswith(f"{ladder}/") else set()
@@ -255,8 +255,8 @@ class Event:
         for match in (match for drawn in self._bracket(ladder) for match in drawn):
             pairs = pairs_due(match, self._length)
             if pairs and match.first is not None and match.second is not None:
-                place = (ladder, match.round, match.number)
-                yield from self._hand_out(place, (match.first, match.second), pairs)
+                key = (ladder, match.round, match.number)
+                yield from self._hand_out(key, (match.first, match.second), pairs)
 
     def _knockout_lines(self, ladder: str) -> Iterator[str]:
         bracket = self._bracket(ladder)
@@ -278,12 +278,12 @@ class Event:
     # Swiss
 
     def _swiss_due(self, ladder: str) -> Iterator[PlannedPair]:
-        meetings = [(place, one) for place, one in self._meetings.items() if place[0] == ladder]
-        number = 1 + max((place[1] for place, _ in meetings), default=0)
+        meetings = [(key, one) for key, one in self._meetings.items() if key[0] == ladder]
+        number = 1 + max((key[1] for key, _ in meetings), default=0)
         if number > self._terms.rounds or not all(one.is_finished for _, one in meetings):
             return
-        for place, players in enumerate(self._draw_swiss(ladder, number), 1):
-            yield from self._hand_out((ladder, number, place), players, self._length.pairs)
+        for in_round, players in enumerate(self._draw_swiss(ladder, number), 1):
+            yield from self._hand_out((ladder, number, in_round), players, self._length.pairs)
 
     def _draw_swiss(self, ladder: str, number: int) -> list[Pair]:
         """The round without the withdrawn engines: without as many of them as agree with the expected games.
@@ -297,8 +297,8 @@ class Event:
             self._absent[ladder] = {**before, number: gone}
             drawn = swiss_round(self._players, self._results(ladder), self._terms.games, self._absent[ladder])
             names = {
-                f"{ladder}/{number}/{place}": frozenset(map(self._name, both))
-                for place, both in enumerate(drawn, 1)
+                f"{ladder}/{number}/{in_round}": frozenset(map(self._name, both))
+                for in_round, both in enumerate(drawn, 1)
             }
             if played.items() <= names.items():
                 break
@@ -317,24 +317,24 @@ class Event:
 
     def _results(self, ladder: str) -> list[MeetingResult]:
         return [
-            MeetingResult(place[1], *one.players, one.points[0] / 2, one.points[1] / 2)
-            for place, one in self._meetings.items()
-            if place[0] == ladder and one.games
+            MeetingResult(key[1], *one.players, one.points[0] / 2, one.points[1] / 2)
+            for key, one in self._meetings.items()
+            if key[0] == ladder and one.games
         ]
 
-    def _hand_out(self, place: Place, players: Pair, pairs: int) -> Iterator[PlannedPair]:
+    def _hand_out(self, key: MeetingKey, players: Pair, pairs: int) -> Iterator[PlannedPair]:
         """The next pairs of a meeting; none while earlier ones of it have not finished."""
-        meeting = self._meetings.setdefault(place, _Meeting(players))
+        meeting = self._meetings.setdefault(key, _Meeting(players))
         if not meeting.is_finished:
             return
         begun, meeting.pairs = meeting.pairs, meeting.pairs + pairs
-        openings = (place[1] - 1) * (self._length.pairs + self._length.extra)
+        openings = (key[1] - 1) * (self._length.pairs + self._length.extra)
         for pair in range(begun, meeting.pairs):
-            yield _make_pair(self._terms, place, meeting.players, pair, openings + pair)
+            yield _make_pair(self._terms, key, meeting.players, pair, openings + pair)
 
     def _meeting_of(self, key: str) -> _Meeting:
-        ladder, number, place, _ = key.split("/")
-        return self._meetings[ladder, int(number), int(place)]
+        ladder, number, in_round, _ = key.split("/")
+        return self._meetings[ladder, int(number), int(in_round)]
 
     def _name(self, player: int) -> str:
         return self._terms.entrants[player - 1].name

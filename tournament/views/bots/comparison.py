@@ -12,8 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from engines.rules.base import Side
-from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
+from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.similarity import Similarity
@@ -43,7 +42,7 @@ MAX_TESTS = 10
 class LadderComparison:
     """The first bot's results against the second on one ladder."""
 
-    game: Rules
+    game: Variant
     total: ScoreRow
     colours: list[ScoreRow]
     interval: EloInterval
@@ -232,7 +231,7 @@ def _tests(asked: Comparison) -> list[Tournament]:
     return list(tests.order_by("-pk")[:MAX_TESTS])
 
 
-def _gaps(asked: Comparison) -> Iterator[tuple[Rules, int, int, int, Strength]]:
+def _gaps(asked: Comparison) -> Iterator[tuple[Variant, int, int, int, Strength]]:
     """The estimated differences on the ladders on which both have played.
 
     With the numbers of the versions, and the rated games of the one that has fewer. They are the chosen

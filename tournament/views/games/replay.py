@@ -9,8 +9,7 @@ from functools import lru_cache
 from engines.records import MoveNote, Record, format_note, format_score, parse_note, read_records
 from engines.records import RecordMove as Move
 from engines.rules.base import IllegalMove, Position, PositionError, Side
-from engines.rules.registry import Variant as Rules
-from engines.rules.registry import find_game
+from engines.rules.registry import Variant, find_game
 from engines.timecontrol import TimeControl
 from tournament import models
 from tournament.arithmetic.mistakes import Mistake
@@ -94,7 +93,7 @@ class MoveRow:
 class Replay:
     """``positions[n]`` is the board after n moves, so there is one more position than moves."""
 
-    rules: Rules
+    rules: Variant
     moves: tuple[ShownMove, ...]
     positions: tuple[Position, ...]
     mistakes: Mapping[int, Mistake] = field(default_factory=dict)
@@ -195,7 +194,7 @@ def _recorded(code: str, text: str) -> Replay:
     return build_replay(rules, record.header("FEN"), record.moves)
 
 
-def build_replay(rules: Rules, fen: str, moves: Iterable[Move]) -> Replay:
+def build_replay(rules: Variant, fen: str, moves: Iterable[Move]) -> Replay:
     """Play the moves; stops before one that is not legal. Raises nothing."""
     try:
         position = rules.position.parse(fen) if fen else rules.position.initial()

@@ -16,8 +16,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.base import Side
-from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
+from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.arithmetic.estimates import Agreement, Estimate, Strength
 from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
@@ -43,7 +42,7 @@ PAUSE_SECONDS = 2.0
 TOP = 5
 
 
-def ladder_tops() -> list[tuple[Rules, list[LadderRating]]]:
+def ladder_tops() -> list[tuple[Variant, list[LadderRating]]]:
     """The best bots of each ladder, each with its best version; two queries per ladder.
 
     Their places are those of the ladder's page.
@@ -199,7 +198,7 @@ def _sizes() -> dict[str, tuple[int, int]]:
     return {code: (bots, played // 2) for code, bots, played in counted}
 
 
-def first_advantage(game: Rules, white: Strength) -> float:
+def first_advantage(game: Variant, white: Strength) -> float:
     """The advantage of the player who moves first, in Elo, from that of White."""
     return white.elo if game.first is Side.WHITE else -white.elo
 
@@ -226,7 +225,7 @@ def _agreements(code: str, page: Page, estimate: Estimate | None) -> dict[int, A
     }
 
 
-def _find(code: str) -> Rules:
+def _find(code: str) -> Variant:
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     return GAMES[code]

@@ -19,8 +19,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from engines.rules.registry import GAMES
-from engines.rules.registry import Variant as Rules
+from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.caches import cache
 from tournament.formats import kinds
@@ -140,6 +139,6 @@ def _joined(games: Sequence[int]) -> str:
     return ",".join(map(str, games))
 
 
-def _families() -> list[Rules]:
+def _families() -> list[Variant]:
     """One game of each family, in the order of the ladders."""
     return list({game.family: game for game in reversed(GAMES.values())}.values())[::-1]
