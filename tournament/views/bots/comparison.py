@@ -209,7 +209,7 @@ def _compare(asked: Comparison) -> Iterator[LadderComparison]:
             yield LadderComparison(GAMES[code], total, colours, interval(counts))
 
 
-def _similarities(asked: Comparison) -> Iterator[tuple[Rules, Similarity]]:
+def _similarities(asked: Comparison) -> Iterator[tuple[Variant, Similarity]]:
     """On each ladder where it was measured, how often their active versions choose the same move."""
     for code, pair in similarities_of(asked.ladders, asked.first.chosen, asked.second.chosen):
         yield GAMES[code], pair
