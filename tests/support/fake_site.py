@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
@@ -26,10 +26,9 @@ def source_of(line: str = "") -> str:
     return Path(random_bot.__file__).read_text().replace(first, f"{first}{line}\n")
 
 
-def bundle_of(name: str, line: str = "") -> bytes:
-    manifest = (
-        f'[bot]\nname = "{name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = ["dogon-kulei"]\n'
-    )
+def bundle_of(name: str, line: str = "", games: Sequence[str] = ("dogon-kulei",)) -> bytes:
+    about = f'name = "{name}"\nversion = "1"\ncommand = ["python3", "main.py"]\ngames = {json.dumps(games)}'
+    manifest = f"[bot]\n{about}\n"
     return pack_bundle({"bot.toml": manifest.encode(), "main.py": source_of(line).encode()})
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from engines.bundles.manifest import MANIFEST_NAME, Manifest
 from engines.bundles.sites import RatedBot, SiteError, SiteLadder, ask_ladder
 from engines.bundles.store import BundleError, read_manifest
-from engines.console import run_command
+from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
 from engines.submit import SITE
@@ -44,7 +44,7 @@ declares). Other options are those of 'match', among them -rounds ({ROUNDS} pair
 and -openings (those of the ladder), -concurrency, -sandbox and -resume. The games are written to
 arena-CODE.pgn.
 
-exit codes: those of 'match'"""
+exit codes: those of 'match'; 1 also if a ladder has no opponents"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,12 @@ def _run(arguments: Sequence[str]) -> int:
     arena = _read_arena(given, command, words)
     codes = [code for setting in given["game"] for code in setting.words]
     codes = codes or list(manifest.games if manifest else _declared(command))
-    for code in codes:
-        if (ended := _play(arena, find_game(code).code)) not in (ALL_PLAYED, GAMES_MISSING):
-            return ended
-    return ALL_PLAYED
+    worst = ALL_PLAYED
+    for game in map(find_game, codes):
+        worst = max(worst, _play(arena, game.code))
+        if worst > GAMES_MISSING:
+            break
+    return worst
 
 
 def _split(arguments: Sequence[str]) -> tuple[dict[str, list[Setting]], tuple[str, ...]]:
@@ -134,9 +136,8 @@ def _play(arena: Arena, code: str) -> int:
     ladder = ask_ladder(arena.site, code)
     opponents = list(_choose(ladder, arena.bots))
     if not opponents:
-        raise MatchOptionError(
-            f"{arena.site} has no published bot and no sample with an estimated Elo on {code}"
-        )
+        complain(f"{code}: {arena.site} has no published bot and no sample with an estimated Elo")
+        return GAMES_MISSING
     print(f"{code}: against {', '.join(f'{bot.name} v{bot.version} ({bot.elo:+.0f})' for bot in opponents)}")
     options = read_options([*_words(arena, code, ladder, opponents)], usual_store())
     ended = play_match(options)

@@ -109,17 +109,13 @@ def test_the_ladders_and_the_command_are_those_of_a_manifest(site: FakeSite) -> 
         (("-json", "--", *MINE), "-json: only 'match' has it"),
         (("--", "./nothing"), "there is no executable program './nothing'"),
         (("--", *MINE), "the engine declares no ladder in UGI_Variant"),
-        (
-            ("-game", "dogon-kulei", "--", *MINE),
-            "has no published bot and no sample with an estimated Elo on",
-        ),
         (("-site", "x", "-game", "dogon-kulei", "--", *MINE), "'x' is not the address of a site"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_sentence(
     site: FakeSite, words: tuple[str, ...], complaint: str
 ) -> None:
-    site.rate(ROVER | {"licence": ""})
+    site.rate(ROVER)
     done = arena(site, *words)
     assert done.returncode == 2
     assert complaint in done.stderr
@@ -130,3 +126,12 @@ def test_an_answer_that_is_no_ladder_is_refused(site: FakeSite) -> None:
     (site.folder / "ladders" / "dogon-kulei" / "ratings.json").write_text('{"ratings": [{}]}')
     done = arena(site, "-game", "dogon-kulei", "--", *MINE)
     assert (done.returncode, done.stderr) == (2, f"{site.url} did not answer as a Duarena site does\n")
+
+
+def test_a_ladder_without_opponents_is_left_out_with_a_sentence(site: FakeSite) -> None:
+    site.rate(ROVER | {"licence": ""}, ROVER | {"bot": "New", "elo": None})
+    done = arena(site, *SHORT, "--", *MINE)
+    assert done.returncode == 1
+    assert (
+        done.stderr == f"dogon-kulei: {site.url} has no published bot and no sample with an estimated Elo\n"
+    )
