@@ -27,7 +27,7 @@ from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, LadderRating, Token, User
-from tournament.models.matchmaking import MOST_TIMES
+from tournament.models.matchmaking import MAX_TIMES
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms
 from workers.jobs import MAX_OPENING_PLIES
@@ -333,7 +333,7 @@ class TournamentForm(forms.Form):
         required=False,
         initial=True,
         help_text="Where they are played on the ladder's terms: its time control or up to"
-        f" {MOST_TIMES} times as much, and its number of random opening plies.",
+        f" {MAX_TIMES} times as much, and its number of random opening plies.",
     )
     rated_off_terms = forms.BooleanField(
         label="Rated on other terms too",

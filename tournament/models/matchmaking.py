@@ -19,7 +19,7 @@ from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_GAMES_AN_HOUR = 100_000
-MOST_TIMES = 4
+MAX_TIMES = 4
 """A rated game may have up to so many times the ladder's time control."""
 
 
@@ -33,7 +33,7 @@ class LadderTerms:
     @property
     def longest(self) -> TimeControl:
         """The longest time control of a rated game; the shortest is that of the ladder."""
-        return parse_time_control(self.time_control).times(MOST_TIMES)
+        return parse_time_control(self.time_control).times(MAX_TIMES)
 
     @property
     def longest_text(self) -> str:

@@ -15,7 +15,7 @@ from engines.rules.registry import GAMES, family_credits, list_families
 from tournament.arithmetic import ratings
 from tournament.kit import KIT
 from tournament.models import Matchmaking
-from tournament.models.matchmaking import MOST_TIMES
+from tournament.models.matchmaking import MAX_TIMES
 from tournament.services.results.estimates import ANCHOR, MAX_ESTIMATED
 from tournament.services.searches import sampling
 from tournament.static_files import BOARDS_DIGEST
@@ -50,7 +50,7 @@ def about_ratings(request: HttpRequest) -> HttpResponse:
         "settled_games": ratings.SETTLED_GAMES,
         "most_estimated": MAX_ESTIMATED,
         "anchor": ANCHOR,
-        "most_times": MOST_TIMES,
+        "most_times": MAX_TIMES,
         "terms": [(GAMES[row.ladder_id], row.terms) for row in Matchmaking.objects.of_ladders()],
         "sampled_games": sampling.GAMES,
         "sampled_ms": sampling.MS,
