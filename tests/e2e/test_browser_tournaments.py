@@ -194,7 +194,8 @@ def test_an_organizer_without_scripts_is_asked_before_a_tournament_is_cancelled_
 def test_an_event_is_copied_and_a_missing_bot_is_linked_from_the_top_of_the_form(
     bots: Bots, site: Site, page: Page
 ) -> None:
-    cup = make_event("swiss", versions=bots[:4], ladders=[LADDER], name="Cup", rounds=3)
+    terms: dict[str, Any] = {"time_control": "5+0.1", "opening_plies": 4}  # those of the ladder
+    cup = make_event("swiss", versions=bots[:4], ladders=[LADDER], name="Cup", rounds=3, **terms)
     log_in(page, "olga")
     page.goto(cup.get_absolute_url())
     expect(page.locator("#live .live")).to_contain_text("Round 1 of 3.")
