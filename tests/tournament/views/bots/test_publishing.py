@@ -54,6 +54,7 @@ def test_a_published_version_is_downloaded_by_everybody_with_its_licence_and_sou
     assert "GPL-3.0-or-later" in page
     assert 'href="https://code.example/stone-age" rel="nofollow noopener ugc"' in page
     assert f'href="{BUNDLE}"' in page
+    assert "python3 -m engines get stone-age@1 --site http://testserver" in page
 
 
 def test_a_part_of_a_bundle_is_downloaded_and_one_that_is_known_is_not_sent_again(
