@@ -26,7 +26,8 @@ from pytest_django.live_server_helper import LiveServer
 from tests.e2e.pages import violations
 from tests.support.addresses import EXPECTED, address_of, all_addresses
 from tests.support.browsers import DRAWN, NO_STREAMS, wait_in
-from tests.support.filled_site import Site
+from tests.support.filled_site import LADDER, Site, add_version
+from tests.support.sampled import speak, store_samples
 from tests.support.weights import MAX_BYTES, weight
 from tournament.urls import urlpatterns
 
@@ -133,6 +134,9 @@ def addresses(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
     known = {pattern.name for pattern in urlpatterns if isinstance(pattern, URLPattern)}
     assert known <= EXPECTED.keys()
     monkeypatch.setattr(settings, "BUNDLES", tmp_path)
+    others = [add_version(site.rival, f"Other {number}") for number in range(8)]
+    store_samples(LADDER, [site.white, *others])
+    speak(site.live, others[0])
     return all_addresses(site)
 
 

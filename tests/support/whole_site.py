@@ -26,6 +26,7 @@ from tests.support.filled_site import (
     set_done,
 )
 from tests.support.rated_games import play_rated
+from tests.support.sampled import speak, store_samples
 from tests.support.schedule import make_event, make_test, make_worker, open_door
 from tests.support.seats import seat
 from tournament.models import (
@@ -69,6 +70,8 @@ def fill_whole_site(seed: int = 1) -> Site:
     _announce(site, versions)
     _check(site)
     _write_to(site)
+    store_samples(LADDER, [site.white, *versions])
+    speak(site.live, versions[0])
     refresh_estimates(timezone.now())
     counting.catch_up()
     Keeper.objects.update(seen_at=timezone.now() + HOUR)  # it seems to run until all pictures are taken

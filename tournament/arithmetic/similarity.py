@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -83,13 +84,19 @@ def compare(
             near = [
                 float(shares[mine, third])
                 for mine, theirs in ((one, other), (other, one))
-                for third in nearest[theirs]
-                if third != mine
-                and not _are_related(answers[mine], answers[third])
-                and counts[mine, third] >= LEAST_POSITIONS
+                for third in islice(_others(answers, counts, mine, nearest[theirs]), NEAREST)
             ]
             expected = float(np.median(near)) if len(near) >= LEAST_NEAR else None
             yield Similarity(first.version, answers[other].version, count, share, expected)
+
+
+def _others(
+    answers: Sequence[Answers], counts: np.ndarray, mine: int, nearest: Sequence[int]
+) -> Iterator[int]:
+    """Those of ``nearest`` with which a version can be compared."""
+    for third in nearest:
+        if not _are_related(answers[mine], answers[third]) and counts[mine, third] >= LEAST_POSITIONS:
+            yield third
 
 
 def _are_related(one: Answers, other: Answers) -> bool:
@@ -98,10 +105,10 @@ def _are_related(one: Answers, other: Answers) -> bool:
 
 
 def _nearest(answers: Sequence[Answers]) -> list[list[int]]:
-    """By version, the others whose ratings are nearest, the nearest first."""
+    """By version, the others in the order of their ratings' distance."""
     ratings = np.array([one.rating for one in answers])
     return [
-        [int(at) for at in np.argsort(np.abs(ratings - rating), kind="stable")[: NEAREST + 1] if at != own]
+        [int(at) for at in np.argsort(np.abs(ratings - rating), kind="stable") if at != own]
         for own, rating in enumerate(ratings)
     ]
 

@@ -109,8 +109,8 @@ def _line(ladder: str, name: str, moves: Mapping[str, str | None]) -> Line | Non
         return None
     begin, played = read_moves(record)
     start = "" if begin == type(begin).initial() else str(begin)
-    plies = [int(one.rpartition(" ")[2]) for one, move in moves.items() if one.startswith(f"{group} ")]
-    return group, start, " ".join(list(played)[: max(plies)]), plies
+    plies = sorted(int(one.rpartition(" ")[2]) for one in moves if one.startswith(f"{group} "))
+    return group, start, " ".join(list(played)[: plies[-1]]), plies
 
 
 def _answers(search: BotSearch) -> Iterator[tuple[str, str]]:

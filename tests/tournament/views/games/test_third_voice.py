@@ -27,12 +27,12 @@ INITIAL: Position = GAMES[LADDER].position.initial()
 
 @pytest.fixture
 def worker(site: Site) -> DoorWorker:
-    """A worker that takes everything; no other game than the live one is left to play."""
+    """A worker for games; no other game than the live one is left to play."""
     Game.objects.filter(state=Game.State.WAITING).update(state=Game.State.CANCELLED)
     BotSearch.objects.all().delete()
     Bot.objects.update(answers=True)
     open_door()
-    one = DoorWorker(takes=(Work.GAMES, Work.CHECKS, Work.ANALYSIS))
+    one = DoorWorker(takes=(Work.GAMES, Work.ANALYSIS))
     one.beat()
     return one
 
@@ -140,9 +140,7 @@ def test_games_that_wait_for_a_slot_come_first_and_block_it(
 ) -> None:
     start(round_robin(site.owner, "Autumn", [site.white, site.black], pairs=1))
     look(client)
-    assert worker.ask(worker.new_ask(takes=(Work.CHECKS, Work.ANALYSIS))) is None, (
-        "not by another slot either"
-    )
+    assert worker.ask(worker.new_ask(takes=(Work.ANALYSIS,))) is None, "not by another slot either"
     batch = worker.ask()
     assert batch is not None
     assert batch.jobs

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
-from tournament.models import ActiveVersion, Bot, LadderRating, SampledMoves
-
-NAMES = [f"hard {number}" for number in range(60)]
+from tests.support.sampled import store_samples
+from tournament.models import ActiveVersion, Bot
 
 
 @pytest.fixture
 def sampled(site: Site) -> list[Bot]:
     """White's bot and eight of other owners; the rival's first one chooses as White's does."""
     versions = [site.white, *(add_version(site.rival, f"Bot {number}") for number in range(8))]
-    for number, version in enumerate(versions):
-        LadderRating.objects.update_or_create(
-            ladder_id=LADDER, version=version, defaults={"mu": 25, "sigma": 1, "conservative": 22}
-        )
-        moves = {name: f"{at % 2 * max(1, number)}" for at, name in enumerate(NAMES)}
-        SampledMoves.objects.create(
-            ladder_id=LADDER, version=version, moves=moves, completed_at=timezone.now()
-        )
+    store_samples(LADDER, versions)
     return [version.bot for version in versions]
 
 
@@ -59,7 +50,7 @@ def test_a_ladder_without_answers_says_what_is_missing_and_one_that_does_not_exi
 def test_a_comparison_says_how_often_both_choose_the_same_move(
     site: Site, sampled: list[Bot], client: Client
 ) -> None:
-    told = "they choose the same move in 100 % of 60 positions; 50 % are expected"
+    told = "they choose the same move in 100 % of 100 positions; 50 % are expected"
     for one, other in ((0, 1), (1, 0)):
         page = client.get(f"/bots/{sampled[one].slug}/against/{sampled[other].slug}/").content.decode()
         assert told in " ".join(page.split())
