@@ -205,26 +205,33 @@ class Run:
     def _test_all(self) -> None:
         """The test runs: the tests for root, plain rules, and compiled rules as an ordinary user.
 
-        Root comes first: it can write what pytest compiles into the checkout, for the runs after it.
+        Long tests of the rules run in both forms only in a complete run. Root comes first: it can write what
+        pytest compiles into the checkout, for the runs after it.
         """
         if os.geteuid() == 0 and self._mode is not Mode.QUICK:
             self._test("tests that need root", as_root=True)
         plain = [] if self._mode is Mode.QUICK else [str(ROOT / path) for path in BOTH_FORMS]
         if plain:
-            self._test("the rules as plain Python", *plain, environment={"DUARENA_PURE": "1"})
+            of = Mode.ALL if self._mode is Mode.ALL else Mode.QUICK
+            self._test("the rules as plain Python", *plain, environment={"DUARENA_PURE": "1"}, of=of)
         which = "" if self._mode is Mode.DEFAULT else f" ({self._mode.value})"
         self._test(f"tests{which}", *(["--ignore=tests/e2e"] if self._mode is Mode.QUICK else []))
 
     def _test(
-        self, name: str, *words: str, environment: Mapping[str, str] | None = None, as_root: bool = False
+        self,
+        name: str,
+        *words: str,
+        environment: Mapping[str, str] | None = None,
+        as_root: bool = False,
+        of: Mode | None = None,
     ) -> None:
-        """One run of pytest, which has a folder of its own in the run's.
+        """One run of pytest, which has a folder of its own in the run's. ``of`` is a mode, if not the run's.
 
         If a few tests of the complete run fail, they are repeated one at a time. A test that passes then
         fails only on a busy machine: the run passes, and its summary names the test, so that it is mended.
         """
         own = Path(tempfile.mkdtemp(dir=self._folder, prefix="r"))
-        marks = [self._mode.expression, "root" if as_root else "not root"]
+        marks = [(of or self._mode).expression, "root" if as_root else "not root"]
         pytest = (
             sys.executable,
             "-m",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -292,8 +293,10 @@ def test_an_interrupted_run_shows_the_failures_so_far(tmp_path: Path) -> None:
     test.write_text(FAILING.format(seen=str(seen)))
     with running(tmp_path, TEST_RUN.format(cache=str(tmp_path / "cache"), tests=str(test))) as run:
         assert wait_until(seen.exists)
+        assert run.stdout is not None
+        printed = "".join(iter(partial(run.stdout.read, 1), "F"))  # the sign of the failed test
         run.send_signal(signal.SIGINT)
-        printed = run.communicate()[0]
+        printed += run.communicate()[0]
     assert run.returncode == 130
     assert "assert 'a mistake' == ''" in printed
     assert re.search(r"^FAILED \S*::test_a", printed.partition("== summary\n")[2], re.MULTILINE), printed
