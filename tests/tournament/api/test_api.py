@@ -164,7 +164,7 @@ def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User,
 
 def test_other_tokens_open_no_bundles(stored: str) -> None:
     text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
-    assert answer_of(lend(text, stored), 403)["error"] == "This token lacks the scope worker."
+    assert answer_of(lend(text, stored), 403)["error"] == "This token lacks the scope worker or worker: own."
 
 
 @pytest.mark.parametrize("is_staff", [False, True])
