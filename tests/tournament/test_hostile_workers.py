@@ -73,7 +73,7 @@ def spoiled(body: dict[str, Any], place: tuple[str | int, ...], value: object) -
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> DoorWorker:
     """A worker without a limit of requests, so that each answer is about the body on a fast machine too."""
-    monkeypatch.setattr(worker_views._BUCKETS, "take", lambda token, now: True)
+    monkeypatch.setattr(worker_views._BUCKETS, "take", lambda *_: True)
     return DoorWorker(takes=(Work.GAMES, Work.CHECKS))
 
 
