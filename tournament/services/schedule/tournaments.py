@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from engines.rules.registry import GAMES
-from tournament.formats.base import MAX_ROUNDS, TournamentError
+from tournament.formats.base import MAX_ROUNDS, UNRATED, TournamentError, Unrated
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.models.tournaments import GAMES_A_PAIR
@@ -374,6 +374,7 @@ def _extend(tournament: Tournament, more: int, shown: int | None) -> None:
     check_choice(locked.owner, [version for version in left if version.pk in kept])
     check_players(locked, left)
     check_stored(locked, versions)
+    _check_still_on_terms(locked)
     if locked.format.has_cycles:
         gone = [version.pk for version in versions if version not in left]
         for code in locked.ladders if gone else ():
@@ -383,6 +384,16 @@ def _extend(tournament: Tournament, more: int, shown: int | None) -> None:
     if locked.state != State.PAUSED:
         locked.state, locked.finished_at = State.RUNNING, None
     locked.save(update_fields=["state", "finished_at", "rounds", "pairs", "absent"])
+
+
+def _check_still_on_terms(tournament: Tournament) -> None:
+    """Raise ``TournamentError`` if more games would be rated that are not on the present terms."""
+    for code, why in find_off_terms(tournament).items():
+        if tournament.rates_on(code) and not tournament.rated_off_terms:
+            raise TournamentError(
+                f"rated: {UNRATED[Unrated(why)]} ({GAMES[code].name}), which were others when it began: start"
+                " another one"
+            )
 
 
 @transaction.atomic

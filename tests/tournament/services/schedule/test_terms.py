@@ -25,7 +25,7 @@ from tests.support.schedule import (
 )
 from tournament.models import Game, Ladder, Matchmaking, Notice, RatingEvent, Tournament
 from tournament.services.schedule.publishing import tell_changed
-from tournament.services.schedule.tournaments import start
+from tournament.services.schedule.tournaments import TournamentError, extend, start
 
 pytestmark = pytest.mark.django_db
 ON_TERMS: dict[str, Any] = {"time_control": "5+0.05", "opening_plies": 4, "rated_off_terms": False}
@@ -122,6 +122,27 @@ def test_what_was_rated_at_the_start_stays_so_when_the_ladder_has_other_terms(de
             record(report)
     assert not draft.games.filter(rated=True).exists()
     assert event.games.filter(rated=True).exists()
+
+
+def test_an_event_is_not_extended_with_rated_games_off_the_present_terms(deal: Deal) -> None:
+    event = make_tournament(**ON_TERMS)
+    extend(event, 1)
+    set_terms(LADDER, time_control="60+0.5", opening_plies=4)
+    with pytest.raises(
+        TournamentError, match=r"rated: the time control is not on the ladder's terms \(Duplo"
+    ):
+        extend(event, 1)
+    assert Tournament.objects.get(pk=event.pk).pairs == 2
+    for freed in ({"rated": False}, {"rated": True, "rated_off_terms": True}):
+        Tournament.objects.filter(pk=event.pk).update(**freed)
+        extend(event, 1)
+
+
+def test_an_event_that_was_off_the_terms_at_its_start_is_extended_unrated(deal: Deal) -> None:
+    event = make_tournament(**ON_TERMS | {"opening_plies": 0})
+    extend(event, 1)
+    assert event.off_terms == {LADDER: "openings"}
+    assert not event.is_rated
 
 
 def test_a_draft_s_page_knows_the_present_terms(client: Client) -> None:
