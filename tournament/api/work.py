@@ -21,6 +21,8 @@ from workers.jobs import Ask, Post, Work, name_of
 
 PAUSE_SECONDS = 5
 """The pause of slots while too many reports wait."""
+OWN_SHARE = 10
+"""Users' own workers get no work while the inbox is fuller than one in so many parts of it."""
 
 
 @worker_api
@@ -32,7 +34,7 @@ def ask(request: HttpRequest, token: Token) -> Answer | HttpResponse:
         asked = replace(asked, takes=(Work.OWN,))
     if why := _why_refused(asked, worker):
         raise ApiError(403, as_sentence(why))
-    if count_reports() > MAX_WAITING:
+    if count_reports() > (MAX_WAITING // OWN_SHARE if token.is_of_own_worker else MAX_WAITING):
         sentence = "The record keeper has too many reports to handle."
         raise ApiError(503, sentence, {"Retry-After": str(PAUSE_SECONDS)})
     batch = next_batch(asked, worker, timezone.now())

@@ -85,9 +85,10 @@ class SiteValues(Collector):
 
 def _games() -> Iterator[Metric]:
     games, versions = Game.State, BotVersion.State
+    of_site = Game.objects.filter(tournament__own_workers=False)
     counts = [
-        ("waiting", _count_some(Game.objects.filter(state=games.WAITING))),
-        ("claimed", Game.objects.filter(state=games.CLAIMED).count()),
+        ("waiting", _count_some(of_site.filter(state=games.WAITING))),
+        ("claimed", of_site.filter(state=games.CLAIMED).count()),
         ("halted", _count_some(halted_games())),
     ]
     yield _gauge("duarena_games", "Games by state, at most 100,000 counted of each", counts, "state")
@@ -118,7 +119,7 @@ def halted_games() -> QuerySet[Game]:
 
 def _attempts(now: datetime.datetime) -> Iterator[Metric]:
     """What slots have taken, and how long the oldest has waited or been played; 0 if there is none."""
-    alive = Attempt.objects.filter(ended_at__isnull=True)
+    alive = _attempts_of_site().filter(ended_at__isnull=True)
     unreported = alive.filter(reported_at__isnull=True)
     begun = unreported.filter(started_at__isnull=False)
     counts = [
@@ -137,23 +138,28 @@ def _attempts(now: datetime.datetime) -> Iterator[Metric]:
     yield _age("duarena_idle_wait", text, now, waits_since())
 
 
+def _attempts_of_site() -> QuerySet[Attempt]:
+    """Without those of users' own workers, of which no alert tells."""
+    return Attempt.objects.exclude(job__kind=Work.OWN)
+
+
 def waits_since() -> datetime.datetime | None:
     """Since when games of tournaments have waited while no slot has any; None if a slot has one.
 
     That is since the last attempt was taken, or since the tournament started if that was later.
     """
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    is_idle = ~Exists(Attempt.objects.filter(ended_at__isnull=True))
+    is_idle = ~Exists(_attempts_of_site().filter(ended_at__isnull=True))
     begun = Tournament.objects.running().filter(is_idle, played_by(Work.GAMES), Exists(waiting))
     starts = [at for at in begun.order_by().values_list("started_at", flat=True) if at]
     if not starts:
         return None
-    taken = Attempt.objects.aggregate(at=Max("sent_at"))["at"]
+    taken = _attempts_of_site().aggregate(at=Max("sent_at"))["at"]
     return min(max(at, taken or at) for at in starts)
 
 
 def _workers() -> Iterator[Metric]:
-    rows = list(Worker.objects.all())
+    rows = list(Worker.objects.of_site())
     conditions = Counter((row.takes, row.condition) for row in rows)
     about = "Workers by their work and condition"
     yield _gauge("duarena_workers", about, conditions.items(), "takes", "condition")

@@ -70,14 +70,14 @@ def end_attempts(
     unended = attempts.filter(ended_at__isnull=True).order_by()
     if end not in {Attempt.End.CANCELLED, Attempt.End.VOID}:
         unended = unended.filter(reported_at__isnull=True)
-    rows = list(unended.values_list("pk", "game", "job"))
+    rows = list(unended.values_list("pk", "game", "job", "job__kind"))
     if not rows:
         return 0
     if end != Attempt.End.CANCELLED:
-        count_event(EventCount.Kind.ATTEMPT, end, len(rows))
-    jobs = {job for *_, job in rows if job}
+        count_event(EventCount.Kind.ATTEMPT, end, sum(kind != Work.OWN for *_, kind in rows))
+    jobs = {job for _, _, job, _ in rows if job}
     hold(Job.objects.filter(pk__in=jobs))
-    games = Game.objects.filter(pk__in=[game for _, game, _ in rows])
+    games = Game.objects.filter(pk__in=[game for _, game, *_ in rows])
     games.filter(state=Game.State.CLAIMED).update(state=Game.State.WAITING, attempt=None)
     if end == Attempt.End.LOST:
         games.update(lost=F("lost") + 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -29,6 +31,7 @@ from tournament.models import (
     Act,
     Attempt,
     BotVersion,
+    FeedEntry,
     Game,
     Job,
     LadderRating,
@@ -41,9 +44,11 @@ from tournament.models import (
     User,
     Worker,
 )
-from tournament.monitoring.values import halted_games
+from tournament.monitoring.values import halted_games, waits_since
 from tournament.services.accounts.tokens import TokenError, create_token, revoke_all
+from tournament.services.event_counts import store_counts
 from tournament.services.fair_share import used_today
+from tournament.services.ladders import matchmaking
 from tournament.services.results.keeper import record_inbox
 from tournament.services.schedule.tournaments import start
 from tournament.services.uploads.availability import current_state
@@ -359,3 +364,108 @@ def test_the_form_gives_a_version_test_to_own_workers(ada: User, client: Client)
     assert Tournament.objects.get().own_workers
     assert not Act.objects.exists()
     assert "not of the site" in client.get(answer["Location"]).content.decode()
+
+
+def test_games_that_wait_for_it_hold_up_no_ladder(ada: User) -> None:
+    make_worker(slots=2)
+    for name in ("eve", "bob"):
+        make_version(name, owner=make_user(name))
+    make_match(ada)
+    assert matchmaking.may_make_pair(matchmaking.PRIORITY)
+
+
+def test_games_that_it_plays_take_no_place_of_a_ladder_s(ada: User, home: DoorWorker) -> None:
+    make_worker(slots=1)
+    make_match(ada, *(make_version("Mine", owner=ada), *(make_version(f"Sample {n}") for n in range(6))))
+    home.beat()
+    for slot in range(8):
+        home.ask(slot=slot)
+    assert Game.objects.filter(state=Game.State.CLAIMED).count() == 16
+    Game.objects.filter(state=Game.State.WAITING).update(state=Game.State.CANCELLED)
+    assert matchmaking.may_make_pair(0)
+
+
+def test_no_value_that_alerts_watch_is_of_it(ada: User, home: DoorWorker, settings: Any) -> None:
+    waiting = make_event("round-robin", rated=False)
+    make_match(ada, pairs=2)
+    home.beat(slots=8, held=8)
+    batch = home.ask()
+    assert batch is not None
+    report(home, batch, void)
+    home.take()
+    Worker.objects.filter(name=home.name).update(state=Worker.State.LOST)
+    hour = datetime.timedelta(hours=1)
+    Tournament.objects.update(started_at=timezone.now() - hour)
+    store_counts()
+    settings.METRICS_TOKEN = "metrics"
+    text = Client().get("/metrics", headers={"Authorization": "Bearer metrics"}).content.decode()
+    assert "own" not in re.findall(r'takes="([^"]*)"', text)
+    assert 'duarena_attempts{state="taken"} 0' in text
+    assert 'end="void"' not in text
+    assert f'duarena_games{{state="waiting"}} {waiting.games_total}' in text
+    since = waits_since()
+    assert since is not None
+    assert timezone.now() - since >= hour
+
+
+def test_no_feed_of_others_and_no_list_tells_of_its_places(ada: User, home: DoorWorker) -> None:
+    theirs = publish(make_version("Theirs", owner=make_user("eve")))
+    match = make_match(ada, make_version("Mine", owner=ada), theirs)
+    report(home, home.take())
+    match.refresh_from_db()
+    assert match.state == Tournament.State.FINISHED
+    assert not FeedEntry.objects.filter(tournament=match).exists()
+    assert Notice.objects.filter(user=ada, tournament=match).exists()
+    listed = Client().get("/tournaments/").content.decode()
+    row = re.search(r"<tr(?:(?!</tr>).)*Test event.*?</tr>", listed, re.DOTALL)
+    assert row
+    assert "Mine" not in row[0]
+    assert "Theirs" not in row[0]
+
+
+def test_voids_of_a_name_that_the_site_takes_over_are_not_its_new_worker_s(
+    ada: User, home: DoorWorker
+) -> None:
+    make_match(ada, *(make_version("Mine", owner=ada), *(make_version(f"Sample {n}") for n in range(4))))
+    home.name = "players@west"
+    home.beat()
+    for _ in range(4):
+        if (batch := home.ask()) is not None:
+            report(home, batch, void)
+    make_event("round-robin", rated=False)
+    Job.objects.update(ended_at=timezone.now())
+    west = DoorWorker(name="players@west")
+    report(west, west.take(), void)
+    assert not Worker.objects.get(name="players@west").is_quarantined
+
+
+def test_no_broadcast_announces_its_games(ada: User) -> None:
+    make_match(ada, name="Match at home")
+    assert "Match at home" not in Client().get("/tv/").content.decode()
+
+
+def test_no_comparison_shows_its_tests(ada: User, home: DoorWorker) -> None:
+    baseline, candidate = (make_version(name, owner=ada) for name in ("One", "Two"))
+    test = make_test(ada, own_workers=True, candidate=candidate, baseline=baseline)
+    page = Client().get(f"/bots/{candidate.bot.slug}/against/{baseline.bot.slug}/")
+    assert page.status_code == 200
+    assert test.get_absolute_url() not in page.content.decode()
+
+
+def test_it_gets_no_work_while_the_record_keeper_is_behind(
+    ada: User, home: DoorWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tournament.api.work.MAX_WAITING", 100)
+    make_match(ada, pairs=20)
+    home.beat()
+    posted = 0
+    while (answer := home.send("/api/work/", home.new_ask())).status_code == 200:
+        batch = msgspec.convert(answer.json()["batch"], Batch)
+        for job in batch.jobs:
+            home.post(batch.job, reports=tuple(play_short(job)))
+            posted += len(job.games)
+    assert answer.status_code == 503
+    assert posted < 20
+    site = DoorWorker(name="players@site")
+    make_event("round-robin", rated=False)
+    assert site.take()

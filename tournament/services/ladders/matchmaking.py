@@ -38,7 +38,7 @@ from tournament.models import (
 )
 from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
-from tournament.services.fair_share import of_work
+from tournament.services.fair_share import played_by
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.locks import lock_row, lock_tournaments
 from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
@@ -155,7 +155,7 @@ def priority_of(row: Matchmaking) -> int:
 
 def may_make_pair(priority: int) -> bool:
     """Whether workers are idle, or nearly, and no game of the same or a higher priority waits."""
-    claimed = Game.objects.filter(of_work(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
+    claimed = Game.objects.filter(played_by(Work.GAMES, "tournament__"), state=Game.State.CLAIMED)
     claimed = claimed.exclude(tournament__kind__in=kinds(lambda one: one.is_sequential))
     waiting = open_games().filter(state=Game.State.WAITING)
     ahead = claimed.count() + waiting.count()
@@ -163,9 +163,9 @@ def may_make_pair(priority: int) -> bool:
 
 
 def find_rivals(priority: int) -> TournamentQuerySet:
-    """Tournaments with waiting games of the same or a higher priority than a ladder with this one."""
+    """Tournaments with games of the same or a higher priority that wait for the site's workers."""
     waiting = Game.objects.filter(tournament=OuterRef("pk"), state=Game.State.WAITING)
-    running = Tournament.objects.running().filter(kind__in=kinds(_precedes_ladders))
+    running = Tournament.objects.running().filter(kind__in=kinds(_precedes_ladders), own_workers=False)
     return running.filter(Exists(waiting), priority__gte=priority)
 
 

@@ -65,7 +65,8 @@ def store_all(arrivals: Sequence[Arrival], now: datetime.datetime) -> dict[int, 
     store_logs(((entry.arrival.game, entry.arrival.report) for entry in entries), now)
     _close(entries, now)
     carry_out(entries, now)
-    for termination, games in Counter(entry.arrival.report.termination for entry in entries).items():
+    of_site = (entry.arrival for entry in entries if not entry.arrival.game.tournament.own_workers)
+    for termination, games in Counter(arrival.report.termination for arrival in of_site).items():
         count_event(EventCount.Kind.GAME, termination, games)
     return {entry.arrival.game.pk: entry.sequence for entry in entries}
 

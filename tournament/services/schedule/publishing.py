@@ -80,7 +80,7 @@ def tell_begun(tournament: Tournament) -> None:
 def tell_rounds(tournament: Tournament, rounds: Mapping[str, int]) -> None:
     """Rounds of a Swiss or a knock-out are finished: the last one of each ladder, and more are to follow."""
     tables = _placings(tournament) if rounds and not tournament.format.has_bracket else []
-    publish(_round_events(tournament, rounds, tables), timezone.now())
+    _tell_feeds(tournament, _round_events(tournament, rounds, tables))
 
 
 def tell_ended(tournament: Tournament) -> None:
@@ -92,7 +92,7 @@ def tell_ended(tournament: Tournament) -> None:
     result = _winners(placings, "wins") if is_finished else "Some games could not be played."
     ladders = tuple(Ladder(code=code) for code in tournament.ladders)
     _publish(tournament, "ended", "Finished" if is_finished else "Ended", result, ladders)
-    publish(_bot_events(tournament, placings), timezone.now())
+    _tell_feeds(tournament, _bot_events(tournament, placings))
     notify_about(tournament, _texts(tournament, result, placings), is_warning=not is_finished)
 
 
@@ -114,6 +114,12 @@ def _is_published(tournament: Tournament) -> bool:
     return tournament.format.has_news
 
 
+def _tell_feeds(tournament: Tournament, events: Iterable[PublishedEvent]) -> None:
+    """Publish events, but not of what users' own workers play: their owners alone are told of it."""
+    if not tournament.own_workers:
+        publish(events, timezone.now())
+
+
 def _publish(
     tournament: Tournament, event: str, what: str, text: str, ladders: Sequence[models.Model] = ()
 ) -> None:
@@ -124,7 +130,7 @@ def _publish(
     if tournament.owner is not None:
         feeds.append(tournament.owner)
     title, key = f"{what}: {isolate(tournament.name)}", f"{path_of(tournament)}/{event}"
-    publish([PublishedEvent(key, title, text, tuple(feeds), tournament=tournament)], timezone.now())
+    _tell_feeds(tournament, [PublishedEvent(key, title, text, tuple(feeds), tournament=tournament)])
 
 
 def _round_events(

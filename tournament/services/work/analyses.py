@@ -72,7 +72,11 @@ def tell_thrown_away(search: BotSearch, now: datetime.datetime) -> None:
     It stays as the first analysis told it.
     """
     game = Game.objects.with_players().select_related("pairing").get(searches=search)
-    if game.annulled or not access.may_see_tournament(access.PUBLIC, game.tournament):
+    if (
+        game.annulled
+        or game.tournament.own_workers
+        or not access.may_see_tournament(access.PUBLIC, game.tournament)
+    ):
         return
     if access.may_ask(None, search.version.bot):
         publish(_thrown_away(game, search), now)

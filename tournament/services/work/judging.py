@@ -127,7 +127,7 @@ def _failures_in_a_row(worker: Worker, now: datetime.datetime) -> list[Failure]:
 
 def _voids(worker: Worker) -> list[Failure]:
     voids = Attempt.objects.filter(job__worker=worker.name, end=Attempt.End.VOID).exclude(
-        Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN)
+        Q(evidence__startswith=BOTH_UNABLE) | Q(evidence__startswith=NOT_RUN) | Q(job__kind=Work.OWN)
     )
     columns = ("game__white", "game__black", "sent_at", "ended_at", "evidence", "game")
     rows = voids.order_by("-ended_at").values_list(*columns)[:MAX_VOIDS]
@@ -144,6 +144,7 @@ def _lost_attempts(worker: Worker, now: datetime.datetime) -> QuerySet[Attempt]:
 def _losses(worker: Worker, now: datetime.datetime) -> list[Failure]:
     """The jobs of the worker whose leases ran out lately."""
     jobs = Job.objects.filter(worker=worker.name, end=Job.End.LOST, ended_at__gt=now - OUTSTANDING)
+    jobs = jobs.exclude(kind=Work.OWN)  # of a user who had the name before
     players: defaultdict[uuid.UUID, set[int]] = defaultdict(set)
     attempts = Attempt.objects.filter(job__in=jobs.values("pk"), end=Attempt.End.LOST)
     for job, *both in attempts.values_list("job", "game__white", "game__black"):

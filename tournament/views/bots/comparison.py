@@ -225,7 +225,11 @@ def _tests(asked: Comparison) -> list[Tournament]:
             for number, versions in enumerate((candidates, baselines), start=1)
         ]
         between |= Q(both[0], both[1])
-    tests = access.visible_version_tests().filter(between).select_related("owner", "version_test")
+    tests = (
+        access.visible_version_tests()
+        .filter(between, own_workers=False)
+        .select_related("owner", "version_test")
+    )
     if asked.ladder:
         tests = tests.filter(ladders__0=asked.ladder)
     return list(tests.order_by("-pk")[:MAX_TESTS])

@@ -189,7 +189,7 @@ def _channels(running: Sequence[Game]) -> list[tuple[str, str, int]]:
 
 def _next_context(code: str) -> dict[str, Any]:
     """What comes when nothing is played on the ladder, or on any: a game that waits, or else an event."""
-    visible = access.visible_tournaments(access.PUBLIC)
+    visible = access.visible_tournaments(access.PUBLIC).filter(own_workers=False)
     is_idle = {"is_idle": True, "idle_ladder": GAMES.get(code)}
     for event in _with_ladder(visible.running().order_by("-priority", "started_at", "pk"), code):
         waiting = event.games.filter(state=Game.State.WAITING).order_by("pk").values_list("pk", "ladder")

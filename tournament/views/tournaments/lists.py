@@ -56,4 +56,5 @@ def listed_page(
 
 def _winners(tournament: Tournament) -> list[int]:
     stored: OwnRatings | None = getattr(tournament, "own_ratings", None)
-    return stored.winners if stored and tournament.state == Tournament.State.FINISHED else []
+    is_told = tournament.state == Tournament.State.FINISHED and not tournament.own_workers
+    return stored.winners if stored and is_told else []

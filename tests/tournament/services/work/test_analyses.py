@@ -13,7 +13,7 @@ from tests.support.door import DoorWorker
 from tests.support.filled_site import LADDER, Site, fill_site
 from tests.support.remembered import remembered
 from tests.support.schedule import open_door
-from tournament.models import Bot, BotSearch, FeedEntry, Game
+from tournament.models import Bot, BotSearch, FeedEntry, Game, Tournament
 from tournament.models.feeds import feed_of
 from tournament.services.searches.asking import request_search
 from tournament.services.work.analyses import positions_of, read_analysis
@@ -100,6 +100,13 @@ def test_nothing_is_told_of_a_won_game_an_annulled_one_and_by_a_bot_of_its_owner
 ) -> None:
     Game.objects.filter(pk=site.played.pk).update(result=result, annulled=annulled)
     Bot.objects.filter(pk=site.black.bot_id).update(answers=answers)
+    analyse(site, worker, {0: 10.0, free_plies(site.played, Side.WHITE)[0]: -10.0})
+    assert entries(site) == []
+
+
+def test_nothing_is_told_of_a_game_that_a_user_s_own_worker_reported(site: Site, worker: DoorWorker) -> None:
+    Game.objects.filter(pk=site.played.pk).update(result="0-1")
+    Tournament.objects.filter(pk=site.played.tournament_id).update(own_workers=True)
     analyse(site, worker, {0: 10.0, free_plies(site.played, Side.WHITE)[0]: -10.0})
     assert entries(site) == []
 
