@@ -161,7 +161,7 @@ def test_what_is_not_json_or_not_text_is_refused(text: bytes) -> None:
     assert not isinstance(refused.value, JobError)
 
 
-AGREED = {6: "7856f6db0dec5e8b", 7: "7856f6db0dec5e8b"}
+AGREED = {6: "7856f6db0dec5e8b", 7: "0c170855dd29584e"}
 """The digest of all messages and of the rules' versions for each number of ``PROTOCOL`` since 6."""
 
 

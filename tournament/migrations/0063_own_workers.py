@@ -13,4 +13,5 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("tournament", "own_workers", models.BooleanField(default=False)),
         migrations.AlterField("job", "kind", models.CharField(max_length=10, choices=KINDS)),
+        migrations.AlterField("worker", "takes", models.CharField(max_length=40)),
     ]

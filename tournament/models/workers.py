@@ -59,7 +59,7 @@ class Worker(models.Model):
     """The id of its current start, which it makes itself."""
     host = models.CharField(max_length=120)
     """Its machine's host name; for staff."""
-    takes = models.CharField(max_length=20)
+    takes = models.CharField(max_length=40)
     """The kinds of work that it takes (``Work``), separated by commas."""
     version = models.CharField(max_length=40)
     """Version of the worker's software."""

@@ -469,3 +469,11 @@ def test_it_gets_no_work_while_the_record_keeper_is_behind(
     site = DoorWorker(name="players@site")
     make_event("round-robin", rated=False)
     assert site.take()
+
+
+def test_a_worker_may_say_that_it_takes_every_kind_of_work() -> None:
+    worker = DoorWorker(takes=tuple(Work))
+    worker.beat()
+    stored = Worker.objects.get()
+    assert stored.work == frozenset(Work)
+    assert len(stored.takes) <= (Worker._meta.get_field("takes").max_length or 0)  # PostgreSQL checks it
