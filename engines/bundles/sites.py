@@ -30,7 +30,9 @@ TIMEOUT_SECONDS = 30.0
 MAX_WORDS = 200
 """The most characters of a name or an address that are shown."""
 
-_SITE = re.compile(r"https?://[^/?#\s]+")
+MAX_ELO = 100_000.0
+
+_SITE = re.compile(r"(https?://[^/?#@\s]+)(?:[/?#].*)?", re.DOTALL)
 _BOT_OF_SITE = re.compile(r"(?P<bot>.+)@(?P<site>https?://[^@\s]+)")
 _VERSION = re.compile(r"(?P<name>.+)@v?(?P<number>[0-9]{1,9})")
 
@@ -63,7 +65,7 @@ def ask_engines(site: str, game_id: str) -> dict[str, SiteEngine]:
 
     ``site`` is an address such as ``https://duarena.example``. Raises ``SiteError``.
     """
-    base = _base(site)
+    base = site_root(site)
     missing = f"{base} has no game {quote(game_id)} that everybody may see"
     with _strange_answers(base):
         answer = _get_json(f"{base}{ENGINES_PATH}?{urlencode({'id': game_id})}", missing)
@@ -75,7 +77,7 @@ def ask_engine(site: str, bot: str) -> SiteEngine:
 
     NAME is a bot's name, or that in its address; VERSION is a number. Raises ``SiteError``.
     """
-    base, found = _base(site), _VERSION.fullmatch(bot)
+    base, found = site_root(site), _VERSION.fullmatch(bot)
     asked = found.groupdict() if found else {"name": bot}
     missing = f"{base} has no bot {quote(asked['name'])}" + (
         f" with a version {found['number']}" if found else ""
@@ -110,7 +112,7 @@ class SiteLadder:
 
 def ask_ladder(site: str, code: str) -> SiteLadder:
     """The ratings of a ladder. Raises ``SiteError``."""
-    base = _base(site)
+    base = site_root(site)
     with _strange_answers(base):
         missing = f"{base} has no ladder {quote(code)}"
         answer = _get_json(f"{base}{LADDER_PATH.format(code)}", missing, MAX_LADDER_BYTES)
@@ -120,6 +122,8 @@ def ask_ladder(site: str, code: str) -> SiteLadder:
 
 def _rated_bot(row: Mapping[str, Any]) -> RatedBot:
     place, elo = row["place"], row["elo"]
+    if elo is not None and not -MAX_ELO <= elo <= MAX_ELO:
+        raise ValueError
     return RatedBot(
         name=visible(row["bot"], MAX_WORDS),
         version=int(row["version"]),
@@ -155,16 +159,17 @@ def read_site_bundle(engine: SiteEngine) -> bytes:
     data = _get(engine.bundle, MAX_ZIP_BYTES, private)
     if (found := hash_bundle(data)[0]) != engine.sha256:
         raise SiteError(
-            f"{engine.bundle} has the SHA-256 {found}, and the site says {engine.sha256}: it is not used"
+            f"{visible(engine.bundle, MAX_WORDS)} has the SHA-256 {found}, and the site says {engine.sha256}: it is not used"
         )
     return data
 
 
-def _base(site: str) -> str:
-    found = _SITE.match(site)
+def site_root(site: str) -> str:
+    """The scheme and host of an address, which has no user; raises ``SiteError`` for other text."""
+    found = _SITE.fullmatch(site)
     if found is None:
         raise SiteError(f"{quote(site)} is not the address of a site: write https://HOST")
-    return found[0]
+    return found[1]
 
 
 def _engine(base: str, value: Mapping[str, Any]) -> SiteEngine:
@@ -195,11 +200,12 @@ def _get_json(url: str, not_found: str, max_bytes: int = MAX_ANSWER_BYTES) -> An
 
 
 def _get(url: str, max_bytes: int, not_found: str) -> bytes:
+    shown = visible(url, MAX_WORDS)
     try:
         return HttpClient(timeout=TIMEOUT_SECONDS).read(url, max_bytes)
     except ErrorAnswer as answer:
-        raise SiteError(not_found if answer.status == 404 else f"{url} answers {answer.status}") from None
+        raise SiteError(not_found if answer.status == 404 else f"{shown} answers {answer.status}") from None
     except NoAnswer as error:
-        raise SiteError(f"{url} cannot be fetched: {error}") from None
+        raise SiteError(f"{shown} cannot be fetched: {error}") from None
     except AnswerTooLong:
-        raise SiteError(f"{url} is longer than {max_bytes} bytes") from None
+        raise SiteError(f"{shown} is longer than {max_bytes} bytes") from None

@@ -117,6 +117,9 @@ def test_without_a_site_there_is_one_sentence(site: Site, capsys: pytest.Capture
         ("Stone Age", {"sha256": "../x"}, "SITE did not answer as a Duarena site does"),
         ("Stone Age", {"licence": 3}, "SITE did not answer as a Duarena site does"),
         ("Stone Age", {"bundle": "file:///etc/passwd"}, "file:///etc/passwd cannot be fetched"),
+        ("Stone Age", {"bundle": "/\x9b2J\u202e.zip"}, "SITE/\\x9b2J\\u202e.zip cannot be fetched"),
+        ("Stone Age", {"bundle": "http://[\x1b"}, "SITE did not answer as a Duarena site does"),
+        ("Stone Age", {"bundle": 7}, "SITE did not answer as a Duarena site does"),
     ],
 )
 def test_what_cannot_be_fetched_is_told_in_one_sentence_and_leaves_nothing(

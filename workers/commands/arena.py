@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.bundles.manifest import MANIFEST_NAME, Manifest
-from engines.bundles.sites import RatedBot, SiteError, SiteLadder, ask_ladder
+from engines.bundles.sites import RatedBot, SiteError, SiteLadder, ask_ladder, site_root
 from engines.bundles.store import BundleError, read_manifest
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
@@ -108,7 +108,7 @@ def _read_arena(given: dict[str, list[Setting]], command: Sequence[str], words: 
         with given["bots"][-1].refusing():
             bots = whole(0, MAX_BOTS)(one["bots"])
     engine = (f"cmd={shlex.join(command)}", *([f"name={one['name']}"] if "name" in one else []))
-    return Arena(engine, site, bots, words)
+    return Arena(engine, site_root(site), bots, words)
 
 
 def _manifest_here() -> Manifest | None:

@@ -122,6 +122,23 @@ def test_what_is_wrong_is_told_in_one_sentence(
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("written", ["{} ", "{}\n", "{}/bots/ x", "http://me@{}"])
+def test_no_name_of_a_bot_is_run_as_a_command(site: FakeSite, written: str) -> None:
+    site.rate(ROVER | {"bot": "sh -c 'touch ../harmed; cat' #"})
+    host = site.url.removeprefix("http://")
+    done = arena(site, *SHORT, "-site", written.format(host if "@" in written else site.url), "--", *MINE)
+    assert not (site.folder.parent / "harmed").exists()
+    assert "Traceback" not in done.stderr
+    assert (written == "{}/bots/ x") == (done.returncode == 0), done.stderr
+
+
+@pytest.mark.parametrize("elo", ["NaN", "Infinity", "1e300", "-1e9"])
+def test_an_elo_that_is_none_is_refused(site: FakeSite, elo: str) -> None:
+    site.rate(ROVER | {"elo": float(elo)})
+    done = arena(site, *SHORT, "--", *MINE)
+    assert (done.returncode, done.stderr) == (2, f"{site.url} did not answer as a Duarena site does\n")
+
+
 def test_an_answer_that_is_no_ladder_is_refused(site: FakeSite) -> None:
     (site.folder / "ladders" / "dogon-kulei" / "ratings.json").write_text('{"ratings": [{}]}')
     done = arena(site, "-game", "dogon-kulei", "--", *MINE)
