@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django import forms
 from django.contrib import messages
 from django.core.validators import URLValidator
@@ -68,10 +70,19 @@ class PublishForm(forms.Form):
     )
 
     def clean_licence(self) -> str:
-        licence: str = self.cleaned_data["licence"]
-        if not licence.isprintable():
-            raise forms.ValidationError("The licence contains an invisible character.")
-        return licence
+        return self._printable("licence")
+
+    def clean_source(self) -> str:
+        source = self._printable("source")
+        if "@" in urlsplit(source).netloc:
+            raise forms.ValidationError("The address names a user, which hides where it leads.")
+        return source
+
+    def _printable(self, name: str) -> str:
+        text: str = self.cleaned_data[name]
+        if not text.isprintable():
+            raise forms.ValidationError(f"The {name} contains an invisible character.")
+        return text
 
 
 @takes_get_and_post

@@ -75,6 +75,8 @@ def test_a_part_of_a_bundle_is_downloaded_and_one_that_is_known_is_not_sent_agai
         ({"licence": "MIT", "source": "javascript:alert(1)"}, "begins with https:// or http://"),
         ({"licence": "MIT", "source": "ftp://code.example/x"}, "begins with https:// or http://"),
         ({"licence": "a\u202eb", "source": ""}, "an invisible character"),
+        ({"licence": "MIT", "source": "https://code.example/\u202ecod"}, "an invisible character"),
+        ({"licence": "MIT", "source": "https://github.com@evil.example/"}, "names a user"),
         ({"licence": "x" * 101, "source": ""}, "at most 100 characters"),
     ],
 )
