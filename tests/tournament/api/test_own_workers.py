@@ -30,6 +30,8 @@ from tournament.formats.base import TournamentError
 from tournament.models import (
     Act,
     Attempt,
+    Bot,
+    BotSearch,
     BotVersion,
     FeedEntry,
     Game,
@@ -54,6 +56,7 @@ from tournament.services.schedule.tournaments import start
 from tournament.services.uploads.availability import current_state
 from tournament.services.version_tests.progress import tend_tests
 from tournament.services.work.durations import free_slots, slots_by_worker
+from tournament.views.polling import PART
 from workers.failures import MAX_VOIDS
 from workers.jobs import Batch, Work
 
@@ -352,6 +355,8 @@ def test_the_page_of_workers_says_whose_it_is_and_counts_the_site_s_slots(
     page = Client().get("/workers/").content.decode()
     assert "of 3 slots busy" in page
     assert "for this user alone" in page
+    Token.objects.filter(user=ada).delete()  # as when an account is closed
+    assert "of 3 slots busy" in Client().get("/workers/").content.decode()
 
 
 def test_the_form_gives_a_version_test_to_own_workers(ada: User, client: Client) -> None:
@@ -442,6 +447,20 @@ def test_voids_of_a_name_that_the_site_takes_over_are_not_its_new_worker_s(
 def test_no_broadcast_announces_its_games(ada: User) -> None:
     make_match(ada, name="Match at home")
     assert "Match at home" not in Client().get("/tv/").content.decode()
+
+
+def test_no_bot_evaluates_its_games_for_a_broadcast(ada: User, home: DoorWorker) -> None:
+    voice = make_version("Voice")
+    Bot.objects.filter(pk=voice.bot_id).update(answers=True)
+    make_worker(takes="games,analysis")
+    make_match(ada)
+    batch = home.take()
+    home.post(batch.job, progress=home.progress(batch.jobs[0].games[0]))
+    game = Game.objects.get(key=batch.jobs[0].games[0].key)
+    assert hasattr(game, "live")
+    answer = Client().get("/tv/", {"game": game.pk}, headers={PART: "1"})
+    assert answer.status_code == 200
+    assert not BotSearch.objects.exists()
 
 
 def test_no_comparison_shows_its_tests(ada: User, home: DoorWorker) -> None:

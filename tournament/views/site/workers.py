@@ -55,7 +55,11 @@ def workers(request: HttpRequest) -> HttpResponse:
     if part.is_shown:
         return part.unchanged()
     counts = Counter(row.condition for row in rows)
-    up = [row for row in rows if row.state == Worker.State.UP and not row.is_quarantined and not row.owner]
+    up = [
+        row
+        for row in rows
+        if row.state == Worker.State.UP and not row.is_quarantined and row.takes != Work.OWN
+    ]
     context = {
         "workers": rows,
         "counts": [(condition, counts[condition]) for condition in CONDITIONS if counts[condition]],
