@@ -158,9 +158,8 @@ def read_site_bundle(engine: SiteEngine) -> bytes:
         raise SiteError(private)
     data = _get(engine.bundle, MAX_ZIP_BYTES, private)
     if (found := hash_bundle(data)[0]) != engine.sha256:
-        raise SiteError(
-            f"{visible(engine.bundle, MAX_WORDS)} has the SHA-256 {found}, and the site says {engine.sha256}: it is not used"
-        )
+        shown = visible(engine.bundle, MAX_WORDS)
+        raise SiteError(f"{shown} has the SHA-256 {found}, not {engine.sha256}: it is not used")
     return data
 
 
