@@ -161,8 +161,8 @@ def test_what_is_not_json_or_not_text_is_refused(text: bytes) -> None:
     assert not isinstance(refused.value, JobError)
 
 
-AGREED = {6: "7856f6db0dec5e8b", 7: "0c170855dd29584e"}
-"""The digest of all messages and of the rules' versions for each number of ``PROTOCOL`` since 6."""
+AGREED = {7: "0c170855dd29584e"}
+"""The digest of all messages and of the rules' versions for numbers of ``PROTOCOL``; release 0.1.0 had 1."""
 
 
 def enums_in(kind: Any) -> Iterator[type[enum.Enum]]:

@@ -30,6 +30,7 @@ MU = 25.0
 SIGMA = MU / 3
 BETA = MU / 6
 LADDER_TAU = 0.008
+"""Stored ratings keep the value with which they were made: after a change they are rebuilt."""
 NEW_VERSION_SIGMA = 3.0
 """A new version starts with its predecessor's mean, and with at least this standard deviation."""
 

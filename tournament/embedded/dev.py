@@ -1,9 +1,9 @@
 """``./arena dev``: the site for those who change it. What they change is shown, without a command.
 
 Templates, scripts and styles are read again for each request (``DUARENA_DEBUG``). After a change of a module,
-a document or a data file (``.toml``) of the packages all processes are killed and started again, one by one,
-the site first: open streams keep nothing waiting, and requests wait at the listening socket. The site is one
-process and has the terminal, so ``breakpoint()`` works in a view.
+a document or a data file (``.toml``, ``.txt``) of the packages all processes are killed and started again,
+one by one, the site first: open streams keep nothing waiting, and requests wait at the listening socket. The
+site is one process and has the terminal, so ``breakpoint()`` works in a view.
 """
 
 from __future__ import annotations

@@ -65,6 +65,8 @@ def _yes_or_no() -> forms.TypedChoiceField:
     )
 
 
+PAIRED = ("opening", "pair", "round")
+"""The filters that concern pairings, see ``find_pairings``."""
 FIRST = ("bot", "opponent", "ladder", "result", "sort")
 """The filters of the first line."""
 RESULTS = {"white": Result.WHITE_WINS, "black": Result.BLACK_WINS, "draw": Result.DRAW}
@@ -413,7 +415,7 @@ class GameSearchForm(forms.Form):
     @property
     def has_pairings(self) -> bool:
         """Whether a filter concerns pairings."""
-        return any(self.cleaned_data[name] for name in ("opening", "pair", "round"))
+        return any(self.cleaned_data[name] for name in PAIRED)
 
     @functools.cached_property
     def ladders(self) -> list[str]:
