@@ -463,6 +463,13 @@ def test_no_bot_evaluates_its_games_for_a_broadcast(ada: User, home: DoorWorker)
     assert not BotSearch.objects.exists()
 
 
+def test_lists_say_which_tournaments_and_tests_it_plays(ada: User) -> None:
+    make_match(ada)
+    make_test(ada, own_workers=True)
+    for page in ("/tournaments/", "/version-tests/"):
+        assert "on workers of its owner" in Client().get(page).content.decode()
+
+
 def test_no_comparison_shows_its_tests(ada: User, home: DoorWorker) -> None:
     baseline, candidate = (make_version(name, owner=ada) for name in ("One", "Two"))
     test = make_test(ada, own_workers=True, candidate=candidate, baseline=baseline)
