@@ -463,6 +463,17 @@ def test_no_bot_evaluates_its_games_for_a_broadcast(ada: User, home: DoorWorker)
     assert not BotSearch.objects.exists()
 
 
+def test_its_games_of_a_day_are_limited(ada: User, home: DoorWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tournament.services.schedule.limits.MAX_GAMES_AT_HOME", 2)
+    first = make_match(ada)
+    report(home, home.take())
+    with pytest.raises(TournamentError, match="have played 2 games, and 2 are the most: begin the next one"):
+        make_test(ada, own_workers=True)
+    make_test(ada)
+    Tournament.objects.filter(pk=first.pk).update(started_at=timezone.now() - datetime.timedelta(days=1))
+    make_test(ada, own_workers=True)
+
+
 def test_lists_say_which_tournaments_and_tests_it_plays(ada: User) -> None:
     make_match(ada)
     make_test(ada, own_workers=True)

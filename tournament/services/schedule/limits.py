@@ -8,9 +8,12 @@ requests at the same time the second counts the first.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.db.models import Sum
+from django.utils import timezone
 
 from engines.rules.registry import find_game
 from engines.timecontrol import parse_time_control
@@ -22,6 +25,8 @@ from tournament.services.schedule.terms import TournamentTerms, count_most_games
 from workers.jobs import UNTIMED_SECONDS, Work
 
 MINUTE = 60.0
+MAX_GAMES_AT_HOME = 200_000
+"""Games that a user's own workers have played in the events of a day, until another begins."""
 State = Tournament.State
 RUNNING = ([State.RUNNING], "run")
 BEGUN = ([State.RUNNING, State.PAUSED], "run or are paused")
@@ -96,6 +101,21 @@ def check_home(of: TournamentTerms | Tournament, owner: User | None, versions: S
             raise LimitError(
                 f"bots: {str(version)!r} is neither yours nor published, so your own workers cannot have it"
             )
+    _check_games_at_home(owner)
+
+
+def _check_games_at_home(owner: User | None) -> None:
+    """Check how many games of a day own workers report, at any pace, and the site keeps."""
+    if owner is None or not access.has_limits(owner):
+        return
+    since = timezone.now() - datetime.timedelta(days=1)
+    lately = Tournament.objects.filter(owner=owner, own_workers=True, started_at__gt=since)
+    games = lately.aggregate(games=Sum("games_done"))["games"] or 0
+    if games >= MAX_GAMES_AT_HOME:
+        raise LimitError(
+            f"own workers: those of your events of the last 24 hours have played {games} games, and"
+            f" {MAX_GAMES_AT_HOME} are the most: begin the next one later"
+        )
 
 
 def check_games(
