@@ -203,19 +203,18 @@ class Run:
         subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
 
     def _test_all(self) -> None:
-        """The test runs: the tests for root, plain rules, and compiled rules as an ordinary user.
+        """The test runs: plain rules, compiled rules as an ordinary user, and the tests for root.
 
-        Long tests of the rules run in both forms only in a complete run. Root comes first: it can write what
-        pytest compiles into the checkout, for the runs after it.
+        Long tests of the rules run in both forms only in a complete run.
         """
-        if os.geteuid() == 0 and self._mode is not Mode.QUICK:
-            self._test("tests that need root", as_root=True)
         plain = [] if self._mode is Mode.QUICK else [str(ROOT / path) for path in BOTH_FORMS]
         if plain:
             of = Mode.ALL if self._mode is Mode.ALL else Mode.QUICK
             self._test("the rules as plain Python", *plain, environment={"DUARENA_PURE": "1"}, of=of)
         which = "" if self._mode is Mode.DEFAULT else f" ({self._mode.value})"
         self._test(f"tests{which}", *(["--ignore=tests/e2e"] if self._mode is Mode.QUICK else []))
+        if os.geteuid() == 0 and self._mode is not Mode.QUICK:
+            self._test("tests that need root", as_root=True)
 
     def _test(
         self,
