@@ -156,14 +156,13 @@ def may_play_at_home(user: User, version: BotVersion) -> bool:
 
     Of staff too: such a worker gets no bundle of others.
     """
-    is_own = version.bot.owner_id is not None and version.bot.owner_id == user.pk
-    return is_own or may_download_bundle(PUBLIC, version)
+    return _is_own(user, version.bot.owner_id) or may_download_bundle(PUBLIC, version)
 
 
 def may_publish(user: Visitor, version: BotVersion) -> bool:
     """Whether the user may license the version to everybody: its owner, once it has passed its validation."""
-    is_owner = version.bot.owner_id is not None and user.pk == version.bot.owner_id
-    return is_owner and version.has_program and version.state in BotVersion.VALIDATED
+    is_own = _is_own(user, version.bot.owner_id)
+    return is_own and version.has_program and version.state in BotVersion.VALIDATED
 
 
 def may_ask(user: Visitor | None, bot: Bot) -> bool:
@@ -219,4 +218,9 @@ def may_lend_bundles(user: Visitor) -> bool:
 
 def _is_owner(user: Visitor, owner: int | None) -> bool:
     """Objects without an owner belong to the site and are managed by staff."""
-    return user.is_staff or (owner is not None and user.pk == owner)
+    return user.is_staff or _is_own(user, owner)
+
+
+def _is_own(user: Visitor, owner: int | None) -> bool:
+    """Whether the user is the owner, without the rights of staff."""
+    return owner is not None and user.pk == owner

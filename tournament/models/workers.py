@@ -108,7 +108,7 @@ class Worker(models.Model):
     @property
     def owner(self) -> User | None:
         """The user for whom alone it plays; None if it is one of the site's."""
-        return self.token.user if self.token is not None and self.takes == Work.OWN else None
+        return self.token.user if self.takes == Work.OWN and self.token is not None else None
 
     @property
     def is_trusted_with_uploads(self) -> bool:

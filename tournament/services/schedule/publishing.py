@@ -21,8 +21,13 @@ from tournament.services.schedule.tables import tables_of
 
 MAX_NAMED = 5
 """Winners that one text names."""
-_COLUMNS = {"kind": "format", "starts_at": "start", "entry_until": "end of entry", "book": "openings"}
-_COLUMNS["rated_off_terms"] = "what is rated"
+_COLUMNS = {
+    "kind": "format",
+    "starts_at": "start",
+    "entry_until": "end of entry",
+    "book": "openings",
+    "rated_off_terms": "what is rated",
+}
 """The words for columns of ``Tournament`` where they are not its name."""
 NEXT_DRAWN = "The next round is drawn."
 
