@@ -129,6 +129,7 @@ def _have_meet(name: str, nasty: BotVersion, cheat: BotVersion) -> None:
             time_control="5+1",
             seed=1,
             opening_plies=0,
+            rated_off_terms=True,
         )
     )
 
