@@ -180,8 +180,8 @@ class Run:
         name = "scripts of the pages"
         try:
             tools = installed(CACHE)
-        except (Uninstalled, FileNotFoundError) as why:
-            missing = isinstance(why, FileNotFoundError)
+        except (Uninstalled, FileNotFoundError, PermissionError) as why:
+            missing = isinstance(why, OSError)
             print(f"\narena: {name} are not checked: {'npm is missing' if missing else why}", flush=True)
             packages = frozenset({"nodejs", "npm"} if missing else ())
             self._steps.append(Step(f"{name} (not run)", not in_ci(), 0, packages=packages, skipped=missing))
