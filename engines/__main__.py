@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engines.client.arguments import AddCommand, add_commands
 from engines.console import complain, run_command
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
@@ -20,10 +21,8 @@ if TYPE_CHECKING:  # the other commands start faster without
 DISAGREES = 1
 MAX_PERFT_DEPTH = 100
 MAX_BENCH_SECONDS = 3600
-MAX_PATIENCE_SECONDS = 24 * 3600
 
 Command = Callable[[Namespace], int]
-AddCommand = Callable[..., ArgumentParser]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,20 +117,7 @@ def _add_sites(add: AddCommand) -> None:
     getting = add("get", _get, "download a published bot of a site and unpack it", on=[site])
     getting.add_argument("bot", metavar="NAME[@VERSION]", help="the bot; without a version its newest")
     getting.add_argument("--folder", type=Path, help="where to unpack it (default: by its name and version)")
-    sending = add("submit", _submit, "upload a bot's zip to a site and follow its validation", on=[site])
-    sending.add_argument("bundle", metavar="BOT.zip", type=Path, help="the zip, with bot.toml at its top")
-    sending.add_argument(
-        "--token",
-        help="a token that may upload (better: $DUARENA_TOKEN, which the shell history does not keep)",
-    )
-    sending.add_argument("--notes", default="", help="what is new in this version")
-    sending.add_argument(
-        "--timeout",
-        metavar="S",
-        type=partial(_seconds, most=MAX_PATIENCE_SECONDS),
-        default=1800.0,
-        help="how long to follow it (default 1800 s)",
-    )
+    add_commands(add, site)
 
 
 def _depth(text: str) -> int:
@@ -252,14 +238,6 @@ def _get(parsed: Namespace) -> int:
     from engines.get import get
 
     return get(parsed.bot, site=parsed.site, folder=parsed.folder)
-
-
-def _submit(parsed: Namespace) -> int:
-    from engines.submit import submit
-
-    return submit(
-        parsed.bundle, site=parsed.site, token=parsed.token, notes=parsed.notes, seconds=parsed.timeout
-    )
 
 
 def _verify(parsed: Namespace) -> int:

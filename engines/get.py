@@ -5,15 +5,14 @@ Standard library only. Text from the site is printed escaped, so that it cannot 
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from pathlib import Path
 
 from engines.bundles.sites import SiteEngine, SiteError, ask_engine, read_site_bundle, split_site_bot
 from engines.bundles.store import BundleError, unpack_bundle
+from engines.client.site_client import SITE, site_of
 from engines.console import complain
-from engines.submit import SITE
 
 
 def get(bot: str, *, site: str | None, folder: Path | None) -> int:
@@ -22,7 +21,7 @@ def get(bot: str, *, site: str | None, folder: Path | None) -> int:
     ``site`` defaults to the environment; ``bot`` may also end with ``@https://SITE``. ``folder`` must not
     exist; None is one of the bot's name and version in the present folder.
     """
-    bot, site = split_site_bot(bot) or (bot, site or os.environ.get(SITE, ""))
+    bot, site = split_site_bot(bot) or (bot, site_of(site))
     if not site:
         return complain(f"no site was named: give --site https://… or set {SITE}")
     try:

@@ -37,6 +37,11 @@ ELSEWHERE = (
     Variable("DUARENA_NAME", "a worker's name; the `--name` of a worker sets it", "its work and the host's"),
     Variable("DUARENA_TOKEN", "the worker token with which a worker asks `DUARENA_SITE` for games", "none"),
     Variable(
+        "DUARENA_TOKEN_FILE",
+        "a file with the token of `python3 -m engines`, which is read if `DUARENA_TOKEN` is not set",
+        "none",
+    ),
+    Variable(
         "DUARENA_CGROUP",
         "the control group that the workers' user may write, relative to each hierarchy's mount; `./arena` as"
         " root sets it",

@@ -12,10 +12,10 @@ from pathlib import Path
 from engines.bundles.manifest import MANIFEST_NAME, Manifest
 from engines.bundles.sites import RatedBot, SiteError, SiteLadder, ask_ladder, site_root
 from engines.bundles.store import BundleError, read_manifest
+from engines.client.site_client import SITE
 from engines.console import complain, run_command
 from engines.rules.base import UnknownGame
 from engines.rules.registry import find_game
-from engines.submit import SITE
 from workers.check import CannotCheck
 from workers.check.run import declared_ladders
 from workers.commands.match import ALL_PLAYED, GAMES_MISSING, play_match

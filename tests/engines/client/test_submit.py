@@ -16,7 +16,7 @@ import pytest
 from engines.__main__ import main
 from tests.support.servers import LocalServer, QuietHandler
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 TOKEN = "duarena_secret"
 NASTY = "\x1b[2J\u202e\x00"
 VERSION = {
@@ -106,7 +106,8 @@ def submit(
     for name in os.environ:
         if name.startswith("DUARENA_"):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("engines.submit.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("engines.client.submit.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("engines.client.site_client.PAUSES", (0.01, 0.02))
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str, token: str = TOKEN) -> Done:
@@ -167,6 +168,25 @@ def test_a_refused_bundle_is_exit_1_with_the_site_s_sentence(site: Site, submit:
     assert (done.returncode, done.stdout) == (1, "refused: Entry '../x' points outside the bundle.\n")
 
 
+def test_a_token_may_be_in_a_file(
+    site: Site, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("duarena_kept\n")
+    site.answers = [(200, version(state="valid"))]
+    monkeypatch.setenv("DUARENA_TOKEN_FILE", str(tmp_path / "token"))
+    assert submit(token="").returncode == 0
+    assert {headers["Authorization"] for _, _, headers, _ in site.asked} == {"Bearer duarena_kept"}
+    monkeypatch.setenv("DUARENA_TOKEN_FILE", str(tmp_path))
+    done = submit(token="")
+    assert (done.returncode, done.stderr) == (2, f"cannot read the token in '{tmp_path}': Is a directory\n")
+
+
+def test_a_token_is_not_an_option_because_others_read_the_command_line(submit: Submit) -> None:
+    done = submit("--token", "duarena_secret")
+    assert done.returncode == 2
+    assert "unrecognized arguments" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("status", "answer", "words"),
     [
@@ -201,7 +221,7 @@ def test_an_unknown_token_is_found_out_before_the_zip_is_sent(site: Site, submit
 def test_a_version_that_takes_too_long_is_left_with_its_address(site: Site, submit: Submit) -> None:
     site.answers = [(200, version())]
     done = submit("--timeout", "0.1")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "still being validated: see https://site.example/bots/stone-age/2/" in done.stderr
 
 
