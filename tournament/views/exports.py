@@ -7,8 +7,10 @@ import datetime
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import urlencode
 
+import msgspec
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
@@ -16,6 +18,10 @@ from tournament.views.downloads import attached
 from tournament.views.paging import Page
 
 Row = tuple[object, ...]
+Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
+"""A moment as files have it, see ``as_text``."""
+Address = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri"})]
+"""An absolute address."""
 MAX_EXPORTED = 1000
 """Rows of one file of a long list; its header ``Link`` names the address of the next part."""
 _CSV_TYPE = "text/csv; charset=utf-8"
@@ -56,6 +62,20 @@ def served_table(
     if kind == "json":
         return JsonResponse({**about, name: [dict(zip(columns, row, strict=True)) for row in rows]})
     raise Http404(f"no {name} as {kind!r}")
+
+
+def served_rows(
+    kind: str,
+    name: str,
+    of: type[msgspec.Struct],
+    rows: Iterable[msgspec.Struct],
+    *,
+    file: str,
+    **about: object,
+) -> HttpResponse:
+    """As ``served_table``, of typed rows: their fields are the columns."""
+    values = map(msgspec.structs.astuple, rows)
+    return served_table(kind, name, of.__struct_fields__, values, file=file, **about)
 
 
 def origin_of(request: HttpRequest) -> str:

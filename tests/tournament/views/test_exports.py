@@ -18,8 +18,8 @@ from tournament.views.version_tests import version_tests
 
 LISTS = {
     "/bots/bots": ("bots", lists.BOTS),
-    "/tournaments/tournaments": ("tournaments", tournament_tables.TOURNAMENTS),
-    "/version-tests/version-tests": ("tests", version_tests.TESTS),
+    "/tournaments/tournaments": ("tournaments", tournament_tables.TournamentRow.__struct_fields__),
+    "/version-tests/version-tests": ("tests", version_tests.VersionTestRow.__struct_fields__),
     "/people/olga/ratings": ("ratings", bots.RATINGS),
 }
 

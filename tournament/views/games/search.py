@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import datetime
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+import msgspec
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import pluralize
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_safe
@@ -22,7 +21,7 @@ from django.views.decorators.http import require_safe
 from tournament import access
 from tournament.models import Game, GameRecord, Seat
 from tournament.views.downloads import PGN_TYPE, attached
-from tournament.views.exports import MAX_EXPORTED, as_text, attached_csv, with_next
+from tournament.views.exports import MAX_EXPORTED, origin_of, served_rows, with_next
 from tournament.views.games.filters import (
     MAX_PLIES,
     SORTS,
@@ -31,6 +30,7 @@ from tournament.views.games.filters import (
     games_address,
 )
 from tournament.views.games.query_plans import Branch, branches_of, count_games, key_of
+from tournament.views.games.rows import GameRow, game_rows
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole
 
@@ -54,13 +54,6 @@ RECENT_DAYS = 7
 _Row = tuple[Any, int]
 """The value by which games are sorted, and the id of a game."""
 _T = TypeVar("_T")
-
-
-COLUMNS = (
-    "id", "ladder", "tournament", "round", "white", "white_version", "black", "black_version", "result",
-    "termination", "reason", "fault", "plies", "rated", "finished", "page", "annulled",
-)  # fmt: skip
-"""The columns of the CSV, and the keys of the JSON lines."""
 
 
 @require_safe
@@ -224,7 +217,7 @@ def _cursor_of(row: _Row) -> str:
 
 def _games_of(page: Page) -> Page:
     """The page with the games of its ids."""
-    games = Game.objects.listed().annotate(round=F("pairing__round")).in_bulk(page.rows)
+    games = Game.objects.listed().in_bulk(page.rows)
     return replace(page, rows=[games[key] for key in page.rows])
 
 
@@ -268,46 +261,16 @@ def _query(filters: dict[str, str]) -> str:
     return f"?{urlencode(filters)}" if filters else "?"
 
 
-def _values(page: str, game: Game) -> tuple[object, ...]:
-    """A row of a table; ``page`` is the address of the page of game 0."""
-    return (
-        game.pk,
-        game.ladder_id,
-        game.tournament.slug,
-        game.round,  # type: ignore[attr-defined]
-        game.white.bot.name,
-        game.white.number,
-        game.black.bot.name,
-        game.black.number,
-        game.result,
-        game.termination,
-        game.reason,
-        game.fault,
-        game.plies,
-        game.rated,
-        as_text(game.finished_at),
-        page.replace("/0/", f"/{game.pk}/"),
-        game.annulled,
-    )
-
-
-def _rows(request: HttpRequest, page: Page) -> Iterator[tuple[object, ...]]:
-    address = request.build_absolute_uri(reverse("game", args=[0]))
-    return (_values(address, game) for game in _games_of(page).rows)
-
-
 def _csv(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
     page = _page(request, found, MAX_EXPORTED)
-    return with_next(request, attached_csv(COLUMNS, _rows(request, page), "games.csv"), page)
+    answer = served_rows("csv", "games", GameRow, game_rows(origin_of(request), page.rows), file="games")
+    return with_next(request, answer, page)
 
 
 def _json_lines(request: HttpRequest, found: Sequence[_Row]) -> HttpResponse:
     page = _page(request, found, MAX_EXPORTED)
-    lines = (
-        f"{json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)}\n"
-        for row in _rows(request, page)
-    )
-    response = attached("".join(lines), "games.jsonl", "application/jsonl; charset=utf-8")
+    lines = msgspec.json.Encoder().encode_lines(game_rows(origin_of(request), page.rows))
+    response = attached(lines, "games.jsonl", "application/jsonl; charset=utf-8")
     return with_next(request, response, page)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from msgspec import Meta
 
 from engines.rules.registry import GAMES
 from tournament import access
@@ -20,7 +22,15 @@ from tournament.models.version_tests import format_elo
 from tournament.queues import tournament_topic
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.work.durations import remaining_seconds, slots_at_work
-from tournament.views.exports import MAX_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.exports import (
+    MAX_EXPORTED,
+    Address,
+    Moment,
+    as_text,
+    served_rows,
+    table_links,
+    with_next,
+)
 from tournament.views.games.filters import COUNTED, games_address
 from tournament.views.games.scores import ScoreRow
 from tournament.views.paging import by_id
@@ -34,20 +44,46 @@ POINTS = 400
 """The most points of a chart; more pairs are thinned out evenly, the last one stays."""
 MAX_OWNER = 150
 """The longest name of an account."""
-TESTS = (
-    "test", "ladder", "state", "elo0", "elo1", "ratio", "pairs", "won", "drawn", "lost", "elo",
-    "elo_low", "elo_high", "games", "owner", "started", "finished", "page",
-)  # fmt: skip
-"""``ratio`` is the log-likelihood ratio; ``games`` also counts games of pairs that are not counted."""
-PAIRS = ("pair", "points", "ratio", "list")
-"""``points`` are the candidate's; ``ratio`` is the one after the pair; ``list`` is that of its games."""
 Outcome = VersionTest.Outcome
+
+
+class VersionTestRow(msgspec.Struct, frozen=True):
+    """A version test, as lists have it; ``page`` leads to more."""
+
+    test: Annotated[str, Meta(description="Its name.")]
+    ladder: str
+    state: Annotated[str, Meta(description="The verdict, or how it stands without one.")]
+    elo0: Annotated[float, Meta(description="H0, in normalized Elo.")]
+    elo1: Annotated[float, Meta(description="H1, in normalized Elo.")]
+    ratio: Annotated[float, Meta(description="The log-likelihood ratio.")]
+    pairs: Annotated[int, Meta(description="The counted pairs.")]
+    won: Annotated[int, Meta(description="Games of these pairs that the candidate won.")]
+    drawn: int
+    lost: int
+    elo: Annotated[float | None, Meta(description="The estimated difference; null before the first pair.")]
+    elo_low: float | None
+    elo_high: float | None
+    games: Annotated[int, Meta(description="All games, also those of pairs that are not counted.")]
+    owner: str | None
+    started: Moment | None
+    finished: Moment | None
+    page: Address
+    slug: str
+
+
+class PairRow(msgspec.Struct, frozen=True):
+    """A counted pair of games of a version test."""
+
+    pair: Annotated[int, Meta(description="Its number, from 1.")]
+    points: Annotated[float, Meta(description="The candidate's, from 0 to 2.")]
+    ratio: Annotated[float, Meta(description="The log-likelihood ratio after the pair.")]
+    list: Annotated[Address, Meta(description="The list of its games.")]
 
 
 @require_safe
 def version_tests(request: HttpRequest) -> HttpResponse:
     """All version tests, newest first; with ``?owner=`` those of one account."""
-    rows, owner = _chosen(request)
+    rows, owner = chosen_tests(request)
     context = {
         "page": by_id(request, rows, PAGE_SIZE),
         "owner": owner,
@@ -59,19 +95,20 @@ def version_tests(request: HttpRequest) -> HttpResponse:
 @require_safe
 def version_tests_files(request: HttpRequest, kind: str) -> HttpResponse:
     """All version tests, newest first, in parts of ``MAX_EXPORTED``; ``?owner=`` as on their page."""
-    rows, _ = _chosen(request)
+    rows, _ = chosen_tests(request)
     page = by_id(request, rows, MAX_EXPORTED)
-    shown = [_row(request, one) for one in page.rows]
-    return with_next(request, served_table(kind, "tests", TESTS, shown, file="version-tests"), page)
+    shown = [version_test_row(request, one) for one in page.rows]
+    return with_next(request, served_rows(kind, "tests", VersionTestRow, shown, file="version-tests"), page)
 
 
-def _row(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
-    """The columns ``TESTS``."""
+def version_test_row(request: HttpRequest, tournament: Tournament) -> VersionTestRow:
+    """The row of a version test."""
     test = tournament.version_test
     found = test.interval if test.looked_at else None
-    return (
+    (ladder,) = tournament.ladders
+    return VersionTestRow(
         tournament.name,
-        *tournament.ladders,
+        ladder,
         test.get_outcome_display(),
         test.elo0,
         test.elo1,
@@ -88,10 +125,11 @@ def _row(request: HttpRequest, tournament: Tournament) -> tuple[object, ...]:
         as_text(tournament.started_at),
         as_text(tournament.finished_at),
         request.build_absolute_uri(tournament.get_absolute_url()),
+        tournament.slug,
     )
 
 
-def _chosen(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
+def chosen_tests(request: HttpRequest) -> tuple[QuerySet[Tournament], str]:
     """The tests of the account named by ``?owner=``, and that name; without one, all tests."""
     rows = access.visible_version_tests().select_related("owner", "version_test")
     owner = request.GET.get("owner", "")[:MAX_OWNER]
@@ -155,17 +193,22 @@ def version_test_ratios(request: HttpRequest, slug: str) -> JsonResponse:
 def pairs(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The counted pairs of a test, in their order; at most as many as a test may have."""
     tournament = find_version_test(request, slug)
+    rows = pair_rows(request, tournament)
+    return served_rows(kind, "pairs", PairRow, rows, file=f"{slug}-pairs", test=slug, state=tournament.state)
+
+
+def pair_rows(request: HttpRequest, tournament: Tournament) -> list[PairRow]:
+    """The counted pairs of a version test in their order."""
     counted = tournament.version_test.counted.order_by("number")
-    rows = [
-        (
+    return [
+        PairRow(
             number,
             half_points / 2,
             ratio,
-            request.build_absolute_uri(games_address(tournament=slug, round=number)),
+            request.build_absolute_uri(games_address(tournament=tournament.slug, round=number)),
         )
         for number, half_points, ratio in counted.values_list("number", "half_points", "ratio")
     ]
-    return served_table(kind, "pairs", PAIRS, rows, file=f"{slug}-pairs", test=slug, state=tournament.state)
 
 
 def find_version_test(request: HttpRequest, slug: str) -> Tournament:

@@ -33,6 +33,7 @@ from tournament.services.schedule.tournaments import start
 from tournament.views.games import query_plans, search, time_limit
 from tournament.views.games.filters import FILTERS as KNOWN_FILTERS
 from tournament.views.games.filters import SORTS, Filter, GameSearchForm
+from tournament.views.games.rows import GameRow
 
 pytestmark = pytest.mark.slow
 
@@ -388,7 +389,7 @@ def test_the_downloads_hold_the_games_of_the_filter_in_its_order(games: list[Gam
     lines = client.get("/games/games.jsonl?bot=third&sort=longest").content.decode().splitlines()
     values: list[dict[str, Any]] = [json.loads(line) for line in lines]
     assert [int(row["id"]) for row in rows] == [value["id"] for value in values] == expected
-    assert set(rows[0]) == set(values[0]) == set(search.COLUMNS)
+    assert set(rows[0]) == set(values[0]) == set(GameRow.__struct_fields__)
     assert {row["white"] for row in rows} | {row["black"] for row in rows} >= {"Third", "'=Fourth"}
     assert "=Fourth" in {value["white"] for value in values} | {value["black"] for value in values}
 
