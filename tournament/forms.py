@@ -79,36 +79,6 @@ class UploadForm(forms.Form):
         return visible_lines(self.cleaned_data["notes"])
 
 
-class TokenForm(forms.Form):
-    """A token to create."""
-
-    name = forms.CharField(
-        label="Name",
-        max_length=40,
-        help_text="To distinguish it from your other tokens, for example by where it is used.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
-    scopes = forms.MultipleChoiceField(
-        label="What it may do",
-        choices=Token.Scope.choices,
-        initial=[Token.Scope.UPLOAD],
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose what the token may do."},
-    )
-
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not access.may_lend_bundles(user):
-            scopes = [choice for choice in Token.Scope.choices if choice[0] != Token.Scope.WORKER]
-            self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if not name.isprintable():
-            raise forms.ValidationError("The name contains an invisible character.")
-        return name
-
-
 @dataclass(frozen=True, slots=True)
 class VersionLabel:
     """A version in a list to choose from, with its owner, "" for the site, and its ratings by ladder."""
@@ -223,6 +193,46 @@ def moment_field(label: str, help_text: str = "") -> forms.DateTimeField:
         help_text=help_text,
         widget=forms.DateTimeInput(attrs=attributes, format="%Y-%m-%dT%H:%M"),
     )
+
+
+class TokenForm(forms.Form):
+    """A token to create."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=40,
+        help_text="To distinguish it from your other tokens, for example by where it is used.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=Token.Scope.choices,
+        initial=[Token.Scope.UPLOAD],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token may do."},
+    )
+    bot = BotChoice(
+        Bot.objects.none(),
+        label="Only for the bot",
+        required=False,
+        empty_label="all of my bots",
+        help_text="A token for one bot cannot act for your others, and not create tournaments.",
+    )
+    ends_at = moment_field("Ends", "Empty: it is valid until you revoke it.")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bots: Any = self.fields["bot"]
+        bots.queryset = Bot.objects.filter(owner=user).order_by("name_key")
+        if not access.may_lend_bundles(user):
+            scopes = [choice for choice in Token.Scope.choices if choice[0] != Token.Scope.WORKER]
+            self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not name.isprintable():
+            raise forms.ValidationError("The name contains an invisible character.")
+        return name
 
 
 class TimeControlField(forms.CharField):

@@ -29,7 +29,7 @@ from tournament.services.accounts.tokens import create_token, revoke
 
 staff = User.objects.create_superuser("stan", password="correct horse")
 (_, good), (gone, revoked) = (create_token(staff, name, ["worker"]) for name in ("east", "west"))
-_, reading = create_token(staff, "reader", ["read"])
+_, reading = create_token(staff, "reader", ["logs:read"])
 revoke(gone)
 print("tokens", good, revoked, reading)
 """

@@ -398,7 +398,7 @@ def _person_game(site: Site) -> PersonGame:
 
 
 def _token(site: Site) -> Token:
-    return Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["read"])[0]
+    return Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["logs:read"])[0]
 
 
 def _notice(site: Site) -> Notice:

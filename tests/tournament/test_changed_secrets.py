@@ -39,7 +39,7 @@ def test_another_secret_key_ends_sessions_and_links_and_keeps_passwords_factors_
     TOTP.activate(stan, secret)
     browser = Client()
     browser.force_login(stan)
-    link, text = default_token_generator.make_token(stan), create_token(stan, "", ["read"])[1]
+    link, text = default_token_generator.make_token(stan), create_token(stan, "", ["logs:read"])[1]
 
     assert browser.get("/account/").status_code == 200
     assert find_token(text, timezone.now())

@@ -226,7 +226,7 @@ def test_no_page_record_log_export_or_answer_has_unescaped_text(
 ) -> None:
     owner = played.bot.owner
     assert owner is not None
-    _, token = create_token(owner, f"{MARKUP}{BREAKOUT}"[:LIMIT_OF_A_NAME], ["read"])
+    _, token = create_token(owner, f"{MARKUP}{BREAKOUT}"[:LIMIT_OF_A_NAME], ["logs:read"])
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
     client = Client()
     client.force_login(User.objects.get(pk=owner.pk))

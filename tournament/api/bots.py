@@ -14,7 +14,7 @@ from tournament.models import BotVersion, ComplianceCheck, Game, Token
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, refund
 from tournament.services.uploads import availability as uploads
-from tournament.services.uploads.submission import BundleError, submit_bundle
+from tournament.services.uploads.submission import AnotherBotError, BundleError, submit_bundle
 from tournament.views.bots.versions import progress_of, validation_games
 from tournament.views.games.endings import ending_sentence
 from tournament.views.games.logs import at_fault
@@ -23,7 +23,7 @@ MAX_LOG = 16 * 1024
 """Characters of a game's log; the game's page offers the whole log for download."""
 
 
-@api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
+@api("GET", Token.Scope.UPLOAD, Token.Scope.LOGS, cost=REQUEST_COST)
 def about(request: HttpRequest, token: Token) -> Answer:
     """The token's user and scopes, and whether the site accepts and runs uploads."""
     return {
@@ -43,19 +43,22 @@ def upload(request: HttpRequest, token: Token) -> Answer:
         errors = [str(error) for errors in form.errors.values() for error in errors]
         raise ApiError(413 if form.has_error("bundle", TOO_LARGE) else 400, " ".join(errors))
     try:
-        version = submit_bundle(token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"])
+        version = submit_bundle(
+            token.user, form.cleaned_data["bundle"], notes=form.cleaned_data["notes"], only=token.bot
+        )
     except BundleError as refused:
         refund(token.user, UPLOAD_COST - REQUEST_COST)
-        raise ApiError(422, as_sentence(str(refused))) from None
+        status = 403 if isinstance(refused, AnotherBotError) else 422
+        raise ApiError(status, as_sentence(str(refused))) from None
     return {"version": _version_values(request, version)}
 
 
-@api("GET", Token.Scope.UPLOAD, Token.Scope.READ, cost=REQUEST_COST)
+@api("GET", Token.Scope.UPLOAD, Token.Scope.LOGS, cost=REQUEST_COST)
 def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answer:
     """The state of one of the user's versions, and what its validation has found so far."""
     own = BotVersion.objects.select_related("bot", "validation").filter(bot__owner=token.user)
     found = own.filter(bot__slug=slug, number=number).first()
-    if found is None:
+    if found is None or token.bot not in {None, found.bot}:
         raise ApiError(404, f"You have no version {number} of a bot {slug!r}.")
     return {"version": _version_values(request, found)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -77,12 +78,24 @@ class User(AbstractUser):
         return self.notices.filter(read_at__isnull=True)[: MAX_NOTICES + 1].count()
 
 
+class TokenQuerySet(models.QuerySet["Token"]):
+    def valid(self, now: datetime.datetime) -> TokenQuerySet:
+        """Those that are neither revoked nor at their end."""
+        return self.filter(revoked_at__isnull=True).exclude(ends_at__lte=now)
+
+
 class Token(models.Model):
     """A key for a user's programs; only its hash is stored, so it is shown once, when it is created."""
 
     class Scope(models.TextChoices):
-        UPLOAD = "upload", "upload: send bots and follow their validation"
-        READ = "read", "read: see the state and the reports of my bots"
+        UPLOAD = "bots:upload", "bots:upload: send bots and follow their validation"
+        TESTS = "tests:write", "tests:write: start and stop version tests"
+        EVENTS = (
+            "events:write",
+            "events:write: create and control tournaments, enter and withdraw bots, start matches",
+        )
+        LOGS = "logs:read", "logs:read: see the state and the reports of my bots"
+        PLAY = "play", "play: ask bots for searches and analyses, follow, report problems with games"
         WORKER = "worker", "worker: register as a worker on another host, and fetch every bot's bundle"
         """Only for staff; it allows nothing else."""
         OWN_WORKER = (
@@ -102,12 +115,22 @@ class Token(models.Model):
     used_at = models.DateTimeField(null=True, blank=True)
     """The last use, to the minute."""
     revoked_at = models.DateTimeField(null=True, blank=True)
+    ends_at = models.DateTimeField(null=True, blank=True)
+    """It is refused from then on; null: it has no end."""
+    bot = models.ForeignKey("Bot", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    """The only bot for which it may act; null: all of its user."""
+
+    objects = TokenQuerySet.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-id"]
 
     def __str__(self) -> str:
         return self.name
+
+    def is_valid(self, now: datetime.datetime) -> bool:
+        """Whether it is neither revoked nor at its end."""
+        return self.revoked_at is None and (self.ends_at is None or now < self.ends_at)
 
     @property
     def is_of_own_worker(self) -> bool:

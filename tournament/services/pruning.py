@@ -49,7 +49,8 @@ FEED_ENTRIES = datetime.timedelta(days=365)
 """The time an entry of a feed is kept after its last change."""
 SLOT_USE = datetime.timedelta(days=30)
 """The time the slot-hours of a day are kept after it."""
-REVOKED_TOKENS = datetime.timedelta(days=90)
+TOKENS = datetime.timedelta(days=90)
+"""The time a token is kept after it was revoked or came to its end."""
 READ_NOTICES, NOTICES = datetime.timedelta(days=30), datetime.timedelta(days=180)
 
 
@@ -128,8 +129,8 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
     "slot hours": lambda now: _delete(
         SlotUse.objects.filter(day__lt=(now - SLOT_USE).date()).order_by("day")
     ),
-    "revoked tokens": lambda now: _delete(
-        Token.objects.filter(revoked_at__lt=now - REVOKED_TOKENS).order_by("pk")
+    "tokens": lambda now: _delete(
+        Token.objects.filter(Q(revoked_at__lt=now - TOKENS) | Q(ends_at__lt=now - TOKENS)).order_by("pk")
     ),
     "sessions": _sessions,
     "cache entries": _cache_entries,

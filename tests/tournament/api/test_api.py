@@ -17,7 +17,7 @@ from pytest_django import Settings
 from tests.support.hostile_zips import HOSTILE, SITE
 from tests.support.schedule import OnCommit, make_user, make_worker, news, pack_bot
 from tests.support.schedule import ask as take
-from tournament.models import Allowance, BotVersion, Bundle, Token, User
+from tournament.models import Allowance, Bot, BotVersion, Bundle, Token, User
 from tournament.services.accounts import tokens
 from tournament.services.accounts.tokens import TokenError, TooMuch, create_token, find_token, revoke, spend
 from tournament.services.uploads import validation
@@ -36,7 +36,7 @@ def ada() -> User:
 
 @pytest.fixture
 def token(ada: User) -> str:
-    return create_token(ada, "shell", ["upload"])[1]
+    return create_token(ada, "shell", ["bots:upload"])[1]
 
 
 def ask(path: str, token: str = "", **more: Any) -> HttpResponse:
@@ -151,7 +151,7 @@ def test_a_missing_bundle_is_answered_with_a_sentence(stored: str) -> None:
 
 def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User, stored: str) -> None:
     with pytest.raises(TokenError, match="only staff can create tokens for workers"):
-        create_token(ada, "mine", ["upload", "worker"])
+        create_token(ada, "mine", ["bots:upload", "worker"])
     stan = make_user("stan", staff=True)
     text = create_token(stan, "east", ["worker"])[1]
     User.objects.filter(pk=stan.pk).update(is_staff=False)
@@ -163,7 +163,7 @@ def test_only_staff_has_tokens_for_workers_and_only_while_it_is_staff(ada: User,
 
 
 def test_other_tokens_open_no_bundles(stored: str) -> None:
-    text = create_token(make_user("stan", staff=True), "shell", ["upload", "read"])[1]
+    text = create_token(make_user("stan", staff=True), "shell", ["bots:upload", "logs:read"])[1]
     assert answer_of(lend(text, stored), 403)["error"] == "This token lacks the scope worker or worker: own."
 
 
@@ -178,7 +178,7 @@ def test_the_form_offers_tokens_for_workers_to_staff_alone(is_staff: bool) -> No
 
 def test_a_program_can_ask_for_the_scopes_of_its_token(token: str) -> None:
     answer = answer_of(ask("/api/", token), 200)
-    assert (answer["user"], answer["scopes"], answer["runs_uploads"]) == ("ada", ["upload"], False)
+    assert (answer["user"], answer["scopes"], answer["runs_uploads"]) == ("ada", ["bots:upload"], False)
 
 
 # Who may
@@ -196,8 +196,8 @@ def test_requests_without_a_valid_token_are_refused(header: str) -> None:
 
 
 def test_a_revoked_token_and_that_of_an_inactive_owner_are_refused(ada: User) -> None:
-    one, text = create_token(ada, "one", ["read"])
-    _, other = create_token(ada, "other", ["read"])
+    one, text = create_token(ada, "one", ["logs:read"])
+    _, other = create_token(ada, "other", ["logs:read"])
     revoke(one)
     answer_of(ask("/api/", text), 401)
     answer_of(ask("/api/", other), 200)
@@ -207,14 +207,14 @@ def test_a_revoked_token_and_that_of_an_inactive_owner_are_refused(ada: User) ->
 
 def test_a_token_permits_only_what_its_scopes_permit(ada: User, token: str) -> None:
     answer_of(upload(token), 200)
-    _, reader = create_token(ada, "reader", ["read"])
+    _, reader = create_token(ada, "reader", ["logs:read"])
     answer_of(ask("/api/bots/stone-age/1/", reader), 200)
-    assert answer_of(upload(reader, b"x"), 403)["error"] == "This token lacks the scope upload."
+    assert answer_of(upload(reader, b"x"), 403)["error"] == "This token lacks the scope bots:upload."
 
 
 def test_another_user_s_version_is_not_found(token: str) -> None:
     answer_of(upload(token), 200)
-    _, rival = create_token(make_user("bob"), "b", ["read", "upload"])
+    _, rival = create_token(make_user("bob"), "b", ["logs:read", "bots:upload"])
     answer_of(ask("/api/bots/stone-age/1/", rival), 404)
     answer_of(ask("/api/bots/stone-age/2/", token), 404)
     answer_of(ask(f"/api/bots/stone-age/{10**30}/", token), 404)
@@ -231,7 +231,7 @@ def test_other_addresses_and_methods_are_answered_with_a_sentence(token: str) ->
 
 
 def test_only_the_hash_of_a_token_is_kept(ada: User) -> None:
-    row, text = create_token(ada, "shell", ["upload"])
+    row, text = create_token(ada, "shell", ["bots:upload"])
     assert text.startswith("duarena_")
     assert len(text) >= 50
     stored = json.dumps(list(Token.objects.values()), default=str)
@@ -241,7 +241,7 @@ def test_only_the_hash_of_a_token_is_kept(ada: User) -> None:
 
 
 def test_the_last_use_is_known_to_the_minute(ada: User) -> None:
-    row, text = create_token(ada, "shell", ["upload"])
+    row, text = create_token(ada, "shell", ["bots:upload"])
     start = timezone.now()
     for seconds, expected in ((0, 0), (30, 0), (90, 90)):
         find_token(text, start + timedelta(seconds=seconds))
@@ -250,11 +250,70 @@ def test_the_last_use_is_known_to_the_minute(ada: User) -> None:
 
 
 def test_the_number_of_a_user_s_tokens_is_limited(ada: User) -> None:
-    made = [create_token(ada, str(n), ["read"])[0] for n in range(tokens.MAX_TOKENS)]
+    made = [create_token(ada, str(n), ["logs:read"])[0] for n in range(tokens.MAX_TOKENS)]
     with pytest.raises(tokens.TokenError, match="you have 20 tokens: revoke one first"):
-        create_token(ada, "one more", ["read"])
+        create_token(ada, "one more", ["logs:read"])
     revoke(made[0])
-    create_token(ada, "one more", ["read"])
+    create_token(ada, "one more", ["logs:read"])
+
+
+def test_a_token_is_refused_from_its_end_on(ada: User) -> None:
+    start = timezone.now()
+    _, text = create_token(ada, "short", ["logs:read"], ends_at=start + timedelta(hours=1))
+    assert find_token(text, start + timedelta(minutes=59)) is not None
+    assert find_token(text, start + timedelta(hours=1)) is None
+    with pytest.raises(TokenError, match="choose an end in the future"):
+        create_token(ada, "late", ["logs:read"], ends_at=start)
+
+
+def test_tokens_that_are_over_do_not_count_in_the_number_of_a_user_s_tokens(ada: User) -> None:
+    for number in range(tokens.MAX_TOKENS):
+        create_token(ada, str(number), ["logs:read"])
+    Token.objects.update(ends_at=timezone.now())
+    create_token(ada, "one more", ["logs:read"])
+
+
+def test_a_token_for_one_bot_uploads_and_follows_that_bot_alone(ada: User, token: str) -> None:
+    answer_of(upload(token), 200)
+    answer_of(upload(token, pack_bot("Bronze Age")), 200)
+    _, bound = create_token(ada, "ci", ["bots:upload"], bot=Bot.objects.get(slug="stone-age"))
+    answer_of(upload(bound, pack_bot(version="2")), 200)
+    for name in ("Bronze Age", "Iron Age"):
+        error = answer_of(upload(bound, pack_bot(name, version="2")), 403)["error"]
+        assert error == f"The bundle is of {name!r}, and this token is for 'Stone Age' alone."
+    assert not Bot.objects.filter(slug="iron-age").exists()
+    answer_of(ask("/api/bots/stone-age/1/", bound), 200)
+    answer_of(ask("/api/bots/bronze-age/1/", bound), 404)
+
+
+def test_a_token_is_for_one_of_the_user_s_own_bots_and_no_worker_s(ada: User) -> None:
+    bots = [Bot.objects.register(user, name) for user, name in ((ada, "Ada"), (make_user("bob"), "Bob"))]
+    with pytest.raises(TokenError, match="'Bob' is not one of your bots"):
+        create_token(ada, "ci", ["bots:upload"], bot=bots[1])
+    with pytest.raises(TokenError, match="cannot be for one bot alone"):
+        create_token(ada, "home", ["worker: own"], bot=bots[0])
+
+
+def test_the_page_creates_a_token_for_one_bot_with_an_end_and_shows_both(ada: User) -> None:
+    client = Client()
+    client.force_login(ada)
+    bot = Bot.objects.register(ada, "Stone Age")
+    other = Bot.objects.register(make_user("bob"), "Other")
+    fields = {"name": "ci", "scopes": ["bots:upload", "tests:write"], "ends_at": "2199-05-06T07:08"}
+    client.post("/account/tokens/", fields | {"bot": other.pk})
+    assert not Token.objects.exists()
+    client.post("/account/tokens/", fields | {"bot": bot.pk})
+    token = Token.objects.get()
+    assert (token.bot, token.scopes, str(token.ends_at)) == (
+        bot,
+        ["bots:upload", "tests:write"],
+        "2199-05-06 07:08:00+00:00",
+    )
+    page = client.get("/account/tokens/").content.decode()
+    assert f'only for <a href="{bot.get_absolute_url()}"><bdi>Stone Age</bdi></a>' in page
+    assert "2199-05-06" in page
+    Token.objects.update(ends_at=timezone.now())
+    assert ">over<" in client.get("/account/tokens/").content.decode()
 
 
 def test_too_many_requests_are_refused_until_time_has_passed(ada: User) -> None:
@@ -294,7 +353,9 @@ def client_of_ada(ada: User) -> Client:
 
 
 def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
-    made = client_of_ada.post("/account/tokens/", {"name": "shell <b>", "scopes": ["upload", "read"]})
+    made = client_of_ada.post(
+        "/account/tokens/", {"name": "shell <b>", "scopes": ["bots:upload", "logs:read"]}
+    )
     assert made["Location"] == "/account/tokens/"  # a reload of the next page creates no second token
     cookie = made.cookies["new-token"]
     assert (cookie["path"], cookie["httponly"], cookie["max-age"]) == ("/account/tokens/", True, 60)
@@ -304,7 +365,7 @@ def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
     assert "no-store" in page["Cache-Control"]
     assert "shell &lt;b&gt;" in page.content.decode()
     assert text not in client_of_ada.get("/account/tokens/").content.decode()
-    assert answer_of(ask("/api/", text), 200)["scopes"] == ["upload", "read"]
+    assert answer_of(ask("/api/", text), 200)["scopes"] == ["bots:upload", "logs:read"]
     assert Token.objects.count() == 1
     client_of_ada.cookies["new-token"] = "duarena_of-somebody-else"
     assert "of-somebody-else" not in client_of_ada.get("/account/tokens/").content.decode()
@@ -313,10 +374,10 @@ def test_a_new_token_is_shown_once_and_works(client_of_ada: Client) -> None:
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"name": "", "scopes": ["read"]}, "This field is required."),
+        ({"name": "", "scopes": ["logs:read"]}, "This field is required."),
         ({"name": "x"}, "Choose what the token may do."),
         ({"name": "x", "scopes": ["admin"]}, "admin is not one of the available choices"),
-        ({"name": "a\u202eb", "scopes": ["read"]}, "an invisible character"),
+        ({"name": "a\u202eb", "scopes": ["logs:read"]}, "an invisible character"),
     ],
 )
 def test_an_invalid_token_is_refused_with_a_sentence(
@@ -327,7 +388,7 @@ def test_an_invalid_token_is_refused_with_a_sentence(
 
 
 def test_a_token_is_revoked_on_the_page(client_of_ada: Client, ada: User) -> None:
-    row, text = create_token(ada, "shell", ["read"])
+    row, text = create_token(ada, "shell", ["logs:read"])
     page = client_of_ada.post(f"/account/tokens/{row.pk}/revoke/", follow=True).content.decode()
     assert "The token shell is revoked." in page
     answer_of(ask("/api/", text), 401)

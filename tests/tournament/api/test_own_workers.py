@@ -339,7 +339,7 @@ def test_everybody_makes_such_tokens_and_only_staff_those_of_the_site(ada: User)
         create_token(ada, "both", [Token.Scope.OWN_WORKER, Token.Scope.WORKER])
 
 
-@pytest.mark.parametrize("scope", [Token.Scope.READ, Token.Scope.UPLOAD])
+@pytest.mark.parametrize("scope", [Token.Scope.LOGS, Token.Scope.UPLOAD])
 def test_other_tokens_open_no_door(scope: Token.Scope, ada: User) -> None:
     text = create_token(ada, "other", [scope])[1]
     worker = DoorWorker(token=text)

@@ -43,6 +43,7 @@ from tournament.models import (
     Tournament,
     Worker,
 )
+from tournament.services.accounts.tokens import create_token, find_token
 from tournament.services.annulments import annul
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
@@ -98,6 +99,18 @@ def test_the_best_rating_of_a_version_is_found_in_its_games(up_to_date: None) ->
     call_command("migrate", verbosity=0)
     best = dict(LadderRating.objects.values_list("version", "best"))
     assert best == {site.white.pk: 24.0, site.black.pk: 0.0}
+
+
+def test_the_tokens_of_an_earlier_release_keep_what_they_may_do(up_to_date: None) -> None:
+    _, text = create_token(make_user(), "shell", ["bots:upload", "logs:read", "worker: own"])
+    call_command("migrate", "tournament", "0065", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT scopes FROM tournament_token")
+        assert json.loads(cursor.fetchone()[0]) == ["upload", "read", "worker: own"]
+    call_command("migrate", verbosity=0)
+    found = find_token(text, timezone.now())
+    assert found is not None
+    assert found.scopes == ["bots:upload", "logs:read", "worker: own"]
 
 
 def test_the_games_of_an_earlier_release_get_seats_though_their_making_was_interrupted(

@@ -186,7 +186,7 @@ def test_checks_games_against_bots_feed_entries_slot_hours_and_revoked_tokens_go
         "games against bots": pruning.PERSON_GAMES,
         "feed entries": pruning.FEED_ENTRIES,
         "slot hours": pruning.SLOT_USE + DAY,
-        "revoked tokens": pruning.REVOKED_TOKENS,
+        "tokens": pruning.TOKENS,
     }
     FeedEntry.objects.all().delete()
     for number, days in enumerate((-DAY, DAY)):
@@ -199,7 +199,7 @@ def test_checks_games_against_bots_feed_entries_slot_hours_and_revoked_tokens_go
         written = {"published_at": now, "updated_at": ended["feed entries"]}
         FeedEntry.objects.create(feed="bot/1", key=str(number), title="It won", **written)
         SlotUse.objects.create(owner=pia, day=ended["slot hours"].date())
-        Token.objects.create(user=pia, digest=str(number), revoked_at=ended["revoked tokens"], scopes=[])
+        Token.objects.create(user=pia, digest=str(number), revoked_at=ended["tokens"], scopes=[])
     ComplianceCheck.objects.create(version=version, sent_at=now - 1000 * DAY)
     deleted = prune(now, LONG)
     assert {kind: deleted[kind] for kind in times} == dict.fromkeys(times, 1)

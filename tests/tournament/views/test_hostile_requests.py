@@ -224,7 +224,7 @@ def visitors(site: Site) -> Visitors:
         session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
         session.save()
         cookies.append({name: morsel.value for name, morsel in client.cookies.items()})
-    return Visitors(cookies, create_token(site.staff, "all", ["read", "upload", "worker"])[1])
+    return Visitors(cookies, create_token(site.staff, "all", ["logs:read", "bots:upload", "worker"])[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from tournament import access
-from tournament.models import Allowance, Token, User
+from tournament.models import Allowance, Bot, Token, User
 from tournament.services.locks import locking
 
 PREFIX = "duarena_"
@@ -24,7 +24,8 @@ RANDOM_BYTES = 32
 GIVEN_OWNER = "(workers)"
 """The owner of the token of the settings; nobody can sign up under a name with parentheses."""
 MAX_TOKENS = 20
-"""Most tokens of one user that are not revoked."""
+"""Most valid tokens of one user."""
+WORKERS = {Token.Scope.WORKER, Token.Scope.OWN_WORKER}
 
 MAX_ALLOWED = 240.0
 ALLOWED_A_SECOND = 2.0
@@ -48,22 +49,42 @@ class TooMuch(Exception):
         self.seconds = seconds
 
 
-def create_token(user: User, name: str, scopes: Sequence[str]) -> tuple[Token, str]:
-    """Create a token; returns it with its text, which is not stored. Raises ``TokenError``."""
+def create_token(
+    user: User,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    bot: Bot | None = None,
+    ends_at: datetime.datetime | None = None,
+) -> tuple[Token, str]:
+    """Create a token; returns it with its text, which is not stored. Raises ``TokenError``.
+
+    With ``bot`` it may act only for that bot of the user, and from ``ends_at`` on it is refused.
+    """
+    now = timezone.now()
     if Token.Scope.WORKER in scopes and not access.may_lend_bundles(user):
         raise TokenError("only staff can create tokens for workers")
-    if user.tokens.filter(revoked_at__isnull=True).count() >= MAX_TOKENS:
+    if bot is not None and bot.owner_id != user.pk:
+        raise TokenError(f"{bot.name!r} is not one of your bots")
+    if bot is not None and WORKERS & set(scopes):
+        raise TokenError("a worker plays for all bots: its token cannot be for one bot alone")
+    if ends_at is not None and ends_at <= now:
+        raise TokenError("the token would be over at once: choose an end in the future")
+    if user.tokens.valid(now).count() >= MAX_TOKENS:
         raise TokenError(f"you have {MAX_TOKENS} tokens: revoke one first")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-    return Token.objects.create(user=user, name=name, scopes=list(scopes), digest=_digest(text)), text
+    token = Token.objects.create(
+        user=user, name=name, scopes=list(scopes), digest=_digest(text), bot=bot, ends_at=ends_at
+    )
+    return token, text
 
 
 def find_token(text: str, now: datetime.datetime) -> Token | None:
-    """The token with this text; records its use. None for an unknown or revoked one."""
+    """The token with this text; records its use. None for one that is unknown, revoked or over."""
     if not text.startswith(PREFIX) or len(text) > 200:
         return None
-    known = Token.objects.select_related("user")
-    valid = known.filter(digest=_digest(text), revoked_at__isnull=True, user__is_active=True)
+    known = Token.objects.valid(now).select_related("user", "bot")
+    valid = known.filter(digest=_digest(text), user__is_active=True)
     token = valid.first()
     if token is None and _store_given(text):
         token = valid.first()
@@ -74,7 +95,7 @@ def find_token(text: str, now: datetime.datetime) -> Token | None:
 
 def own_token(user: User, text: str) -> Token | None:
     """The user's token with this text, without counting as a use of it."""
-    return user.tokens.filter(digest=_digest(text), revoked_at__isnull=True).first()
+    return user.tokens.valid(timezone.now()).filter(digest=_digest(text)).first()
 
 
 @transaction.atomic

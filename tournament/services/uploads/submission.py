@@ -28,22 +28,29 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from workers.sandbox.runtimes import find_runtime
 
-__all__ = ["BundleError", "add_version", "submit_bundle"]
+__all__ = ["AnotherBotError", "BundleError", "add_version", "submit_bundle"]
 
 
-def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> BotVersion:
+class AnotherBotError(BundleError):
+    """A bundle of a bot for which the sender may not act."""
+
+
+def submit_bundle(
+    user: User, data: bytes | BinaryIO, *, notes: str = "", only: Bot | None = None
+) -> BotVersion:
     """Store a zip as the next version of the bot named in its manifest, or of a new bot.
 
     Checks only its directory and ``bot.toml``, and never holds it all in memory. Its validation
     begins at once if uploads are run on this site; otherwise it waits, with the reason. Raises
-    ``BundleError``, one sentence, and then stores nothing.
+    ``BundleError``, one sentence, and then stores nothing; ``AnotherBotError`` if the bundle is not of the
+    bot ``only``.
     """
     file = as_file(data)
     if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
         raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
     manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
     try:
-        version = _store(user, manifest, file, notes)
+        version = _store(user, manifest, file, notes, only)
     except IntegrityError:  # an upload at the same time has the same name or the same content
         raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
     if uploads.current_state().are_run:
@@ -53,10 +60,12 @@ def submit_bundle(user: User, data: bytes | BinaryIO, *, notes: str = "") -> Bot
 
 
 @transaction.atomic
-def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str) -> BotVersion:
+def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str, only: Bot | None) -> BotVersion:
     """The rows first, the file last: a refused bundle leaves neither."""
     _check_quota(user)
     bot = _bot_for(user, manifest.name)
+    if only is not None and bot != only:
+        raise AnotherBotError(f"the bundle is of {bot.name!r}, and this token is for {only.name!r} alone")
     sha256, size = hash_bundle(file)
     _check_space(user, size)
     bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})

@@ -115,16 +115,19 @@ def release_all(worker: Worker, now: datetime.datetime) -> int:
 def sweep_workers(now: datetime.datetime) -> int:
     """Mark workers without a recent heartbeat as lost, later delete them; returns how many were newly lost.
 
-    None is lost before workers have been able to reach the site for that long. One whose token is revoked, or
-    whose user's account is not active, may not come back: it counts as stopped, and nobody looks for it.
+    None is lost before workers have been able to reach the site for that long. One whose token is revoked or
+    over, or whose user's account is not active, may not come back: it counts as stopped, and nobody looks for
+    it.
     """
     gone = Worker.objects.exclude(state=Worker.State.UP).filter(quarantined_at__isnull=True)
     gone.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
     silent = now - LOST_AFTER
     if not Door.objects.filter(open_since__lte=silent, seen_at__gte=silent).exists():
         return 0
-    refused = Q(token__revoked_at__isnull=False) | Q(token__user__is_active=False)
-    revoked = Worker.objects.exclude(state=Worker.State.STOPPED).filter(refused, seen_at__lt=silent)
+    over = Q(token__revoked_at__isnull=False) | Q(token__ends_at__lte=now)
+    revoked = Worker.objects.exclude(state=Worker.State.STOPPED).filter(
+        over | Q(token__user__is_active=False), seen_at__lt=silent
+    )
     _end(revoked, Worker.State.STOPPED)
     return _end(Worker.objects.up().filter(seen_at__lt=silent), Worker.State.LOST)
 
@@ -165,7 +168,7 @@ def _why_taken(worker: Worker, another: Token, now: datetime.datetime) -> str:
     if (is_own := worker.takes == Work.OWN) != another.is_of_own_worker:
         return "" if is_own else f"the name {worker.name} is one of the site's workers: take another name"
     token = worker.token
-    if token is None or token.revoked_at is not None or not token.user.is_active:
+    if token is None or not token.is_valid(now) or not token.user.is_active:
         return ""
     if token.user_id != another.user_id and worker.seen_at >= now - FORGOTTEN_AFTER:
         return f"the name {worker.name} belongs to a token of {token.user}: revoke that, or take another name"

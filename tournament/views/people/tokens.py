@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Case, When
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -33,19 +35,20 @@ def tokens(request: AuthenticatedRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         try:
-            _, text = create_token(request.user, form.cleaned_data["name"], form.cleaned_data["scopes"])
+            _, text = create_token(request.user, **form.cleaned_data)
         except TokenError as refused:
             form.add_error(None, as_sentence(str(refused)))
         else:
             return _shown_next(redirect("tokens"), text)
-    text = request.COOKIES.get(COOKIE, "")
+    now, text = timezone.now(), request.COOKIES.get(COOKIE, "")
     made = own_token(request.user, text)
-    own = request.user.tokens.order_by("revoked_at", "-id")[:MAX_SHOWN]
+    over = Case(When(revoked_at__isnull=False, then=2), When(ends_at__lte=now, then=1), default=0)
+    own = request.user.tokens.select_related("bot").order_by(over, "-id")[:MAX_SHOWN]
     context = {
         "form": form,
         "made": made,
         "text": text,
-        "tokens": own,
+        "tokens": [(token, token.is_valid(now)) for token in own],
         "site": f"{request.scheme}://{request.get_host()}",
     }
     response = render(request, "people/tokens.html", context)

@@ -58,7 +58,7 @@ def test_games_whose_end_is_not_known_come_last(site: Site, client: Client) -> N
 def test_a_profile_shows_nothing_private_to_anybody(site: Site, as_user: LogIn, visitor: str) -> None:
     User.objects.filter(pk=site.owner.pk).update(email="olga@example.org", first_name="Olga-Maria")
     Notice.objects.create(user=site.owner, text="a private notice")
-    _, token = create_token(site.owner, "my laptop", [Token.Scope.READ])
+    _, token = create_token(site.owner, "my laptop", [Token.Scope.LOGS])
     ComplianceCheck.objects.create(version=site.white, sent_at=site.owner.date_joined, why="a private reason")
     users = {"anonymous": None, "another": site.rival, "owner": site.owner, "staff": site.staff}
     page = text_of(as_user(users[visitor]), PAGE)
