@@ -174,13 +174,37 @@ def _branches(request: HttpRequest, form: GameSearchForm) -> Sequence[Branch]:
     return branches_of(form, recorded, access.visible_games(request.user, Seat.objects.all()))
 
 
-def _found(request: HttpRequest, form: GameSearchForm, branches: Sequence[Branch], size: int) -> list[_Row]:
-    """``size`` games in the order asked for, and one more if there are more, before them if it goes back."""
+def find_rows(
+    request: HttpRequest, form: GameSearchForm, size: int, after: str
+) -> tuple[list[GameRow], str] | None:
+    """At most ``size`` games after a cursor, "" for the first, and the cursor of those after them, or "".
+
+    None as ``_in_time``; raises ``Http404`` for a text that is no cursor.
+    """
+    found = _in_time(form, lambda: _found(request, form, _branches(request, form), size, after))
+    if found is None:
+        return None
+    rows = game_rows(origin_of(request), [pk for _, pk in found[:size]])
+    return rows, _cursor_of(found[size - 1]) if len(found) > size else ""
+
+
+def _found(
+    request: HttpRequest,
+    form: GameSearchForm,
+    branches: Sequence[Branch],
+    size: int,
+    after: str | None = None,
+) -> list[_Row]:
+    """``size`` games in the order asked for, and one more if there are more, before them if it goes back.
+
+    Without ``after`` the address says from where, and whether it goes back.
+    """
     _, field, descends = SORTS[form.cleaned_data["sort"] or "newest"]
     field = "sequence" if form.is_by_sequence else field
-    goes_back = _goes_back(request)
+    goes_back = after is None and _goes_back(request)
     sign, than = ("-", "lt") if descends != goes_back else ("", "gt")
-    cursor = _cursor(request, field)
+    word = "before" if goes_back else "after"
+    cursor = _cursor(request.GET.get(word, "") if after is None else after, word, field)
     found = set[_Row]()
     for branch in branches:
         key = key_of(branch)
@@ -221,10 +245,8 @@ def _games_of(page: Page) -> Page:
     return replace(page, rows=[games[key] for key in page.rows])
 
 
-def _cursor(request: HttpRequest, field: str) -> tuple[int | datetime.datetime, int] | None:
+def _cursor(text: str, word: str, field: str) -> tuple[int | datetime.datetime, int] | None:
     """The sort value and the id of the game beside the page; raises ``Http404`` for other text."""
-    word = "before" if _goes_back(request) else "after"
-    text = request.GET.get(word, "")
     if not text:
         return None
     value, _, pk = text.partition(".")

@@ -27,6 +27,7 @@ from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version, finish, round_robin
 from tests.support.remembered import remembered
 from tests.support.seats import seat
+from tournament.access import PUBLIC
 from tournament.models import Game, GameRecord, Pairing, User
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
@@ -414,6 +415,21 @@ def test_a_download_names_the_address_of_its_next_part(
         link = answer.get("Link", "")
         address = link.removeprefix("<http://testserver").removesuffix('>; rel="next"')
     assert found == listed(client, sort="shortest")
+
+
+def test_rows_are_found_part_by_part_from_a_cursor(games: list[Game], client: Client, rf: Any) -> None:
+    request = rf.get("/games/?sort=longest&before=1.1")
+    request.user = PUBLIC
+    found, after = list[int](), ""
+    while True:
+        part = search.find_rows(request, GameSearchForm(request.GET), 10, after)
+        assert part is not None
+        rows, after = part
+        found += [row.id for row in rows]
+        if not after:
+            break
+        assert len(rows) == 10
+    assert found == listed(client, sort="longest")
 
 
 def test_a_part_of_the_records_ends_early_if_they_are_long(
