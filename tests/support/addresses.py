@@ -34,6 +34,7 @@ ENTRY = (200, 302, 302, 302)
 AGAIN = (302, 302, 302, 302)
 """The password is asked for once more."""
 NO_TOKEN = (401, 401, 401, 401)
+NOBODY = (404, 404, 404, 404)
 """``another`` is a user who owns neither White's bot nor a tournament, but Black's bot."""
 
 EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
@@ -201,6 +202,13 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "api-work": ("POST /api/work/", NO_TOKEN),
     "api-job": (f"POST /api/work/{uuid.UUID(int=0)}/", NO_TOKEN),
     "api-nothing": ("/api/secrets", (404, 404, 404, 404)),
+    "api-game-events": ("/api/v1/games/{played}/events/", PUBLIC),
+    "api-tournament-events": ("/api/v1/tournaments/{running}/events/", PUBLIC),
+    "api-ladder-events": ("/api/v1/ladders/dogon-kulei/events/", PUBLIC),
+    "api-tv-events": ("/api/v1/tv/events/", PUBLIC),
+    "api-version-events": ("/api/v1/bots/stone-age/1/events/", PUBLIC),
+    "api-version-test-events": ("/api/v1/version-tests/{tested}/events/", PUBLIC),
+    "api-mine-events": ("/api/v1/mine/events/", NO_TOKEN),
     "boards-css": ("/boards.css", PUBLIC),
     "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
     "healthz": ("/healthz?live", PUBLIC),
@@ -255,6 +263,11 @@ ALSO = {
     "nobody's page": ("/people/%00/", (404, 404, 404, 404)),
     "a comparison with itself": ("/bots/stone-age/against/stone-age/", PUBLIC),
     "a played game": ("/games/{played}/", PUBLIC),
+    "a draft's events": ("/api/v1/tournaments/{draft}/events/", NOBODY),
+    "events of a draft's game": ("/api/v1/games/{drafted}/events/", NOBODY),
+    "events of a validation's game": ("/api/v1/games/{validated}/events/", NOBODY),
+    "a refused version's events": ("/api/v1/bots/hopeless/1/events/", NOBODY),
+    "a tournament's events as a version test's": ("/api/v1/version-tests/{running}/events/", NOBODY),
     "two public games": ("/games/{played}/beside/{live}/", PUBLIC),
     "a draft's game beside another": ("/games/{drafted}/beside/{played}/", PRIVATE),
     "a public game's problem": ("/games/{played}/problem/?ply=2", LOG_IN),

@@ -19,6 +19,7 @@ from tournament.services.accounts.tokens import TooMuch, find_token, spend
 
 Answer = dict[str, Any]
 Response = TypeVar("Response", bound=HttpResponseBase)
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 class ApiError(Exception):
@@ -85,15 +86,22 @@ def find_token_of(request: HttpRequest, method: str, scopes: tuple[str, ...]) ->
     """The token of a request with the right method; raises ``ApiError``."""
     if request.method != method:
         raise ApiError(405, f"Use {method} for this address.", {"Allow": method})
-    kind, _, text = request.headers.get("Authorization", "").partition(" ")
-    challenge = {"WWW-Authenticate": "Bearer"}
-    if kind.lower() != "bearer" or not text.strip():
-        raise ApiError(401, "Send a token as the header 'Authorization: Bearer TOKEN'.", challenge)
-    token = find_token(text.strip(), timezone.now())
+    token = given_token(request)
     if token is None:
-        raise ApiError(401, "This token is unknown or has been revoked.", challenge)
+        raise ApiError(401, "Send a token as the header 'Authorization: Bearer TOKEN'.", CHALLENGE)
     if not set(scopes) & set(token.scopes):
         raise ApiError(403, f"This token lacks the scope {' or '.join(scopes)}.")
+    return token
+
+
+def given_token(request: HttpRequest) -> Token | None:
+    """The valid token of a request; None without any. Raises ``ApiError`` for another one."""
+    kind, _, text = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not text.strip():
+        return None
+    token = find_token(text.strip(), timezone.now())
+    if token is None:
+        raise ApiError(401, "This token is unknown or has been revoked.", CHALLENGE)
     return token
 
 

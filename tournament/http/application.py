@@ -36,7 +36,8 @@ from tournament.http.limits import (
     RefusedRequest,
     largest_body,
 )
-from tournament.http.streams import Streams, is_stream
+from tournament.http.stream_forms import StreamForm, form_of
+from tournament.http.streams import Streams
 from tournament.http.threads import HEALTH_PATH, Threads, kind_of
 from tournament.models import EventCount
 from tournament.monitoring.logs import HEADER, log_request
@@ -108,7 +109,7 @@ class Application(ASGIHandler):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = behind_proxy(scope)
         address = counted_address(scope["client"][0])
-        if is_stream(scope) and await self._stream(scope, address, receive, send):
+        if (form := form_of(scope)) and await self._stream(scope, form, address, receive, send):
             return
         with ExitStack() as stack:
             body = Body(scope)
@@ -119,7 +120,7 @@ class Application(ASGIHandler):
             except RequestAborted:
                 return
             except RefusedRequest as refused:
-                response = refused.response
+                response = refused.response_to(scope["path"])
                 _note(scope, response, time.monotonic())
         if isinstance(response, StreamingHttpResponse):
             parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
@@ -139,14 +140,16 @@ class Application(ASGIHandler):
             text = f"database: it has not answered for {HEALTH_SECONDS:g} s, or Redis or a disk has not"
             raise RefusedRequest(503, text) from None
 
-    async def _stream(self, scope: Scope, address: str, receive: Receive, send: Send) -> bool:
+    async def _stream(
+        self, scope: Scope, form: StreamForm, address: str, receive: Receive, send: Send
+    ) -> bool:
         """Answer with events, or with a refusal; False if there are none at this address."""
         begun, response = time.monotonic(), HttpResponse()
         try:
-            if not await self.streams.serve(scope, address, receive, send):
+            if not await self.streams.serve(scope, form, address, receive, send):
                 return False
         except RefusedRequest as refused:
-            response = refused.response
+            response = refused.response_to(scope["path"])
             await self.send_response(response, send)
         _note(scope, response, begun)
         return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 
 PROCESSES = 2
 CONNECTIONS = 1000
@@ -20,6 +20,9 @@ UPLOADS, UPLOADS_PER_ADDRESS = 8, 2
 LARGE_BYTES = 1024 * 1024
 UPLOAD_PATHS = ("/upload/", "/api/bots/")
 """The only addresses that take a bundle."""
+API_PATHS = "/api/v1/"
+RETRY_SECONDS = 60
+"""What a refused program is told to wait."""
 WORK_PATHS = "/api/work/"
 """Slots report their games below this address."""
 MULTIPART_BYTES = 64 * 1024
@@ -28,6 +31,12 @@ TOO_LARGE = "duarena.too_large"
 """The key in a request's ``META`` that says that its body was over the limit and has been dropped."""
 STREAMS, STREAMS_PER_ADDRESS = 600, 32
 """Streams of events that one process sends at a time: pages that follow what they show. Others poll."""
+EVENT_STREAMS, EVENT_STREAMS_PER_ADDRESS = 400, 32
+"""Streams of events for programs that one process sends at a time."""
+EVENT_STREAMS_WITHOUT_TOKEN, EVENT_STREAMS_PER_TOKEN = 8, 1
+"""Those of one address without a token, and those of one token with objects of one kind."""
+BEAT_SECONDS = 15.0
+"""The longest silence of a stream for programs: usual proxies close a connection after 60 seconds of it."""
 CONTENT_KEPT_SECONDS = 1.0
 """A part of a page is made anew for the next stream after so long, also if no change was announced: it may
 have a running clock.
@@ -59,15 +68,22 @@ class RefusedRequest(Exception):
 
     def __init__(self, status: int, text: str, *, closes: bool = False) -> None:
         super().__init__(status, text)
-        headers = {"Connection": "close"} if closes else {}
-        self.response = HttpResponse(f"{text}\n", "text/plain", status, headers=headers)
+        self._status, self._text = status, text
+        self._headers = {"Connection": "close"} if closes else {}
+
+    def response_to(self, path: str) -> HttpResponse:
+        """The response to a request for ``path``: plain text, or the API's form of an error."""
+        if not path.startswith(API_PATHS):
+            return HttpResponse(f"{self._text}\n", "text/plain", self._status, headers=self._headers)
+        headers = {**self._headers, "Retry-After": str(RETRY_SECONDS)}
+        return JsonResponse({"ok": False, "error": self._text}, status=self._status, headers=headers)
 
 
 class AtOnce:
-    """How many of something there are, of all addresses and of each."""
+    """How many of something there are, of all addresses and of each; or of all owners of another kind."""
 
-    def __init__(self, what: str, most: int, most_per_address: int) -> None:
-        self._what, self._most, self._most_per_address = what, most, most_per_address
+    def __init__(self, what: str, most: int, most_per_address: int, *, owner: str = "your address") -> None:
+        self._what, self._most, self._most_per_address, self._owner = what, most, most_per_address, owner
         self._of_address = Counter[str]()
 
     @contextmanager
@@ -77,7 +93,7 @@ class AtOnce:
             raise RefusedRequest(503, f"Too many {self._what} at once: try again in a minute.")
         if self._of_address[address] >= self._most_per_address:
             raise RefusedRequest(
-                429, f"Too many {self._what} of your address at once: try again in a minute."
+                429, f"Too many {self._what} of {self._owner} at once: try again in a minute."
             )
         self._of_address[address] += 1
         try:

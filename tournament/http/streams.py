@@ -1,9 +1,12 @@
-"""Streams of server-sent events: the server polls a part of a page for all who show it in the same state.
+"""Streams of events: the server polls a part of a page for all who show it in the same state.
 
 Asked for ``text/event-stream``, the address of such a part (``tournament.views.polling``) gives a stream. An
 event has the part as the same view makes it for a poll; its id is the query of the next poll, so a client
 that comes back is sent what it missed. A view is called once for all streams of the process with the same
 address, and for each logged-in user.
+
+Events for programs come the same way, from the views at ``/api/v1/…/events/``, as server-sent events or as
+lines of JSON (``stream_forms``).
 
 A stream keeps nothing that its client has not taken: a slow client gets fewer events, each with all that is
 new to it. The system closes a connection of which nothing is taken for ``limits.UNREAD_SECONDS``.
@@ -12,41 +15,46 @@ new to it. The system closes a connection of which nothing is taken for ``limits
 from __future__ import annotations
 
 import asyncio
-import random
+import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.http.response import HttpResponseBase
 
 from tournament.http.changes import Changes
 from tournament.http.limits import (
+    API_PATHS,
     CONTENT_KEPT_SECONDS,
+    EVENT_STREAMS,
+    EVENT_STREAMS_PER_ADDRESS,
+    EVENT_STREAMS_PER_TOKEN,
+    EVENT_STREAMS_WITHOUT_TOKEN,
     PARTS,
     STREAMS,
     STREAMS_PER_ADDRESS,
     AtOnce,
     RefusedRequest,
 )
-from tournament.views.polling import PART, RELOAD, LivePart
+from tournament.http.stream_forms import (
+    StreamForm,
+    beat_seconds,
+    credentials_of,
+    framed,
+    headers_of,
+    is_for_programs,
+    query_of,
+    without_credentials,
+)
+from tournament.views.polling import RELOAD, LivePart
 
-EVENTS = b"text/event-stream"
-HEADERS = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-store, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
-"""The last two keep proxies from compressing and from holding events back."""
-HELLO = b"event: hello\ndata:\n\n"
-"""Shows the page that events reach it."""
-BEAT = b"event: beat\ndata:\n\n"
-"""Shows that the stream is alive, also to proxies."""
+HEADERS = [(b"cache-control", b"no-store, no-transform"), (b"x-accel-buffering", b"no")]
+"""They keep proxies from compressing and from holding events back."""
+OPEN_HEADERS = [*HEADERS, (b"access-control-allow-origin", b"*")]
+"""Pages of all sites may follow the API, which reads no cookies."""
 RELOAD_PAGE = b"event: reload\ndata:\n\n"
-RETRY_MS = (1000, 3000)
-"""A client comes back after so long."""
 STOPS = "The server is being restarted."
 
 Scope = Mapping[str, Any]
@@ -56,13 +64,14 @@ Ask = Callable[[Scope, str], Awaitable[HttpResponseBase]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a page as a view made it after the change ``since``; without an event if it is as before."""
+    """A part of a page as a view made it after the change ``since``; without events if it is as before."""
 
     response: HttpResponseBase
-    event: bytes
+    events: Mapping[str, bytes]
+    """By the content type of a stream."""
     follow: LivePart | None
     is_personal: bool
-    """Whether it was made for a logged-in user; a session that has ended, or never was, is nobody's."""
+    """Whether it was made for one user; a session that has ended, or never was, is nobody's."""
     query: bytes
     """The query of the next request."""
     since: int
@@ -85,6 +94,7 @@ class Streams:
         self._changes = Changes(self._watched)
         self._open = set[Stream]()
         self._limit = AtOnce("followed pages", STREAMS, STREAMS_PER_ADDRESS)
+        self._limits_of_programs = ProgramLimits()
         self._parts: dict[Key, asyncio.Task[Part]] = {}
         self._listener: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -100,23 +110,22 @@ class Streams:
             if stream.task is not None:
                 stream.task.cancel()
 
-    async def serve(self, scope: Scope, address: str, receive: Any, send: Any) -> bool:
+    async def serve(self, scope: Scope, form: StreamForm, address: str, receive: Any, send: Any) -> bool:
         """Answer with a stream until its client is gone; False if there is none at this address.
 
         Raises ``RefusedRequest``.
         """
-        with self._limit.counted(address), self._opened() as stream:
-            query = dict(scope["headers"]).get(b"last-event-id") or scope["query_string"]
-            part = await self._part(scope, query, address)
-            if part.follow is None or not (part.follow.topics or part.event):
+        with self._counted(scope, address), self._opened() as stream:
+            part = await self._part(scope, query_of(scope), address)
+            if part.follow is None or not (part.follow.topics or part.events):
                 return False
             if self._is_stopping:
                 raise RefusedRequest(503, STOPS)
             if not part.is_personal:
-                scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"cookie"]}
+                scope = without_credentials(scope)
             self._listen()
-            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            stream.task = asyncio.ensure_future(self._send_all(scope, stream, part, send))
+            await send({"type": "http.response.start", "status": 200, "headers": _headers(scope, form)})
+            stream.task = asyncio.ensure_future(self._send_all(scope, form, stream, part, send))
             gone = asyncio.ensure_future(_until_gone(receive))
             try:
                 await asyncio.wait({stream.task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -128,22 +137,27 @@ class Streams:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         return True
 
-    async def _send_all(self, scope: Scope, stream: Stream, part: Part, send: Any) -> None:
-        async def write(data: bytes) -> None:
-            await send({"type": "http.response.body", "body": data, "more_body": True})
+    async def _send_all(self, scope: Scope, form: StreamForm, stream: Stream, part: Part, send: Any) -> None:
+        written, silence = time.monotonic(), beat_seconds(scope["path"])
 
-        await write(b"retry: %d\n\n" % random.randint(*RETRY_MS) + HELLO)
+        async def write(data: bytes) -> None:
+            nonlocal written
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+            written = time.monotonic()
+
+        await write(form.begin())
         while True:
             if part.response.headers.get(RELOAD):
                 await write(RELOAD_PAGE)
                 return
             if (follow := part.follow) is None:
                 return  # no longer for this client: it gets the reason when it comes back
-            await write(part.event or BEAT)
+            if part.events or time.monotonic() - written >= silence:
+                await write(part.events.get(form.content_type, form.beat))
             if not follow.topics:
                 return
             stream.topics = follow.topics
-            if part.event:
+            if part.events:
                 await asyncio.sleep(follow.pause_s)
             await self._changes.wait(follow.topics, part.since, follow.again_s)
             part = await self._part(scope, part.query)
@@ -162,14 +176,13 @@ class Streams:
 
     async def _make(self, scope: Scope, query: bytes, address: str) -> Part:
         since = self._changes.count
-        response = await self._ask({**scope, "query_string": query, "headers": _headers_of(scope)}, address)
+        response = await self._ask({**scope, "query_string": query, "headers": headers_of(scope)}, address)
         follow: LivePart | None = getattr(response, "follow", None)
-        event, next_query = b"", follow.query.encode("latin-1") if follow else b""
-        if response.status_code == 200 and follow is not None:
-            lines = b"".join(b"data: %b\n" % line for line in response.content.splitlines())  # type: ignore[attr-defined]
-            event = b"id: %b\n%b\n" % (next_query, lines)
+        next_query = follow.query.encode("latin-1") if follow else b""
+        has_events = response.status_code == 200 and follow is not None
+        events = framed(response, next_query) if has_events else {}
         is_personal: bool = getattr(response, "is_personal", False)
-        return Part(response, event, follow, is_personal, next_query, since, time.monotonic())
+        return Part(response, events, follow, is_personal, next_query, since, time.monotonic())
 
     def _is_old(self, task: asyncio.Task[Part]) -> bool:
         if task.cancelled() or task.exception() is not None:
@@ -177,7 +190,7 @@ class Streams:
         part = task.result()
         if part.follow is None:
             return True
-        kept_s = CONTENT_KEPT_SECONDS if part.event else part.follow.again_s
+        kept_s = CONTENT_KEPT_SECONDS if part.events else part.follow.again_s
         is_kept = time.monotonic() - part.made < kept_s
         return not is_kept or self._changes.has_changed(part.follow.topics, part.since)
 
@@ -191,6 +204,12 @@ class Streams:
     def _listen(self) -> None:
         if self._listener is None or self._listener.done():
             self._listener = asyncio.create_task(self._changes.listen())
+
+    def _counted(self, scope: Scope, address: str) -> AbstractContextManager[None]:
+        """One more stream of an address; raises ``RefusedRequest`` if there are too many."""
+        if is_for_programs(scope["path"]):
+            return self._limits_of_programs.counted(scope, address)
+        return self._limit.counted(address)
 
     def _watched(self) -> set[str]:
         return {topic for stream in self._open for topic in stream.topics}
@@ -207,31 +226,39 @@ class Streams:
             self._open.remove(stream)
 
 
-def is_stream(scope: Scope) -> bool:
-    """Whether a client asks for a stream."""
-    return scope["method"] == "GET" and dict(scope["headers"]).get(b"accept") == EVENTS
+class ProgramLimits:
+    """How many streams of events for programs there may be: of all, of an address, and of a token."""
+
+    def __init__(self) -> None:
+        self._all = AtOnce("streams of events", EVENT_STREAMS, EVENT_STREAMS_PER_ADDRESS)
+        self._without_token = AtOnce(
+            "streams of events without a token", EVENT_STREAMS, EVENT_STREAMS_WITHOUT_TOKEN
+        )
+        self._of_token = AtOnce(
+            "streams of events of this kind", EVENT_STREAMS, EVENT_STREAMS_PER_TOKEN, owner="your token"
+        )
+
+    @contextmanager
+    def counted(self, scope: Scope, address: str) -> Iterator[None]:
+        """Count one more, or raise ``RefusedRequest`` if there are too many."""
+        if token := credentials_of(scope):
+            kind = scope["path"].removeprefix(API_PATHS).partition("/")[0]
+            one = self._of_token.counted(f"{kind} {hashlib.sha256(token).hexdigest()}")
+        else:
+            one = self._without_token.counted(address)
+        with self._all.counted(address), one:
+            yield
 
 
 def _key_of(scope: Scope, query: bytes) -> Key:
     """What decides about the part."""
-    return scope["path"].encode(), query, dict(scope["headers"]).get(b"host", b""), _session_of(scope)
+    return scope["path"].encode(), query, dict(scope["headers"]).get(b"host", b""), credentials_of(scope)
 
 
-def _session_of(scope: Scope) -> bytes:
-    """The cookies of a session; empty for a visitor, about whose part no cookie decides."""
-    cookies = dict(scope["headers"]).get(b"cookie", b"").split(b"; ")
-    session, csrf = (
-        b"%b=" % name.encode() for name in (settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME)
-    )
-    kept = sorted(one for one in cookies if one.startswith((session, csrf)))
-    return b"; ".join(kept) if any(one.startswith(session) for one in kept) else b""
-
-
-def _headers_of(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """The headers with which a view is asked for a part: as in a poll, not compressed."""
-    kept = [(name, value) for name, value in scope["headers"] if name in {b"host", b"user-agent"}]
-    session = _session_of(scope)
-    return [*kept, *([(b"cookie", session)] if session else []), (PART.lower().encode(), b"true")]
+def _headers(scope: Scope, form: StreamForm) -> list[tuple[bytes, bytes]]:
+    """The headers of a stream."""
+    kind = (b"content-type", f"{form.content_type}; charset=utf-8".encode())
+    return [kind, *(OPEN_HEADERS if is_for_programs(scope["path"]) else HEADERS)]
 
 
 async def _until_gone(receive: Any) -> None:

@@ -21,6 +21,12 @@ RELOAD = "X-Reload"
 """The header of a response that asks the script to load the whole page again."""
 
 
+AFTER = "after"
+"""The parameter of events for programs: the id of the last one that the client knows."""
+LINES_TYPE = "application/x-ndjson"
+"""The type of a response with a line of JSON for each event."""
+
+
 @dataclass(frozen=True, slots=True)
 class LivePart:
     """The state ``seen`` of a part of a page, and when to ask for the next one.
@@ -41,11 +47,13 @@ class LivePart:
 
     is_personal: bool = False
     """Whether it is made for one visitor without an account; one for a user always is."""
+    name: str = "seen"
+    """The parameter that has the state in the next request."""
 
     @property
     def query(self) -> str:
         """The query of the next request."""
-        return urlencode({**self.parameters, "seen": self.seen})
+        return urlencode({**self.parameters, self.name: self.seen})
 
     @property
     def address(self) -> str:

@@ -88,9 +88,9 @@ def broadcast(request: HttpRequest, code: str = "") -> HttpResponse:
     if code and code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     running = list_running()
-    game = _shown(request, code, running)
+    known = whole_number(request, "game", 0, most=LAST_ID) if is_part(request) else 0
+    game = find_shown(request, code, running, known)
     if game is None:
-        known = whole_number(request, "game", 0, most=LAST_ID)
         empty = LivePart(request, EMPTY, (ANY_GAME,), again_s=AGAIN_SECONDS, parameters={})
         if is_part(request):
             return reload() if known else empty.unchanged()
@@ -130,11 +130,14 @@ def _ask(request: HttpRequest, game: Game, live: LiveGame) -> BotSearch | None:
     return request_voice(game, replay.positions, moves, timezone.now())
 
 
-def _shown(request: HttpRequest, code: str, games: Sequence[Game]) -> Game | None:
-    """The game to show; None if the page must go on to another, or there is none at all."""
+def find_shown(request: HttpRequest, code: str, games: Sequence[Game], known: int = 0) -> Game | None:
+    """The game to show, of the running ``games``; ``known`` is the one that the page shows, if it shows one.
+
+    None if the page must go on to another, or there is none at all.
+    """
     now = timezone.now()
     running = _of_ladder(code, games)
-    if is_part(request) and (known := whole_number(request, "game", 0, most=LAST_ID)):
+    if known:
         try:
             game = find_game_for(request, known)
         except Http404:

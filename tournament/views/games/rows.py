@@ -17,7 +17,7 @@ from tournament.views.games.replay import Replay, ShownMove
 
 
 class GameRow(msgspec.Struct, frozen=True):
-    """A recorded game."""
+    """A game, mostly a recorded one; the others have no result."""
 
     id: int
     ladder: str
@@ -27,7 +27,7 @@ class GameRow(msgspec.Struct, frozen=True):
     white_version: int
     black: str
     black_version: int
-    result: Annotated[str, Meta(description="`1-0`, `0-1` or `1/2-1/2`.")]
+    result: Annotated[str | None, Meta(description="`1-0`, `0-1` or `1/2-1/2`; null without one.")]
     termination: Annotated[str, Meta(description="Why it stopped: `rules`, a match rule or a forfeit.")]
     reason: Annotated[str, Meta(description="The reason by the rules, if it ended by them; else empty.")]
     fault: Annotated[str, Meta(description="Whose engine forfeited: `white`, `black` or `none`.")]
@@ -100,7 +100,7 @@ def game_rows(origin: str, keys: Sequence[int]) -> list[GameRow]:
 
     One query of values: objects of games, players and tournaments would take four times as long.
     """
-    begin, end = f"{origin}{reverse('game', args=[0])}".split("0/")
+    begin, end = f"{origin}{reverse('game', args=[0])}".rsplit("0/", 1)
     found = {}
     for row in Game.objects.filter(pk__in=keys).values_list(*_READ):
         *columns, finished, annulled, white_slug, black_slug = row

@@ -197,9 +197,9 @@ def pairs(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return served_rows(kind, "pairs", PairRow, rows, file=f"{slug}-pairs", test=slug, state=tournament.state)
 
 
-def pair_rows(request: HttpRequest, tournament: Tournament) -> list[PairRow]:
-    """The counted pairs of a version test in their order."""
-    counted = tournament.version_test.counted.order_by("number")
+def pair_rows(request: HttpRequest, tournament: Tournament, *, after: int = 0) -> list[PairRow]:
+    """The counted pairs of a version test in their order; those after pair ``after``."""
+    counted = tournament.version_test.counted.filter(number__gt=after).order_by("number")
     return [
         PairRow(
             number,
