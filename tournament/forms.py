@@ -391,6 +391,13 @@ class TournamentForm(forms.Form):
             del self.fields["bots"], self.fields["challenger"]
 
     @property
+    def terms(self) -> TournamentTerms:
+        """The values of a valid form."""
+        data = self.cleaned_data
+        taken = {one.name for one in fields(TournamentTerms)} & data.keys()
+        return TournamentTerms(**{name: data[name] for name in taken})
+
+    @property
     def formats(self) -> Iterator[tuple[BoundWidget, list[BoundField]]]:
         """The choices of the format, each with the fields that only it has."""
         for choice in self["kind"]:

@@ -16,10 +16,15 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
 from tournament.models import BotVersion, Game, Notice, Tournament, User, Worker
 from tournament.sentences import isolate
 from tournament.services.accounts.mails import send
+from tournament.services.accounts.tokens import spend
+
+PROBLEM_COST = 60.0
+"""The part of a user's allowance that a report costs: four at once, and two a minute from then on."""
 
 
 def notify(version: BotVersion, text: str, *, is_warning: bool = True) -> None:
@@ -52,8 +57,9 @@ def notify_staff(worker: Worker, text: str) -> None:
 def report_problem(game: Game, ply: int, reporter: User, text: str) -> None:
     """Notify all staff of what a user says is wrong with a game, shown at ``ply``.
 
-    A user has one unread report a game: a new one replaces it.
+    A user has one unread report a game: a new one replaces it. Raises ``TooMuch``.
     """
+    spend(reporter, PROBLEM_COST, timezone.now())
     players = " – ".join(isolate(version.bot.name) for version in (game.white, game.black))
     path = f"{game.get_absolute_url()}?ply={ply}"
     message = (

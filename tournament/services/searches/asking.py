@@ -26,6 +26,8 @@ from workers.jobs import Work
 DAY = datetime.timedelta(days=1)
 SECONDS = (1, 3, 10)
 """The choices for a position."""
+TIMES_MS = (100, 300, 1_000)
+"""The choices for each position of a game."""
 MAX_MS = 10_000
 """The most milliseconds for one position."""
 MAX_SECONDS = 600
@@ -121,6 +123,46 @@ def request_search(
     except IntegrityError:
         raise SearchRefused("You ask for another search at the same time: try again.") from None
     return search
+
+
+def request_position(
+    ladder: str,
+    version: BotVersion,
+    positions: Sequence[Position],
+    moves: Sequence[str],
+    seconds: int,
+    *,
+    user: User | None,
+    address: str,
+    now: datetime.datetime,
+) -> BotSearch:
+    """Have a bot evaluate the last position of a line; see ``request_search``."""
+    if seconds not in SECONDS:
+        raise SearchRefused("Choose how long the bot searches.")
+    if positions[-1].outcome().decided:
+        raise SearchRefused("The game is over in this position.")
+    whole = (positions[0], moves, [len(moves)], 1_000 * seconds)
+    return request_search(ladder, version, *whole, user=user, address=address, now=now)
+
+
+def request_analysis(
+    game: Game,
+    version: BotVersion,
+    positions: Sequence[Position],
+    moves: Sequence[str],
+    ms: int,
+    *,
+    user: User | None,
+    now: datetime.datetime,
+) -> BotSearch:
+    """Have a bot evaluate all positions of a recorded game; see ``request_search``."""
+    if user is None:
+        raise SearchRefused("Log in to request the analysis of a game.")
+    if ms not in TIMES_MS:
+        raise SearchRefused("Choose how long the bot searches for each position.")
+    undecided = len(positions) - positions[-1].outcome().decided
+    whole = (positions[0], moves, range(undecided), ms)
+    return request_search(game.ladder_id, version, *whole, user=user, address="", now=now, game=game)
 
 
 def request_move(game: PersonGame, now: datetime.datetime) -> BotSearch:

@@ -20,12 +20,13 @@ from django.utils import timezone
 from engines.rules.base import Result
 from tournament.arithmetic.ratings import POINTS
 from tournament.formats.base import TournamentError
-from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, VersionTest
+from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, User, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import no_pairs
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
+from tournament.services.schedule.organizing import log_act
 from tournament.services.schedule.pairings import (
     PlannedPairing,
     entered_versions,
@@ -88,6 +89,15 @@ def stop_test(tournament: Tournament, reason: str) -> None:
     tournament.refresh_from_db()
     if not is_running:
         raise TournamentError(f"state: {tournament.name!r} is over already")
+
+
+def stop_for(user: User, tournament: Tournament) -> None:
+    """``stop_test`` for its owner, or for staff, which the log then has."""
+    is_own = tournament.owner_id == user.pk
+    who = "its owner" if is_own else "the site's staff"
+    stop_test(tournament, f"{who} stopped it")
+    if not is_own:
+        log_act(user, tournament, "stopped it")
 
 
 @transaction.atomic

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.http import HttpRequest
 
 from tournament.models import BotVersion
@@ -30,9 +28,7 @@ def chosen_version(request: HttpRequest, ladder: str) -> BotVersion:
     return found[0]
 
 
-def chosen_time(request: HttpRequest, name: str, times: Sequence[int], otherwise: str) -> int:
-    """The time of a form, one of ``times``; raises ``SearchRefused`` with ``otherwise``."""
+def chosen_time(request: HttpRequest, name: str) -> int:
+    """The time of a form; 0, which is none of the choices, if it is not a whole number."""
     text = request.POST.get(name, "")
-    if not is_whole(text, LAST_ID) or int(text) not in times:
-        raise SearchRefused(otherwise)
-    return int(text)
+    return int(text) if is_whole(text, LAST_ID) else 0

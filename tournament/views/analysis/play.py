@@ -75,7 +75,9 @@ def play_new(request: HttpRequest, code: str) -> HttpResponse:
 def _start(request: HttpRequest, code: str) -> PersonGame:
     colour = request.POST.get("colour", "")
     version = chosen_version(request, code)
-    ms = chosen_time(request, "ms", playing.TIMES_MS, "Choose how long the bot thinks.")
+    ms = chosen_time(request, "ms")
+    if ms not in playing.TIMES_MS:
+        raise SearchRefused("Choose how long the bot thinks.")
     if colour not in COLOURS:
         raise SearchRefused("Choose a colour.")
     person = person_of(request)

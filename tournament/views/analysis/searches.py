@@ -19,17 +19,13 @@ from engines.records import MoveTree
 from engines.rules.registry import find_game
 from tournament.models import BotSearch, Game
 from tournament.queues import search_topic
-from tournament.services.searches.asking import (
-    SECONDS,
-    SearchRefused,
-    request_search,
-)
+from tournament.services.searches.asking import SearchRefused, request_analysis, request_position
 from tournament.services.work.analyses import evaluations, positions_of
 from tournament.views.analysis.board import draw_line, find_ladder, show_page
 from tournament.views.analysis.choosing import chosen_time, chosen_version
 from tournament.views.analysis.trees import BadLine, Line, analysis_query, read_tree, show_tree
 from tournament.views.downloads import TEXT_TYPE
-from tournament.views.games.analysis import TIMES_MS, analysis_context, find_analysis
+from tournament.views.games.analysis import analysis_context, find_analysis
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.logged_in import takes_form_of_anybody
 from tournament.views.polling import PART, LivePart, is_part
@@ -46,15 +42,12 @@ def search_request(request: HttpRequest, code: str) -> HttpResponse:
     shown = show_tree(game, "", MoveTree())
     try:
         shown = read_tree(request.POST, game)
-        if shown.line.position.outcome().decided:
-            raise SearchRefused("The game is over in this position.")
-        search = request_search(
+        search = request_position(
             code,
             chosen_version(request, code),
-            shown.positions[0],
+            shown.line.positions,
             shown.line.moves,
-            [len(shown.line.moves)],
-            1_000 * chosen_time(request, "seconds", SECONDS, "Choose how long the bot searches."),
+            chosen_time(request, "seconds"),
             user=request.user if request.user.is_authenticated else None,
             address=get_adapter().get_client_ip(request),
             now=timezone.now(),
@@ -100,21 +93,15 @@ def game_analysis(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(_panel(game))
     if not recorded:
         raise Http404(f"game {game.pk} is not recorded")
-    decided = replay.positions[-1].outcome().decided
     try:
-        if not request.user.is_authenticated:
-            raise SearchRefused("Log in to request the analysis of a game.")
-        asked = request_search(
-            game.ladder_id,
+        asked = request_analysis(
+            game,
             chosen_version(request, game.ladder_id),
-            replay.positions[0],
+            replay.positions,
             [move.token for move in replay.moves],
-            range(replay.plies + (not decided)),
-            chosen_time(request, "ms", TIMES_MS, "Choose how long the bot searches for each position."),
-            user=request.user,
-            address="",
+            chosen_time(request, "ms"),
+            user=request.user if request.user.is_authenticated else None,
             now=timezone.now(),
-            game=game,
         )
     except SearchRefused as refused:
         if is_part(request):

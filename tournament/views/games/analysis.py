@@ -18,12 +18,11 @@ from tournament.access import Visitor, everybody_may_ask
 from tournament.arithmetic.mistakes import MARKS
 from tournament.models import BotSearch, Game, LadderRating
 from tournament.models.searches import ANALYSES
+from tournament.services.searches.asking import TIMES_MS
 from tournament.services.work.analyses import GameAnalysis, read_analysis
 from tournament.views.analysis.choosing import offered_bots
 from tournament.views.games.replay import Replay
 
-TIMES_MS = (100, 300, 1_000)
-"""The choices for each position of a game."""
 RECENT = datetime.timedelta(days=1)
 """The time after a request in which its user is told what has become of it."""
 _CACHED = 32

@@ -9,11 +9,10 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 
 from engines.visible import visible
 from tournament.services.accounts.notices import report_problem
-from tournament.services.accounts.tokens import TooMuch, spend
+from tournament.services.accounts.tokens import TooMuch
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.logged_in import login_required
 from tournament.views.paging import LAST_ID, whole_number
@@ -21,8 +20,6 @@ from tournament.views.requests import AuthenticatedRequest, in_words, takes_get_
 
 MAX_TEXT = 500
 """Characters."""
-COST = 60.0
-"""The part of a user's allowance that a report costs: four at once, and two a minute from then on."""
 
 
 class ProblemForm(forms.Form):
@@ -50,12 +47,11 @@ def game_problem(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     form, wait_s = ProblemForm(request.POST if request.method == "POST" else None), 0
     if form.is_valid():
         try:
-            spend(request.user, COST, timezone.now())
+            report_problem(game, ply, request.user, form.cleaned_data["text"])
         except TooMuch as refused:
             wait_s = refused.seconds
             form.add_error(None, f"You have sent much in a short time. Try again {in_words(wait_s)}.")
         else:
-            report_problem(game, ply, request.user, form.cleaned_data["text"])
             messages.success(request, "The staff has your report. Thank you.")
             return redirect(f"{game.get_absolute_url()}?ply={ply}")
     context = {"form": form, "game": game, "ply": ply}

@@ -14,14 +14,20 @@ from django.views.decorators.vary import vary_on_headers
 
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.formats import PARAMETERS
 from tournament.forms import ControlForm, EnterForm, TournamentForm
 from tournament.models import Bot, BotVersion, Matchmaking, Tournament
 from tournament.sentences import as_sentence
-from tournament.services.accounts.acts import record_act
-from tournament.services.schedule import entries
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.entries import successors
+from tournament.services.schedule.organizing import (
+    CONTROLS,
+    Control,
+    challenge,
+    enter_bot,
+    log_act,
+    run_control,
+    withdraw_bot,
+)
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.schedule.terms import find_off_terms, stored_terms
 from tournament.services.schedule.tournaments import TournamentError, TournamentTerms
@@ -44,7 +50,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
     data = request.POST if request.method == "POST" else None
     if "like" not in request.GET:
         form = TournamentForm(data, user=request.user, organizer=request.user)
-        return _handle(request, form, lambda: services.create(request.user, _terms(form)))
+        return _handle(request, form, lambda: services.create(request.user, form.terms))
     if not (slug := request.GET["like"]).isprintable():
         raise Http404("no slug has invisible characters")
     liked = find_tournament(request, slug)
@@ -58,7 +64,7 @@ def tournament_new(request: AuthenticatedRequest) -> HttpResponse:
         form.initial["challenger"] = None
 
     def store() -> Tournament:
-        return services.create(request.user, replace(_terms(form), ply_limit=liked.ply_limit))
+        return services.create(request.user, replace(form.terms, ply_limit=liked.ply_limit))
 
     return _handle(request, form, store, gone=gone)
 
@@ -88,13 +94,13 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         form.fields.pop("challenger", None)  # it stays, and cannot be chosen
 
     def edit(stored: TournamentTerms) -> TournamentTerms:
-        terms = replace(_terms(form), ply_limit=stored.ply_limit)
+        terms = replace(form.terms, ply_limit=stored.ply_limit)
         return replace(terms, versions=stored.versions) if has_entries else terms
 
     def change() -> Tournament:
         services.change(tournament, edit)
         if tournament.owner_id != request.user.pk:
-            record_act(request.user, "changed it", f"tournament {tournament}", tournament.get_absolute_url())
+            log_act(request.user, tournament, "changed it")
         messages.success(request, "The tournament is changed.")
         return tournament
 
@@ -127,13 +133,10 @@ def _handle(
 def tournament_remove(request: AuthenticatedRequest, slug: str, bot_slug: str) -> HttpResponse:
     """Remove an entry before the start."""
     bot = get_object_or_404(Bot, slug=bot_slug)
-    return _run_own(
-        request,
-        slug,
-        lambda t: services.remove(t, bot),
-        f"{bot.name} is no longer entered.",
-        f"removed the bot {bot}",
+    removal = Control(
+        lambda t: services.remove(t, bot), f"{bot.name} is no longer entered.", f"removed the bot {bot}"
     )
+    return _run_own(request, slug, removal)
 
 
 def _estimates(form: TournamentForm) -> dict[str, Any]:
@@ -143,7 +146,7 @@ def _estimates(form: TournamentForm) -> dict[str, Any]:
     """
     if not form.is_valid():
         return {}
-    terms = _terms(form)
+    terms = form.terms
     off_terms = find_off_terms(terms)
     event = Tournament(
         rated=terms.rated, rated_off_terms=terms.rated_off_terms, ladders=terms.ladders, off_terms=off_terms
@@ -163,59 +166,31 @@ def match_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     own = mine.get(request.POST.get("bot", ""))
     if own is None:
         raise Http404("no bot of the user that may play")
-    entering = BotVersion.objects.entering().filter(bot__in=[own, opponent]).order_by("number")
-    playing = {version.bot_id: version for version in entering}  # the newest of each
     try:
-        if len(playing) < 2:
-            raise TournamentError("an active version of both bots is needed")
-        match = services.start_match(request.user, playing[own.pk], playing[opponent.pk])
+        match = challenge(request.user, own, opponent)
     except TournamentError as refused:
-        messages.error(request, as_sentence(str(refused)))
+        messages.error(request, as_sentence(str(refused).partition(": ")[2]))
         return redirect(opponent)
     messages.success(request, "The match has begun. A notice will tell you its result.")
     return redirect(match)
 
 
-@takes_form
-def tournament_start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Start a draft or an announced tournament."""
-    return _run_own(request, slug, services.start, "The tournament is started.", "started it")
+def _button(name: str) -> Callable[..., HttpResponse]:
+    """The view of an organizer's button."""
+
+    @takes_form
+    def press(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+        return _run_own(request, slug, CONTROLS[name])
+
+    return press
 
 
-@takes_form
-def tournament_announce(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Show the tournament to everybody until it starts at its time."""
-    return _run_own(request, slug, services.announce, "The tournament is announced.", "announced it")
-
-
-@takes_form
-def tournament_pause(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Start no more games for now."""
-    return _run_own(
-        request,
-        slug,
-        services.pause,
-        "The tournament is paused. Games under way are stopped and played again later.",
-        "paused it",
-    )
-
-
-@takes_form
-def tournament_resume(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    return _run_own(request, slug, services.resume, "The tournament continues.", "resumed it")
-
-
-@takes_form
-def tournament_cancel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Play no more games; recorded games are kept."""
-    done = "The tournament is cancelled. The recorded games are kept."
-    return _run_own(request, slug, services.cancel, done, "cancelled it")
-
-
-@takes_form
-def tournament_continue(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Play on what was cancelled."""
-    return _run_own(request, slug, services.continue_cancelled, "The tournament continues.", "continued it")
+tournament_start = _button("start")
+tournament_announce = _button("announce")
+tournament_pause = _button("pause")
+tournament_resume = _button("resume")
+tournament_cancel = _button("cancel")
+tournament_continue = _button("continue")
 
 
 @takes_form
@@ -224,13 +199,12 @@ def tournament_extend(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     form = ControlForm(request.POST)
     chosen = form.cleaned_data if form.is_valid() else {}
     more, shown = chosen.get("more"), chosen.get("shown")
-    return _run_own(
-        request,
-        slug,
+    extension = Control(
         lambda t: services.extend(t, more or 0, shown=shown),
         "The tournament is extended.",
         f"extended it by {more}",
     )
+    return _run_own(request, slug, extension)
 
 
 @takes_form
@@ -243,14 +217,12 @@ def tournament_priority(request: AuthenticatedRequest, slug: str) -> HttpRespons
     if priority is None:
         messages.error(request, "The priority must be a whole number.")
         return redirect(_find_own(request, slug))
-    return _run_own(
-        request,
-        slug,
+    setting = Control(
         lambda t: services.set_priority(t, priority),
         f"The priority is now {priority}.",
         f"set the priority to {priority}",
-        is_for_staff=True,
     )
+    return _run_own(request, slug, setting, is_for_staff=True)
 
 
 @takes_form
@@ -262,9 +234,8 @@ def tournament_enter(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         messages.error(request, "Choose one of your bots.")
         return redirect(tournament)
     bot = form.cleaned_data["bot"]
-    deed = f"entered the bot {bot}" if bot.owner_id != request.user.pk else ""
     return _run(
-        request, tournament, lambda t: entries.enter(t, bot, request.user), f"{bot.name} is entered.", deed
+        request, tournament, lambda: enter_bot(request.user, tournament, bot), f"{bot.name} is entered."
     )
 
 
@@ -275,10 +246,8 @@ def tournament_leave(request: AuthenticatedRequest, slug: str, bot_slug: str) ->
     bot = get_object_or_404(Bot, slug=bot_slug)
     if not access.may_edit_bot(request.user, bot):
         raise Http404(f"no bot {bot_slug!r} of this user")
-    deed = f"withdrew the bot {bot}" if bot.owner_id != request.user.pk else ""
-    return _run(
-        request, tournament, lambda t: entries.leave(t, bot), f"{bot.name} is no longer entered.", deed
-    )
+    done = f"{bot.name} is no longer entered."
+    return _run(request, tournament, lambda: withdraw_bot(request.user, tournament, bot), done)
 
 
 def _find_own(request: HttpRequest, slug: str) -> Tournament:
@@ -289,61 +258,28 @@ def _find_own(request: HttpRequest, slug: str) -> Tournament:
 
 
 def _run_own(
-    request: AuthenticatedRequest,
-    slug: str,
-    action: Callable[[Tournament], object],
-    done: str,
-    deed: str,
-    *,
-    is_for_staff: bool = False,
+    request: AuthenticatedRequest, slug: str, control: Control, *, is_for_staff: bool = False
 ) -> HttpResponse:
-    """Run an action of the organizer; ``deed`` is logged if staff does it in the organizer's place."""
+    """Run an action of the organizer."""
     tournament = _find_own(request, slug)
-    by_staff = is_for_staff or tournament.owner_id != request.user.pk
-    return _run(request, tournament, action, done, deed if by_staff else "")
+
+    def act() -> None:
+        run_control(request.user, tournament, control, is_for_staff=is_for_staff)
+
+    return _run(request, tournament, act, control.done)
 
 
 def _run(
-    request: AuthenticatedRequest,
-    tournament: Tournament,
-    action: Callable[[Tournament], object],
-    done: str,
-    deed: str = "",
+    request: AuthenticatedRequest, tournament: Tournament, action: Callable[[], object], done: str
 ) -> HttpResponse:
-    """Run the action and redirect to the tournament with the message ``done``, or with the error.
-
-    A ``deed`` is an act of staff and logged.
-    """
+    """Run the action and redirect to the tournament with the message ``done``, or with the error."""
     try:
-        action(tournament)
+        action()
     except TournamentError as refused:
         messages.error(request, as_sentence(str(refused).partition(": ")[2]))
     else:
-        if deed:
-            record_act(request.user, deed, f"tournament {tournament}", tournament.get_absolute_url())
         messages.success(request, done)
     return redirect(tournament)
-
-
-def _terms(form: TournamentForm) -> TournamentTerms:
-    data = form.cleaned_data
-    return TournamentTerms(
-        kind=data["kind"],
-        name=data["name"],
-        versions=data["versions"],
-        ladders=data["ladders"],
-        pairs=data["pairs"],
-        time_control=data["time_control"],
-        seed=data["seed"],
-        opening_plies=data["opening_plies"],
-        book=data["book"],
-        rated=data["rated"],
-        rated_off_terms=data.get("rated_off_terms", False),
-        own_workers=data["own_workers"],
-        starts_at=data["starts_at"],
-        entry_until=data["entry_until"],
-        **{name: data[name] for name in PARAMETERS},
-    )
 
 
 def _add_error(form: TournamentForm, refused: TournamentError) -> None:

@@ -19,8 +19,7 @@ from tournament.forms import MAX_SEED, TimeControlField, VersionChoice, own_work
 from tournament.models import BotVersion, User
 from tournament.models.version_tests import QUESTIONS, format_elo
 from tournament.sentences import as_sentence
-from tournament.services.accounts.acts import record_act
-from tournament.services.version_tests.progress import stop_test
+from tournament.services.version_tests.progress import stop_for
 from tournament.services.version_tests.starting import VersionTestTerms, start_test
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import LAST_ID, whole_number
@@ -120,6 +119,12 @@ class VersionTestForm(forms.Form):
             self._check_own_bounds(data.get("elo0"), data.get("elo1"))
         return data
 
+    @property
+    def terms(self) -> VersionTestTerms:
+        """The values of a valid form."""
+        data = {name: value for name, value in self.cleaned_data.items() if name != "bounds"}
+        return VersionTestTerms(**data, seed=secrets.randbelow(MAX_SEED))
+
     def _check_own_bounds(self, elo0: float | None, elo1: float | None) -> None:
         for name, value in (("elo0", elo0), ("elo1", elo1)):
             if value is None:
@@ -137,7 +142,7 @@ def version_test_new(request: AuthenticatedRequest) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(start_test(request.user, _terms(form)))
+            return redirect(start_test(request.user, form.terms))
         except TournamentError as refused:
             _add_error(form, refused)
     has_two = access.testable_versions(request.user)[1:2].exists()
@@ -151,16 +156,11 @@ def version_test_stop(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     tournament = find_version_test(request, slug)
     if not access.may_edit_tournament(request.user, tournament):
         raise Http404(f"no version test {slug!r} of this user")
-    who = "its owner" if tournament.owner_id == request.user.pk else "the site's staff"
     try:
-        stop_test(tournament, f"{who} stopped it")
+        stop_for(request.user, tournament)
     except TournamentError as refused:
         messages.error(request, as_sentence(str(refused).partition(": ")[2]))
     else:
-        if tournament.owner_id != request.user.pk:
-            record_act(
-                request.user, "stopped it", f"version test {tournament}", tournament.get_absolute_url()
-            )
         messages.success(request, "The test is stopped. The recorded games are kept.")
     return redirect(tournament)
 
@@ -174,13 +174,6 @@ def _suggested(request: HttpRequest) -> dict[str, Any]:
     earlier = candidate.bot.versions.valid().filter(number__lt=candidate.number).order_by("-number").first()
     both = [code for code in GAMES if candidate.plays(code) and (earlier is None or earlier.plays(code))]
     return {"candidate": candidate, "baseline": earlier, "ladder": next(iter(both), None)}
-
-
-def _terms(form: VersionTestForm) -> VersionTestTerms:
-    data = form.cleaned_data
-    names = ("candidate", "baseline", "ladder", "elo0", "elo1", "most_games", "time_control", "opening_plies")
-    own = {name: data[name] for name in (*names, "own_workers")}
-    return VersionTestTerms(**own, seed=secrets.randbelow(MAX_SEED))
 
 
 def _add_error(form: VersionTestForm, refused: TournamentError) -> None:
