@@ -15,6 +15,7 @@ from tournament.api import bots as api_bots
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
+from tournament.api.v1 import urls as v1
 from tournament.api.v1.events import views as events
 from tournament.kit import KIT
 from tournament.views import feeds, follows
@@ -255,6 +256,7 @@ urlpatterns = [
         name="api-version-test-events",
     ),
     path("api/v1/mine/events/", events.mine_events, name="api-mine-events"),
+    *v1.patterns(),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),

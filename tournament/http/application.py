@@ -43,6 +43,7 @@ from tournament.models import EventCount
 from tournament.monitoring.logs import HEADER, log_request
 from tournament.security import Utf8Request
 from tournament.services.event_counts import count_now
+from tournament.views.paced import PacedResponse
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -122,7 +123,10 @@ class Application(ASGIHandler):
             except RefusedRequest as refused:
                 response = refused.response_to(scope["path"])
                 _note(scope, response, time.monotonic())
-        if isinstance(response, StreamingHttpResponse):
+        if isinstance(response, PacedResponse):
+            parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
+            response.streaming_content = self._make_parts(response, iter(parts), address, receive)
+        elif isinstance(response, StreamingHttpResponse):
             parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
             response.streaming_content = self._read(iter(parts), receive)
         try:
@@ -194,6 +198,19 @@ class Application(ASGIHandler):
         try:
             while not gone.done() and (part := await self._threads.read(next, parts, b"")):
                 yield part
+        finally:
+            gone.cancel()
+
+    async def _make_parts(
+        self, response: PacedResponse, parts: Iterator[bytes], address: str, receive: Receive
+    ) -> AsyncIterator[bytes]:
+        """The parts of a response, made one by one until its client is gone."""
+        gone = asyncio.ensure_future(receive())
+        try:
+            while not gone.done() and (part := await self._threads.call("pages", address, next, parts, b"")):
+                yield part
+                if pause := response.pause_s():
+                    await asyncio.wait([gone], timeout=pause)
         finally:
             gone.cancel()
 

@@ -17,7 +17,7 @@ from tournament.views.tournaments import tables as tournament_tables
 from tournament.views.version_tests import version_tests
 
 LISTS = {
-    "/bots/bots": ("bots", lists.BOTS),
+    "/bots/bots": ("bots", lists.BotRow.__struct_fields__),
     "/tournaments/tournaments": ("tournaments", tournament_tables.TournamentRow.__struct_fields__),
     "/version-tests/version-tests": ("tests", version_tests.VersionTestRow.__struct_fields__),
     "/people/olga/ratings": ("ratings", bots.RATINGS),

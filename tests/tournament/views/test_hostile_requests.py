@@ -341,6 +341,8 @@ def test_no_address_breaks_on_odd_headers(site: Site, what: str) -> None:
             continue
         response = client.get(address_of(site, address), headers=HEADERS[what])
         allowed = {expected[0], 206, 304, 400, 412, 416} | asks_for_part
+        if address.startswith("/api/v1/") and "a token" in what:
+            allowed = {401}
         assert response.status_code in allowed, (name, response.status_code)
         if response.streaming:
             response.getvalue()
@@ -352,6 +354,6 @@ def test_no_address_takes_other_methods(site: Site, as_user: LogIn, method: str)
     for name, (address, _) in EXPECTED.items():
         path = address_of(site, address.removeprefix("POST "))
         response = client.generic(method, path)
-        assert response.status_code in {302, 404, 405, *((200,) if method == "OPTIONS" else ())}, (
+        assert response.status_code in {302, 404, 405, *((200, 204) if method == "OPTIONS" else ())}, (
             name, response.status_code,
         )  # fmt: skip

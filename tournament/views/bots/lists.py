@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from django import forms
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from msgspec import Meta
 
 from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.models import ActiveVersion, Bot, BotVersion, LadderRating
 from tournament.models.names import name_key
-from tournament.views.exports import MAX_EXPORTED, as_text, served_table, table_links, with_next
+from tournament.views.exports import (
+    MAX_EXPORTED,
+    Address,
+    Moment,
+    origin_of,
+    served_rows,
+    table_links,
+    with_next,
+)
 from tournament.views.paging import numbered
 from tournament.views.sorting import Sorting, read_sorting
 
 PAGE_SIZE = 50
-BOTS = ("bot", "owner", "since", "newest_version", "state", "ladders", "page")
-"""``newest_version`` and ``state`` are those of the newest version that the reader may see."""
 SORTED = {"bot": "name_key", "owner": "owner__username", "since": "-created_at"}
 RATED = {**SORTED, "rating": "-rating"}
 """The columns that sort: ratings only on one ladder, because those of several do not compare."""
+
+
+class BotRow(msgspec.Struct, frozen=True):
+    """A bot, with the newest of its versions that the reader may see."""
+
+    bot: Annotated[str, Meta(description="Its name.")]
+    owner: Annotated[str | None, Meta(description="Null for the site's samples.")]
+    since: Moment
+    newest_version: int | None
+    state: Annotated[str | None, Meta(description="The state of the newest version.")]
+    ladders: Annotated[str, Meta(description="The codes of its ladders, with spaces between them.")]
+    page: Address
+    slug: str
 
 
 class BotSearchForm(forms.Form):
@@ -74,7 +95,7 @@ def bots(request: HttpRequest) -> HttpResponse:
     """The bots that match the filters in the address, by name or as a heading sorts them."""
     form = BotSearchForm(request.GET)
     sorting = read_sorting(request, RATED if "ladder" in form.given else SORTED)
-    page = numbered(request, _listed(request, form, sorting), PAGE_SIZE)
+    page = numbered(request, listed_bots(request.user, form, sorting), PAGE_SIZE)
     context = {
         "form": form,
         "page": page,
@@ -88,10 +109,10 @@ def bots(request: HttpRequest) -> HttpResponse:
 @require_safe
 def bots_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The same in parts of ``MAX_EXPORTED``."""
-    listed = _listed(request, BotSearchForm(request.GET), read_sorting(request, SORTED))
+    listed = listed_bots(request.user, BotSearchForm(request.GET), read_sorting(request, SORTED))
     page = numbered(request, listed, MAX_EXPORTED)
-    rows = [_row(request, bot, *bot.newest) for bot in page.rows]
-    return with_next(request, served_table(kind, "bots", BOTS, rows, file="bots"), page)
+    rows = [bot_row(origin_of(request), bot) for bot in page.rows]
+    return with_next(request, served_rows(kind, "bots", BotRow, rows, file="bots"), page)
 
 
 def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
@@ -101,12 +122,13 @@ def with_newest(bots: QuerySet[Bot], user: access.Visitor) -> QuerySet[Bot]:
     return bots.prefetch_related(Prefetch("versions", visible.filter(~Exists(newer)), to_attr="newest"))
 
 
-def _listed(request: HttpRequest, form: BotSearchForm, sorting: Sorting) -> QuerySet[Bot]:
-    bots = form.find(access.visible_bots(request.user).select_related("owner"))
+def listed_bots(user: access.Visitor, form: BotSearchForm, sorting: Sorting) -> QuerySet[Bot]:
+    """The bots that match and that this user may see, as ``with_newest``."""
+    bots = form.find(access.visible_bots(user).select_related("owner"))
     if sorting.name == "rating":
         rated = LadderRating.objects.filter(version__bot=OuterRef("pk"), ladder=form.given["ladder"])
         bots = bots.annotate(rating=Subquery(rated.order_by("-conservative").values("conservative")[:1]))
-    return with_newest(sorting.of_query(bots), request.user)
+    return with_newest(sorting.of_query(bots), user)
 
 
 def _with_ratings(bots: Iterable[Bot]) -> list[tuple[Bot, list[tuple[Variant, float | None]]]]:
@@ -125,14 +147,16 @@ def _ladders(bot: Any) -> list[str]:
     return bot.newest[0].games if bot.newest else []
 
 
-def _row(request: HttpRequest, bot: Bot, newest: BotVersion | None = None) -> tuple[object, ...]:
-    """The columns ``BOTS``."""
-    return (
+def bot_row(origin: str, bot: Any) -> BotRow:
+    """The row of one of ``with_newest``; ``origin`` as in ``exports.origin_of``."""
+    newest = bot.newest[0] if bot.newest else None
+    return BotRow(
         bot.name,
         bot.owner.username if bot.owner else None,
-        as_text(bot.created_at),
+        bot.created_at.isoformat(),
         newest.number if newest else None,
         newest.state if newest else None,
         " ".join(newest.games) if newest else "",
-        request.build_absolute_uri(bot.get_absolute_url()),
+        origin + bot.get_absolute_url(),
+        bot.slug,
     )

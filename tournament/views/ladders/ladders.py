@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
@@ -24,12 +24,13 @@ from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmakin
 from tournament.queues import ladder_topic
 from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
-from tournament.views.exports import as_text, origin_of, served_table, table_links
+from tournament.views.exports import origin_of, served_rows, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file, served_records
 from tournament.views.ladders.drawings import draw_picture
-from tournament.views.ladders.ratings import COLUMNS, EXPORTED, READ, SORTED, drawn_rows
+from tournament.views.ladders.ratings import COLUMNS, SORTED, drawn_rows
+from tournament.views.ladders.rows import RatingRow, rating_rows
 from tournament.views.links import FilterChoice
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part
@@ -57,7 +58,7 @@ def ladder_tops() -> list[tuple[Variant, list[LadderRating]]]:
 @require_safe
 def ladders(request: HttpRequest) -> HttpResponse:
     """All ladders with their best versions, their sizes, and their boards."""
-    sizes = _sizes()
+    sizes = ladder_sizes()
     cards = [
         (game, top, *sizes.get(game.code, (0, 0)), draw_picture(game.code)) for game, top in ladder_tops()
     ]
@@ -69,7 +70,7 @@ def ladders(request: HttpRequest) -> HttpResponse:
 @vary_on_headers(PART)
 def ladder(request: HttpRequest, code: str) -> HttpResponse:
     """The rating table of one ladder, with pages; a script gets the table, or 204."""
-    game = _find(code)
+    game = find_ladder(code)
     state = get_object_or_404(Ladder, pk=code)
     seen = f"{state.sequence}-{state.revision}-{state.rated_revision}"
     part = LivePart(
@@ -127,7 +128,7 @@ def _sorted(code: str, sorting: Sorting) -> list[tuple[int, int | None]]:
 @require_safe
 def ladder_compare(request: HttpRequest, code: str) -> HttpResponse:
     """Go to the comparison of the versions with the ids ``one`` and ``other``, on this ladder."""
-    _find(code)
+    find_ladder(code)
     versions = access.visible_versions(request.user, BotVersion.objects.select_related("bot"))
     first, second = (
         get_object_or_404(versions, pk=whole_number(request, name, 0, most=LAST_ID))
@@ -150,42 +151,21 @@ def ladder_compare(request: HttpRequest, code: str) -> HttpResponse:
 @require_safe
 def ladder_records(request: HttpRequest, code: str) -> HttpResponseBase:
     """All recorded games of a ladder, in the order in which they were rated."""
-    _find(code)
+    find_ladder(code)
     return served_records(request, lambda: ladder_file(code), f"{code}.pgn")
 
 
 @require_safe
 def ladder_ratings(request: HttpRequest, code: str, kind: str) -> HttpResponse:
     """The whole rating table as ``csv`` or ``json``; the latter with the terms of the ladder's own games."""
-    _find(code)
-    rows = _exported(request, code)
+    find_ladder(code)
+    rows = rating_rows(origin_of(request), code)
     (matchmaker,) = Matchmaking.objects.of_ladders([code])
     about = {"ladder": code, **asdict(matchmaker.terms)}
-    return served_table(kind, "ratings", tuple(EXPORTED), rows, file=f"{code}-ratings", **about)
+    return served_rows(kind, "ratings", RatingRow, rows, file=f"{code}-ratings", **about)
 
 
-def _exported(request: HttpRequest, code: str) -> Iterator[tuple[object, ...]]:
-    """The rows of a download, the best first, with the columns of ``EXPORTED``.
-
-    A sample's owner is None, and so is a version's place if it has none (``LadderRatingQuerySet.places``).
-    """
-    estimate = ladder_estimate(code)
-    strengths = estimate.strengths if estimate else {}
-    origin = origin_of(request)
-    last_games = LadderRating.objects.last_games(code)
-    found = {row["pk"]: row for row in LadderRating.objects.filter(ladder=code).values("pk", *READ)}
-    for pk, place in LadderRating.objects.places(code):
-        if values := found.get(pk):
-            values |= {
-                "place": place,
-                "strength": strengths.get(values["version"]),
-                "origin": origin,
-                "last_game": as_text(last_games.get(pk)),
-            }
-            yield tuple(values[of] if isinstance(of, str) else of(values) for of in EXPORTED.values())
-
-
-def _sizes() -> dict[str, tuple[int, int]]:
+def ladder_sizes() -> dict[str, tuple[int, int]]:
     """The numbers of rated bots and of rated games by ladder; one query, which reads ratings, not games.
 
     Several versions of a bot count once.
@@ -225,7 +205,8 @@ def _agreements(code: str, page: Page, estimate: Estimate | None) -> dict[int, A
     }
 
 
-def _find(code: str) -> Variant:
+def find_ladder(code: str) -> Variant:
+    """Raises ``Http404`` for another code."""
     if code not in GAMES:
         raise Http404(f"no ladder {code!r}")
     return GAMES[code]

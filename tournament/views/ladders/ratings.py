@@ -1,11 +1,10 @@
-"""The columns of the ladders' tables and of their files, and the rows that pages draw."""
+"""The columns of the ladders' tables, and the rows that pages draw; those of files are in `rows.py`."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from django.db import connection
 from django.utils.html import format_html
@@ -15,7 +14,7 @@ from tournament.arithmetic.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_curve, draw_interval, draw_results
-from tournament.views.links import address_of, link_owner, link_version
+from tournament.views.links import link_owner, link_version
 from tournament.views.moments import show_moment
 
 MAX_PARTS = 200
@@ -81,10 +80,7 @@ class LadderColumn:
 
     ``css`` are classes of the heading and the cells: ``less`` is hidden on narrow screens, ``extra`` at
     first; ``cell_css`` are more of the cells. ``title`` explains the label. ``sort`` is the word for
-    ``?sort=``, with the ``path`` that ``Sorting`` takes; "" if the table cannot be sorted by it. ``files``
-    are its columns of the CSV and keys in the JSON, each with a path of the rating that is read, or with a
-    function of what is read, the ``place``, the estimated ``strength`` or None, the ``last_game`` of a
-    version that no longer plays, and the ``origin``.
+    ``?sort=``, with the ``path`` that ``Sorting`` takes; "" if the table cannot be sorted by it.
     """
 
     label: str
@@ -94,7 +90,6 @@ class LadderColumn:
     title: str = ""
     sort: str = ""
     path: str = ""
-    files: Mapping[str, str | Callable[[Mapping[str, Any]], object]] = field(default_factory=dict)
 
 
 COLUMNS = (
@@ -104,7 +99,6 @@ COLUMNS = (
         css="num",
         cell_css="rank tight",
         title="the bot's place, beside its best version; none if provisional or no longer playing",
-        files={"place": lambda row: row["place"], "last_game": lambda row: row["last_game"]},
     ),
     LadderColumn(
         "Bot",
@@ -112,11 +106,6 @@ COLUMNS = (
         cell_css="player-cell",
         sort="bot",
         path="version__bot__name_key",
-        files={
-            "bot": "version__bot__name",
-            "version": "version__number",
-            "licence": "version__licence",
-        },
     ),
     LadderColumn(
         "Rating",
@@ -125,7 +114,6 @@ COLUMNS = (
         cell_css="rating",
         sort="rating",
         path="-conservative",
-        files={"rating": "conservative"},
     ),
     LadderColumn(
         "±",
@@ -161,10 +149,6 @@ COLUMNS = (
         lambda row: row.estimate,
         css="num extra",
         title="Elo estimated from all games in any order, with the 95 % interval; the zero is stated below",
-        files={
-            "elo": lambda row: row["strength"] and row["strength"].elo,
-            "elo_error": lambda row: row["strength"] and row["strength"].error,
-        },
     ),
     LadderColumn(
         "Games",
@@ -172,14 +156,12 @@ COLUMNS = (
         css="num",
         sort="games",
         path="-games",
-        files={"games": "games"},
     ),
     LadderColumn(
         "Won, drawn, lost",
         lambda row: f'<span class="shares">{row.results.shares}</span>\n{row.shares}',
         css="less",
         cell_css="drawn tabular",
-        files={"wins": "wins", "draws": "draws", "losses": "losses"},
     ),
     LadderColumn(
         "mu",
@@ -187,7 +169,6 @@ COLUMNS = (
         css="num extra",
         sort="mu",
         path="-mu",
-        files={"mu": "mu"},
     ),
     LadderColumn(
         "sigma",
@@ -195,7 +176,6 @@ COLUMNS = (
         css="num extra",
         sort="sigma",
         path="sigma",
-        files={"sigma": "sigma"},
     ),
     LadderColumn(
         "Owner",
@@ -204,19 +184,10 @@ COLUMNS = (
         cell_css="tight quiet",
         sort="owner",
         path="version__bot__owner__username",
-        files={
-            "owner": "version__bot__owner__username",
-            "page": lambda row: (
-                row["origin"] + address_of("version", row["version__bot__slug"], row["version__number"])
-            ),
-        },
     ),
 )
-"""The columns in the order of the table; the files have theirs in the same order."""
+"""The columns in the order of the table; `rows.RatingRow` has those of the files in the same order."""
 SORTED = {column.sort: column.path for column in COLUMNS if column.sort}
-EXPORTED = {name: value for column in COLUMNS for name, value in column.files.items()}
-READ = ("version", "version__bot__slug", *(path for path in EXPORTED.values() if isinstance(path, str)))
-"""What the files read of each rating, as values: thousands of objects would take three times as long."""
 
 
 def drawn_rows(

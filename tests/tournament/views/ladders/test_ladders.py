@@ -32,7 +32,8 @@ from tournament.views.ladders.drawings import (
     draw_results,
 )
 from tournament.views.ladders.ladders import ladder_tops
-from tournament.views.ladders.ratings import COLUMNS, EXPORTED, LadderColumn, recent_ratings
+from tournament.views.ladders.ratings import COLUMNS, LadderColumn, recent_ratings
+from tournament.views.ladders.rows import RatingRow
 
 OTHER = "dualma"
 """A ladder without ratings."""
@@ -171,7 +172,7 @@ def test_the_ratings_can_be_downloaded_as_csv_and_json(site: Site, client: Clien
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"] == f'attachment; filename="{OTHER}-ratings.csv"'
     first, second = csv.DictReader(io.StringIO(answer.content.decode("utf-8")))
-    assert list(first) == list(EXPORTED)
+    assert tuple(first) == RatingRow.__struct_fields__
     assert (first["place"], first["bot"], first["rating"], first["wins"]) == (
         "1",
         "'=cmd|' /C calc'!A0",
