@@ -16,7 +16,6 @@ from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
 from tournament.api.v1 import urls as v1
-from tournament.api.v1.events import views as events
 from tournament.kit import KIT
 from tournament.views import feeds, follows
 from tournament.views.analysis import board as analysis
@@ -245,17 +244,6 @@ urlpatterns = [
     path("api/workers/", api_workers.heartbeat, name="api-workers"),
     path("api/work/", api_work.ask, name="api-work"),
     path("api/work/<uuid:job>/", api_work.post, name="api-job"),
-    path("api/v1/games/<int:pk>/events/", events.game_events, name="api-game-events"),
-    path("api/v1/tournaments/<slug:slug>/events/", events.tournament_events, name="api-tournament-events"),
-    path("api/v1/ladders/<slug:code>/events/", events.ladder_events, name="api-ladder-events"),
-    path("api/v1/tv/events/", events.tv_events, name="api-tv-events"),
-    path("api/v1/bots/<slug:bot>/<int:number>/events/", events.version_events, name="api-version-events"),
-    path(
-        "api/v1/version-tests/<slug:slug>/events/",
-        events.version_test_events,
-        name="api-version-test-events",
-    ),
-    path("api/v1/mine/events/", events.mine_events, name="api-mine-events"),
     *v1.patterns(),
     path("api/<path:rest>", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),

@@ -123,16 +123,11 @@ def _parameters(one: Operation, schemas: _Schemas) -> Iterator[Json]:
 def _responses(one: Operation, schemas: _Schemas) -> Json:
     if one.rows is not None:
         row = schemas.of(one.rows)
-        following = {"type": ["string", "null"], "format": "uri"}
-        page = {
-            "type": "object",
-            "properties": {"rows": {"type": "array", "items": row}, "next": following},
-            "required": ["rows", "next"],
-        }
-        content = _content("application/json", page) | _content(LINES_TYPE, row)
+        content = _content("application/json", _page(row)) | _content(LINES_TYPE, row)
     elif one.events is not None:
         event = schemas.of(one.events)
-        content = _content(LINES_TYPE, event) | _content(EVENTS_TYPE, {"type": "string"})
+        content = _content("application/json", _page(event)) | _content(LINES_TYPE, event)
+        content |= _content(EVENTS_TYPE, {"type": "string"})
     else:
         answer = schemas.of(one.answer) if one.answer is not None else {"type": "string"}
         content = _content(one.media, answer)
@@ -141,6 +136,16 @@ def _responses(one: Operation, schemas: _Schemas) -> Json:
     return {
         str(one.status): {"description": one.summary, "content": content},
         **{status: {"description": _ERRORS[status], **error} for status in errors},
+    }
+
+
+def _page(row: Json) -> Json:
+    """The schema of a page of rows."""
+    following = {"type": ["string", "null"], "format": "uri"}
+    return {
+        "type": "object",
+        "properties": {"rows": {"type": "array", "items": row}, "next": following},
+        "required": ["rows", "next"],
     }
 
 

@@ -75,6 +75,7 @@ from tournament.api.v1.responses import (
 from tournament.models import Token, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, TooMuch, spend
+from tournament.views.polling import is_of_stream
 
 PREFIX = "api/v1/"
 SEES = (Token.Scope.LOGS, Token.Scope.UPLOAD)
@@ -196,11 +197,12 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
     request.token = token
     if chosen.scopes and token is not None:
         request.user = token.user
-        spend(token.user, chosen.cost, timezone.now())
+        if not is_of_stream(request):
+            spend(token.user, chosen.cost, timezone.now())
     else:
         request.user = viewer_of(token, where.get("slug"))
     client = client_of(request, token)
-    if (wait := LIMITS.wait_s(client)) > 0:
+    if not is_of_stream(request) and (wait := LIMITS.wait_s(client)) > 0:
         seconds = int(wait) + 1
         sentence = f"You may read {client[1]} rows a second: try again in {seconds} s."
         raise ApiError(429, sentence, {"Retry-After": str(seconds)})
@@ -210,7 +212,8 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
     if chosen.body is not None:
         arguments["body"] = _read_body(chosen.body, request)
     found = chosen.view(request, **arguments)
-    LIMITS.count(client, len(found.rows) if isinstance(found, Rows) else 1)
+    if not is_of_stream(request):
+        LIMITS.count(client, len(found.rows) if isinstance(found, Rows) else getattr(found, "row_count", 1))
     if isinstance(found, HttpResponseBase):
         return found
     if not isinstance(found, Rows):

@@ -69,10 +69,13 @@ def answer(request: HttpRequest, batch: EventBatch) -> HttpResponse:
     pause_s = batch.pause_s if batch.is_whole else 0.0
     part = LivePart(request, batch.cursor, batch.topics, pause_s, again_s, batch.parameters, name=AFTER)
     if not (is_part(request) or accepts_stream(request)):
-        return HttpResponse(msgspec.json.encode(_page(request, batch)), "application/json")
-    lines = HttpResponse(_LINES.encode_lines(batch.events), LINES_TYPE)
-    response = part.given(lines if batch.events else HttpResponse(status=204))
+        response = HttpResponse(msgspec.json.encode(_page(request, batch)), "application/json")
+    elif batch.events:
+        response = part.given(HttpResponse(_LINES.encode_lines(batch.events), LINES_TYPE))
+    else:
+        response = part.unchanged()
     response.is_personal = batch.is_personal  # type: ignore[attr-defined]
+    response.row_count = len(batch.events)  # type: ignore[attr-defined]
     return response
 
 

@@ -1,90 +1,106 @@
-"""The addresses of events: ``GET /api/v1/…/events/``, without a token unless something is of one user."""
+"""The operations of following: ``GET /api/v1/…/events/``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
+from typing import Annotated
 
-from django.http import Http404, HttpRequest
-from django.http.response import HttpResponseBase
-from django.views.decorators.csrf import csrf_exempt
+import msgspec
+from django.http import HttpResponse
+from msgspec import Meta
 
-from tournament import access
-from tournament.access import Visitor
-from tournament.api.envelope import ApiError, answer_of, find_token_of, given_token
-from tournament.api.v1.events.batches import EventBatch, answer
+from tournament.api.v1.events.batches import answer
 from tournament.api.v1.events.games import game_batch
 from tournament.api.v1.events.ladders import ladder_batch
 from tournament.api.v1.events.mine import notice_batch
 from tournament.api.v1.events.tournaments import tournament_batch
 from tournament.api.v1.events.tv import tv_batch
+from tournament.api.v1.events.types import (
+    GameEnded,
+    GameFeatured,
+    GameRated,
+    GameStarted,
+    MovePlayed,
+    Noticed,
+    PairCounted,
+    Reset,
+    RoundDrawn,
+    TournamentChanged,
+    VerdictReached,
+    VersionChanged,
+    VersionChecked,
+    VersionListed,
+)
 from tournament.api.v1.events.version_tests import version_test_batch
 from tournament.api.v1.events.versions import version_batch
+from tournament.api.v1.operations import ApiRequest, operation
 from tournament.models import Token
 
-SEES = (Token.Scope.LOGS, Token.Scope.UPLOAD)
-"""With one of them, a token sees what its user sees; with others, what everybody sees."""
-View = Callable[..., HttpResponseBase]
+
+class EventsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Where to go on; the header `Last-Event-ID` says the same."""
+
+    after: Annotated[str, Meta(description="The id of the last event that is known.")] = ""
 
 
-def _followed(what: str, batch_of: Callable[..., EventBatch]) -> View:
-    """A view of the events that ``batch_of`` gives; ``what`` names the object where there is none."""
+class TvQuery(EventsQuery, frozen=True, kw_only=True):
+    """Where to go on, and what to show."""
 
-    def view(request: HttpRequest, **where: Any) -> HttpResponseBase:
-        token = given_token(request)
-        request.user = viewer_of(token, where.get("bot"))
-        try:
-            return answer(request, batch_of(request, *where.values()))
-        except Http404:
-            raise ApiError(404, f"There is no such {what}.") from None
-
-    return _read_only(view)
+    ladder: Annotated[str, Meta(description="The code of a ladder, to follow only its games.")] = ""
 
 
-def viewer_of(token: Token | None, bot: str | None) -> Visitor:
-    """As whom the holder of a token sees a bot, or another object without one.
-
-    A token that is bound to a bot sees of other objects what everybody sees.
-    """
-    if token is None or not set(SEES) & set(token.scopes):
-        return access.PUBLIC
-    return token.user if token.bot is None or token.bot.slug == bot else access.PUBLIC
+@operation("GET", "games/<int:pk>/events/", events=MovePlayed | GameEnded | Reset, query=EventsQuery)
+def game_events(request: ApiRequest, pk: int, query: EventsQuery) -> HttpResponse:
+    """Follow a game: its moves as they are played, and its end."""
+    return answer(request, game_batch(request, pk))
 
 
-def _read_only(view: View) -> View:
-    """The view for GET and HEAD, with errors in the API's form; pages of other sites may read it."""
-
-    @csrf_exempt
-    @wraps(view)
-    def respond(request: HttpRequest, **where: Any) -> HttpResponseBase:
-        def act() -> HttpResponseBase:
-            if request.method not in {"GET", "HEAD"}:
-                raise ApiError(405, "Use GET for this address.", {"Allow": "GET, HEAD"})
-            return view(request, **where)
-
-        response = answer_of(act)
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        return response
-
-    return respond
+@operation(
+    "GET",
+    "tournaments/<slug:slug>/events/",
+    events=GameStarted | GameEnded | RoundDrawn | TournamentChanged | Reset,
+    query=EventsQuery,
+)
+def tournament_events(request: ApiRequest, slug: str, query: EventsQuery) -> HttpResponse:
+    """Follow a tournament: its games, rounds and states."""
+    return answer(request, tournament_batch(request, slug))
 
 
-@_read_only
-def mine_events(request: HttpRequest) -> HttpResponseBase:
-    """The notices of the token's user; of one bot, if the token is bound to it."""
-    token = find_token_of(request, str(request.method), (Token.Scope.LOGS,))
-    return answer(request, notice_batch(request, token.user, token.bot))
+@operation("GET", "ladders/<slug:code>/events/", events=GameRated | VersionListed | Reset, query=EventsQuery)
+def ladder_events(request: ApiRequest, code: str, query: EventsQuery) -> HttpResponse:
+    """Follow a ladder: its rated games, and the versions that are new on its list."""
+    return answer(request, ladder_batch(request, code))
 
 
-def tv_of(request: HttpRequest) -> EventBatch:
-    """Of one ladder with ``?ladder=``."""
-    return tv_batch(request, request.GET.get("ladder", ""))
+@operation("GET", "tv/events/", events=GameFeatured | MovePlayed | GameEnded | Reset, query=TvQuery)
+def tv_events(request: ApiRequest, query: TvQuery) -> HttpResponse:
+    """Follow the game that `/tv/` shows, and then the next one."""
+    return answer(request, tv_batch(request, query.ladder))
 
 
-game_events = _followed("game", game_batch)
-tournament_events = _followed("tournament", tournament_batch)
-ladder_events = _followed("ladder", ladder_batch)
-tv_events = _followed("ladder", tv_of)
-version_events = _followed("version", version_batch)
-version_test_events = _followed("version test", version_test_batch)
+@operation(
+    "GET",
+    "bots/<slug:slug>/<int:number>/events/",
+    events=VersionChanged | VersionChecked | GameEnded | Reset,
+    query=EventsQuery,
+)
+def version_events(request: ApiRequest, slug: str, number: int, query: EventsQuery) -> HttpResponse:
+    """Follow a version until its validation is over; its owner's token also gets the check and the games."""
+    return answer(request, version_batch(request, slug, number))
+
+
+@operation(
+    "GET",
+    "version-tests/<slug:slug>/events/",
+    events=PairCounted | VerdictReached | Reset,
+    query=EventsQuery,
+)
+def version_test_events(request: ApiRequest, slug: str, query: EventsQuery) -> HttpResponse:
+    """Follow a version test: the pairs as they count, and the verdict."""
+    return answer(request, version_test_batch(request, slug))
+
+
+@operation("GET", "mine/events/", events=Noticed | Reset, query=EventsQuery, scopes=(Token.Scope.LOGS,))
+def mine_events(request: ApiRequest, query: EventsQuery) -> HttpResponse:
+    """Follow the notices of the token's user; those of one bot, if the token is bound to it."""
+    assert request.token is not None  # it needs a scope
+    return answer(request, notice_batch(request, request.token.user, request.token.bot))
