@@ -4,11 +4,14 @@ Bots in C that wait before each answer play in a site like that of ``./arena up`
 machine provides to the user; root needs ``--no-sandbox``. They report the time of each answer with it.
 Clients in this process follow the games' streams, from several addresses of the loopback network. A move that
 arrives with a later one counts like any other. With ``--speed`` two more slots play games between bots that
-answer at once, with and without watchers in turns; the clients then have the least priority.
+answer at once, with and without watchers in turns; the clients then have the least priority. With
+``--events`` they are programs, which follow the events of that game, of ``/tv/``, or of the ladder, that is
+of all games that are counted.
 
     .venv/bin/python -m benchmarks.watching --games 1
     .venv/bin/python -m benchmarks.watching --games 50
     .venv/bin/python -m benchmarks.watching --speed --measured 15
+    .venv/bin/python -m benchmarks.watching --speed --measured 15 --watchers 300 --events games
 """
 
 from __future__ import annotations
@@ -49,14 +52,16 @@ SPARE, PAIRS = 10, 3
 """One more slot for each ten games, as some are between two games, and pairs of games for each slot."""
 FAST_SLOTS, FAST_BOTS, FAST_PAIRS = 2, 4, 1000
 ROUNDS: Final = 3
-PER_ADDRESS: Final = 25
-"""Clients of one address; a site refuses more than 32."""
+PER_ADDRESS, PROGRAMS_PER_ADDRESS = 25, 8
+"""Clients of one address; a site refuses more than 32, and more programs than 8."""
 START_SECONDS, LATE_SECONDS = 180.0, 5.0
 """How long games may take to begin, and a move after the measured time to arrive."""
 SETTLE_SECONDS: Final = 5.0
 """Between the opening of the streams and the measured time."""
 FOLLOW = re.compile(r' data-follow="([^"]+)"')
+STREAM = re.compile(rb"content-type: (text/event-stream|application/x-ndjson)", re.IGNORECASE)
 PLIES = re.compile(rb"^id: \S*\bsince=(\d+)", re.MULTILINE)
+EVENTS: Final = ("games", "ladders", "tv")
 SLOW: Final = "Slow"
 SITE: Final = "site"
 """The server's name among the services."""
@@ -79,7 +84,7 @@ class Watcher(asyncio.Protocol):
         transport.write(self.request)
 
     def data_received(self, data: bytes) -> None:
-        self.is_stream = self.is_stream or b"text/event-stream" in data
+        self.is_stream = self.is_stream or STREAM.search(data) is not None
         self.is_over = self.is_over or data.endswith(b"0\r\n\r\n")
         self.received += len(data)
         *events, self._held = (self._held + data).split(b"\n\n")
@@ -117,10 +122,12 @@ class Crowd:
             transport.abort()
 
     async def _open(self, number: int, address: str) -> asyncio.Transport:
-        text = f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n"
+        is_program = address.startswith("/api/")
+        accept = "application/x-ndjson" if is_program else "text/event-stream"
+        text = f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: {accept}\r\n\r\n"
         watcher = Watcher(text.encode())
         self.watchers.append(watcher)
-        source = (f"127.0.1.{number // PER_ADDRESS + 1}", 0)
+        source = (f"127.0.1.{number // (PROGRAMS_PER_ADDRESS if is_program else PER_ADDRESS) + 1}", 0)
         loop = asyncio.get_running_loop()
         transport, _ = await loop.create_connection(
             lambda: watcher, "127.0.0.1", self.port, local_addr=source
@@ -155,6 +162,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--watchers", type=int, default=500, help="of all games together (%(default)s)")
     parser.add_argument("--measured", type=float, default=30.0, metavar="S", help="a round (%(default)s)")
     parser.add_argument("--speed", action="store_true", help="measure the slots beside the watchers")
+    parser.add_argument(
+        "--events", choices=EVENTS, help="with --speed: what programs follow instead of pages"
+    )
     parser.add_argument("--no-sandbox", action="store_true", help="run the engines without a sandbox")
     return parser
 
@@ -213,18 +223,24 @@ def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path)
     for number, is_watched in enumerate((False, True) * ROUNDS, 1):
         begin(f"Fast {number}", versions, FAST_PAIRS)
         games = find_live(instance, 1) if is_watched else {}
-        with watching(instance, games, options):
+        if options.events:
+            games = {pk: _events_of(options.events, pk) for pk in games}
+        with watching(instance, games, options) as crowd:
             rest(instance, SETTLE_SECONDS)
             used, done, begun = _used(instance), _count_done(), time.monotonic()
+            received = _received(crowd)
             rest(instance, options.measured)
             seconds = time.monotonic() - begun
+            received = _received(crowd) - received
             rates[is_watched].append((_count_done() - done) / seconds)
             share = (_used(instance) - used) / seconds
         if not Game.objects.filter(state=Game.State.WAITING).exists():
             raise Broken("all games were played: measure a shorter time")
         watchers = options.watchers if is_watched else "no"
         print(
-            f"- {watchers} watchers: {rates[is_watched][-1]:.1f} games a second, server {share:.0%} of a core"
+            f"- {watchers} watchers: {rates[is_watched][-1]:.1f} games a second, server {share:.0%} of a"
+            f" core, {received / seconds / 1e6:.1f} MB/s",
+            flush=True,
         )
     alone, beside = (statistics.median(rates[is_watched]) for is_watched in (False, True))
     print(f"- medians: {alone:.1f} games a second alone, {beside:.1f} watched: {beside / alone:.0%}")
@@ -256,6 +272,12 @@ def find_live(instance: Instance, number: int) -> Mapping[int, str]:
             if len(games) >= number:
                 return dict(islice(games.items(), number))
     raise Broken(f"there were never {number} games at once")
+
+
+def _events_of(kind: str, game: int) -> str:
+    """The address of events of this kind."""
+    what = {"games": game, "ladders": LADDER}
+    return f"/api/v1/{kind}/{what[kind]}/events/" if kind in what else "/api/v1/tv/events/"
 
 
 def _followed(port: int, game: int) -> str:

@@ -48,7 +48,7 @@ from tournament.http.stream_forms import (
     query_of,
     without_credentials,
 )
-from tournament.views.polling import RELOAD, LivePart
+from tournament.views.polling import OF_STREAM, RELOAD, LivePart
 
 HEADERS = [(b"cache-control", b"no-store, no-transform"), (b"x-accel-buffering", b"no")]
 """They keep proxies from compressing and from holding events back."""
@@ -176,7 +176,8 @@ class Streams:
 
     async def _make(self, scope: Scope, query: bytes, address: str) -> Part:
         since = self._changes.count
-        response = await self._ask({**scope, "query_string": query, "headers": headers_of(scope)}, address)
+        asked = {**scope, "query_string": query, "headers": headers_of(scope), OF_STREAM: not address}
+        response = await self._ask(asked, address)
         follow: LivePart | None = getattr(response, "follow", None)
         next_query = follow.query.encode("latin-1") if follow else b""
         has_events = response.status_code == 200 and follow is not None

@@ -17,6 +17,8 @@ from django.shortcuts import render
 
 PART = "X-Part"
 """The header of requests by scripts, which get a part of the page."""
+OF_STREAM = "duarena.of_stream"
+"""The key in the scope of requests that the server makes for open streams."""
 RELOAD = "X-Reload"
 """The header of a response that asks the script to load the whole page again."""
 
@@ -84,6 +86,11 @@ class LivePart:
 def given_parameters(request: HttpRequest, *names: str) -> dict[str, str]:
     """Those of the request with one of the names."""
     return {name: request.GET[name] for name in names if name in request.GET}
+
+
+def is_of_stream(request: HttpRequest) -> bool:
+    """Whether the server itself asks, for streams that are open; clients cannot pretend that."""
+    return bool(getattr(request, "scope", {}).get(OF_STREAM))
 
 
 def is_part(request: HttpRequest) -> bool:
