@@ -52,6 +52,20 @@ class History:
         self.outcome = self._judge()
         return self.outcome
 
+    def copy(self) -> History:
+        """The same game, to be continued separately."""
+        other = History(self.game, self.start, self.ply_limit)
+        other.position = self.position
+        other.moves = self.moves.copy()
+        other._occurrences = self._occurrences.copy()
+        other.outcome = self.outcome
+        return other
+
+    @property
+    def occurrence(self) -> int:
+        """How many times the present position has occurred, this time included."""
+        return self._occurrences[self.position.key()]
+
     def _judge(self) -> Outcome:
         """Count this occurrence of the position, and return the outcome."""
         key = self.position.key()

@@ -99,3 +99,16 @@ def test_the_order_of_endings_is_repetition_before_the_ply_limit() -> None:
     for token in ONCE_ROUND * 2:
         history.play(token)
     assert history.outcome.reason is Reason.REPETITION
+
+
+def test_a_copy_is_continued_separately_and_remembers_what_occurred() -> None:
+    history = History(KULEI, CIRCLE)
+    for token in ONCE_ROUND:
+        history.play(token)
+    assert history.occurrence == 2
+    copied = history.copy()
+    for token in ONCE_ROUND:
+        copied.play(token)
+    assert (copied.occurrence, copied.outcome.reason) == (3, Reason.REPETITION)
+    assert (history.occurrence, history.outcome, history.moves) == (2, UNDECIDED, ONCE_ROUND)
+    assert (copied.start, copied.ply_limit) == (history.start, history.ply_limit)

@@ -1,0 +1,6 @@
+"""The games as environments for research: OpenSpiel and PettingZoo. Nothing else imports this package.
+
+``entry`` enters a game's moves part by part, ``planes`` turns its position into numbers; both need only the
+standard library. ``spiel`` and ``aec`` make environments of them, with the packages of
+requirements-research.txt. docs/research.md explains how to use them.
+"""
