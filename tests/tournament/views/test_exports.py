@@ -20,7 +20,7 @@ LISTS = {
     "/bots/bots": ("bots", lists.BotRow.__struct_fields__),
     "/tournaments/tournaments": ("tournaments", tournament_tables.TournamentRow.__struct_fields__),
     "/version-tests/version-tests": ("tests", version_tests.VersionTestRow.__struct_fields__),
-    "/people/olga/ratings": ("ratings", bots.RATINGS),
+    "/people/olga/ratings": ("ratings", bots.BotRatingRow.__struct_fields__),
 }
 
 

@@ -13,6 +13,7 @@ from tournament.api.v1.responses import PageQuery, Rows, part_of
 from tournament.models import Ladder, Matchmaking
 from tournament.views.exports import Address, origin_of
 from tournament.views.ladders.ladders import find_ladder, ladder_sizes
+from tournament.views.ladders.overall import OverallRow, overall_rows
 from tournament.views.ladders.rows import RatingRow, rating_rows
 from tournament.views.links import address_of
 
@@ -36,6 +37,12 @@ class LadderRow(msgspec.Struct, frozen=True):
 def ladders(request: ApiRequest, query: PageQuery) -> Rows:
     """The ladders, in the order of the site."""
     return part_of(_rows(request, list(GAMES.values())), query)
+
+
+@operation("GET", "ladders/overall/", rows=OverallRow, query=PageQuery)
+def overall(request: ApiRequest, query: PageQuery) -> Rows:
+    """The table over all ladders: the mean of each bot's standardised ratings."""
+    return part_of(list(overall_rows(origin_of(request))), query)
 
 
 @operation("GET", "ladders/<slug:code>/", answer=LadderRow)

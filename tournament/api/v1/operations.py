@@ -200,7 +200,7 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         if not is_of_stream(request):
             spend(token.user, chosen.cost, timezone.now())
     else:
-        request.user = viewer_of(token, where.get("slug"))
+        request.user = viewer_of(token, where.get("slug") if chosen.path.startswith("bots/") else None)
     client = client_of(request, token)
     if not is_of_stream(request) and (wait := LIMITS.wait_s(client)) > 0:
         seconds = int(wait) + 1

@@ -72,19 +72,20 @@ class Ending:
 
 def part_of(rows: Sequence[Any], query: PageQuery) -> Rows:
     """A page of a list that is ready as a whole; its cursor is a position. Raises ``ApiError``."""
-    start = _cursor(query)
+    start = cursor_of(query)
     end = start + query.limit
     return Rows(rows[start:end], str(end) if end < len(rows) else "")
 
 
 def page_by_id(found: QuerySet[_Model], query: PageQuery, row_of: Callable[[_Model], Any]) -> Rows:
     """A page of rows of a table, the oldest first; its cursor is an id. Raises ``ApiError``."""
-    window = list(found.filter(pk__gt=_cursor(query)).order_by("pk")[: query.limit + 1])
+    window = list(found.filter(pk__gt=cursor_of(query)).order_by("pk")[: query.limit + 1])
     shown = window[: query.limit]
     return Rows(list(map(row_of, shown)), str(shown[-1].pk) if len(window) > len(shown) else "")
 
 
-def _cursor(query: PageQuery) -> int:
+def cursor_of(query: PageQuery) -> int:
+    """The cursor as a number; 0 for the first page."""
     if query.after and not is_whole(query.after, LAST_ID):
         raise ApiError(400, f"The parameter after is {visible(query.after, 40)!r}: no cursor of this list.")
     return int(query.after or 0)

@@ -1,9 +1,9 @@
 """The modules with operations, and the addresses of all of them."""
 
-from tournament.api.v1 import bots, ladders, openapi
+from tournament.api.v1 import bots, ladders, openapi, site
 from tournament.api.v1.events import views as events
 from tournament.api.v1.operations import patterns
 
-MODULES = (ladders, bots, events, openapi)
+MODULES = (ladders, bots, site, events, openapi)
 """Their order is that of the document and of the page for people."""
 __all__ = ["MODULES", "patterns"]

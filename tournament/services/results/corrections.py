@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tournament.models import Correction
 
@@ -27,10 +28,12 @@ class RebuildError(ValueError):
     """Records or corrections that do not fit the site's tables; the text is one sentence."""
 
 
-def published_corrections() -> Iterator[tuple[object, ...]]:
-    """The entries of the list, with the columns of ``COLUMNS``, in the order of the games' numbers."""
-    rows = Correction.objects.order_by("pk").values_list(
-        "pk", "game__key", "game__ladder", "effect", "reason", "at"
+def published_corrections(after: int = 0) -> Iterator[tuple[Any, ...]]:
+    """The entries after a number, with the columns of ``COLUMNS``, in the order of the games' numbers."""
+    rows = (
+        Correction.objects.filter(pk__gt=after)
+        .order_by("pk")
+        .values_list("pk", "game__key", "game__ladder", "effect", "reason", "at")
     )
     for *values, at in rows.iterator(2000):
         yield *values, at.isoformat()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
+from msgspec import Meta
 
 from engines.bundles.store import BundleError
 from engines.rules.registry import GAMES
@@ -25,7 +27,7 @@ from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import RESULTS, Rated, rated_of, result_rows, results_of
-from tournament.views.exports import served_table, table_links
+from tournament.views.exports import Address, served_rows, served_table, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
@@ -36,7 +38,23 @@ from workers.sandbox.runtimes import offered_runtimes
 
 GAMES_A_PAGE = 25
 VERSIONS_A_PAGE = 25
-RATINGS = ("bot", "ladder", "version", "rating", "mu", "sigma", "games", "won", "drawn", "lost", "page")
+
+
+class BotRatingRow(msgspec.Struct, frozen=True):
+    """The rating of a version of a bot on a ladder."""
+
+    bot: str
+    ladder: str
+    version: int
+    rating: Annotated[float, Meta(description="mu - 3 sigma, the published number.")]
+    mu: float
+    sigma: float
+    games: int
+    won: int
+    drawn: int
+    lost: int
+    page: Address
+    slug: str
 
 
 @require_safe
@@ -93,7 +111,7 @@ def bot_ratings(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """The ratings of a bot's versions on all ladders."""
     bot = find_bot(request, slug)
     rows = rating_rows(request, ratings_of(access.visible_versions_of(request.user, bot)))
-    return served_table(kind, "ratings", RATINGS, rows, file=f"{slug}-ratings", bot=bot.name)
+    return served_rows(kind, "ratings", BotRatingRow, rows, file=f"{slug}-ratings", bot=bot.name)
 
 
 @require_safe
@@ -234,14 +252,15 @@ def ratings_of(versions: Iterable[BotVersion]) -> list[LadderRating]:
     return sorted(ratings, key=lambda rating: (order.index(rating.ladder_id), -rating.version.number))
 
 
-def rating_rows(request: HttpRequest, ratings: Iterable[LadderRating]) -> Iterator[tuple[object, ...]]:
-    """Lines with the columns ``RATINGS``; reads the versions' bots."""
+def rating_rows(request: HttpRequest, ratings: Iterable[LadderRating]) -> Iterator[BotRatingRow]:
+    """The rows of these ratings; reads the versions' bots."""
     for rating in ratings:
         version = rating.version
         score = (rating.games, rating.wins, rating.draws, rating.losses)
         page = request.build_absolute_uri(version.get_absolute_url())
         numbers = (rating.conservative, rating.mu, rating.sigma)
-        yield version.bot.name, rating.ladder_id, version.number, *numbers, *score, page
+        bot = version.bot
+        yield BotRatingRow(bot.name, rating.ladder_id, version.number, *numbers, *score, page, bot.slug)
 
 
 def games_of(request: HttpRequest, **player: Bot | BotVersion) -> Page:

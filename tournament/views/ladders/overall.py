@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
+import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
+from msgspec import Meta
 
 from engines.rules.registry import GAMES
 from tournament.arithmetic.overall import LEAST_BOTS, OverallScore, overall_scores
 from tournament.models import Bot, LadderRating
-from tournament.views.exports import origin_of, served_table, table_links
+from tournament.views.exports import Address, origin_of, served_table, table_links
 from tournament.views.links import address_of
 
 MAX_SHOWN = 200
-EXPORTED = ("place", "bot", "owner", "score", "ladders", *GAMES, "page")
-"""Columns of the files. ``ladders`` counts the bot's ladders; the columns named by codes have the scores."""
+
+
+class OverallRow(msgspec.Struct, frozen=True):
+    """A bot in the table over all ladders."""
+
+    place: int
+    bot: str
+    owner: Annotated[str | None, Meta(description="Null for the site's samples.")]
+    score: Annotated[float, Meta(description="The mean of the standardised ratings.")]
+    ladders: Annotated[int, Meta(description="On how many ladders it has one.")]
+    by_ladder: Annotated[dict[str, float | None], Meta(description="The standardised ratings by code.")]
+    page: Address
+    slug: str
 
 
 @require_safe
@@ -40,7 +54,12 @@ def overall(request: HttpRequest) -> HttpResponse:
 @require_safe
 def overall_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The whole table as ``csv`` or ``json``."""
-    return served_table(kind, "scores", EXPORTED, _exported(request), file="overall-scores")
+    columns = ("place", "bot", "owner", "score", "ladders", *GAMES, "page", "slug")
+    rows = (
+        (one.place, one.bot, one.owner, one.score, one.ladders, *one.by_ladder.values(), one.page, one.slug)
+        for one in overall_rows(origin_of(request))
+    )
+    return served_table(kind, "scores", columns, rows, file="overall-scores")
 
 
 def _drawn(place: int, bot: Bot, score: OverallScore, columns: Sequence[float | None]) -> str:
@@ -55,12 +74,13 @@ def _drawn(place: int, bot: Bot, score: OverallScore, columns: Sequence[float | 
     )
 
 
-def _exported(request: HttpRequest) -> Iterator[tuple[object, ...]]:
-    origin = origin_of(request)
+def overall_rows(origin: str) -> Iterator[OverallRow]:
+    """The whole table; ``origin`` as in ``exports.origin_of``."""
     for place, (bot, score, columns) in enumerate(_rows(), start=1):
         owner = bot.owner.username if bot.owner else None
         page = origin + address_of("bot", bot.slug)
-        yield place, bot.name, owner, score.score, score.coverage, *columns, page
+        by_ladder = dict(zip(GAMES, columns, strict=True))
+        yield OverallRow(place, bot.name, owner, score.score, score.coverage, by_ladder, page, bot.slug)
 
 
 def _rows(most: int | None = None) -> list[tuple[Bot, OverallScore, list[float | None]]]:

@@ -3,27 +3,63 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Annotated
 
+import msgspec
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from msgspec import Meta
 
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
-from tournament.views.exports import MAX_EXPORTED, Row, served_table, table_links
+from tournament.views.exports import MAX_EXPORTED, Address, served_rows, table_links
 from tournament.views.polling import PART, LivePart, is_part
 
 MAX_LISTED = 40
 """Bots of a ladder on this page; the page of each bot also shows its next game."""
-PLAYING = ("white", "white_version", "black", "black_version", "ladder", "tournament", "page")
-EVENTS = ("tournament", "priority", "playing", "waiting", "ahead", "page")
-BOTS = ("ladder", "bot", "version", "ahead", "when", "game")
-"""``ahead``: games that start before its next one, empty if none waits; ``game`` is what it plays now."""
+
+
+class PlayingRow(msgspec.Struct, frozen=True):
+    """A game that is being played."""
+
+    white: str
+    white_version: int
+    black: str
+    black_version: int
+    ladder: str
+    tournament: Annotated[str, Meta(description="Its name.")]
+    page: Address
+    id: int
+
+
+class QueuedEventRow(msgspec.Struct, frozen=True):
+    """A tournament with games that wait, in the order in which they are played."""
+
+    tournament: Annotated[str, Meta(description="Its name.")]
+    priority: int
+    playing: int
+    waiting: int
+    ahead: int
+    page: Address
+    slug: str
+
+
+class QueuedBotRow(msgspec.Struct, frozen=True):
+    """What a version plays next on a ladder."""
+
+    ladder: str
+    bot: str
+    version: int
+    ahead: Annotated[int | None, Meta(description="Games before its next one; null if none waits.")]
+    when: Annotated[str, Meta(description="The same in words.")]
+    game: Annotated[int | None, Meta(description="The game that it is playing now.")]
+    slug: str
 
 
 @require_safe
@@ -56,9 +92,9 @@ def queue_files(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """One of ``TABLES``, with at most ``MAX_EXPORTED`` rows a ladder."""
     if name not in TABLES:
         raise Http404(f"no table {name!r} of the queue")
-    _, columns, rows_of = TABLES[name]
+    _, row, rows_of = TABLES[name]
     state = queue_state(timezone.now())
-    return served_table(kind, name, columns, rows_of(request, state), file=f"queue-{name}")
+    return served_rows(kind, name, row, rows_of(request, state), file=f"queue-{name}")
 
 
 def _playing(state: QueueState, most: int) -> list[Game]:
@@ -95,32 +131,40 @@ def _own_first(request: HttpRequest, state: QueueState, most: int) -> dict[str, 
     }
 
 
-def _playing_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
+def _playing_rows(request: HttpRequest, state: QueueState) -> Iterable[PlayingRow]:
     for game in _playing(state, MAX_EXPORTED):
         players = (game.white.bot.name, game.white.number, game.black.bot.name, game.black.number)
         page = request.build_absolute_uri(game.get_absolute_url())
-        yield *players, game.ladder_id, game.tournament.name, page
+        yield PlayingRow(*players, game.ladder_id, game.tournament.name, page, game.pk)
 
 
-def _event_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
+def _event_rows(request: HttpRequest, state: QueueState) -> Iterable[QueuedEventRow]:
     for tournament, event in _events(state):
         page = request.build_absolute_uri(tournament.get_absolute_url())
-        yield tournament.name, tournament.priority, event.playing, event.waiting, event.ahead, page
+        counts = (tournament.priority, event.playing, event.waiting, event.ahead)
+        yield QueuedEventRow(tournament.name, *counts, page, tournament.slug)
 
 
-def _bot_rows(request: HttpRequest, state: QueueState) -> Iterable[Row]:
+def _bot_rows(request: HttpRequest, state: QueueState) -> Iterable[QueuedBotRow]:
     active = BotVersion.objects.filter(pk__in=ActiveVersion.objects.values("version"))
-    columns = access.visible_versions(request.user, active).values_list("pk", "bot__name", "number")
-    names = {version: (bot, number) for version, bot, number in columns}
+    known = access.visible_versions(request.user, active)
+    columns = known.values_list("pk", "bot__name", "number", "bot__slug")
+    names = {version: (name, number, slug) for version, name, number, slug in columns}
     for code, rows in _own_first(request, state, MAX_EXPORTED).items():
         for version, one in rows:
             if version in names:
-                yield code, *names[version], one.ahead, one.text, one.game
+                name, number, slug = names[version]
+                yield QueuedBotRow(code, name, number, one.ahead, one.text, one.game, slug)
 
 
-TABLES = {
-    "playing": ("Games", PLAYING, _playing_rows),
-    "tournaments": ("Tournaments", EVENTS, _event_rows),
-    "bots": ("Bots", BOTS, _bot_rows),
+TABLES: dict[str, tuple[str, type[msgspec.Struct], Callable[..., Iterable[msgspec.Struct]]]] = {
+    "playing": ("Games", PlayingRow, _playing_rows),
+    "tournaments": ("Tournaments", QueuedEventRow, _event_rows),
+    "bots": ("Bots", QueuedBotRow, _bot_rows),
 }
-"""The tables as files by their names in addresses: title, columns, rows."""
+"""The tables as files by their names in addresses: title, type of the rows, rows."""
+
+
+def queue_rows(request: HttpRequest, state: QueueState, name: str) -> list[msgspec.Struct]:
+    """The rows of one of ``TABLES``, at most ``MAX_EXPORTED`` of a ladder."""
+    return list(TABLES[name][2](request, state))

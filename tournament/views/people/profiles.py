@@ -5,7 +5,7 @@ It shows nothing that only its owner may see, whoever asks: neither notices and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -15,8 +15,8 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import Bot, Game, LadderRating, Seat, User
 from tournament.models.names import latin_slug
-from tournament.views.bots.bots import RATINGS, rating_rows
-from tournament.views.exports import served_table, table_links
+from tournament.views.bots.bots import BotRatingRow, rating_rows
+from tournament.views.exports import served_rows, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import games_address
 from tournament.views.paging import games_of_seats, numbered
@@ -32,7 +32,7 @@ MAX_GAMES = 15
 @fresh_buttons
 def person(request: HttpRequest, name: str) -> HttpResponse:
     """What a person has made on this site."""
-    person = _find(request, name)
+    person = find_person(request, name)
     page = numbered(request, access.visible_bots(request.user).filter(owner=person), BOTS_A_PAGE)
     best = _best_ratings(page.rows)
     codes = [code for code in GAMES if any(code == ladder for _, ladder in best)]
@@ -55,17 +55,21 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def person_ratings(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """The best rating of each bot of a person on each ladder."""
-    person = _find(request, name)
+    person = find_person(request, name)
+    file = f"{latin_slug(name, 'person')}-ratings"
+    rows = person_rating_rows(request, person)
+    return served_rows(kind, "ratings", BotRatingRow, rows, file=file, person=name)
+
+
+def person_rating_rows(request: HttpRequest, person: User) -> Iterator[BotRatingRow]:
+    """The best rating of each bot of a person on each ladder, by name."""
     best = _best_ratings(list(access.visible_bots(request.user).filter(owner=person)))
     order = {code: place for place, code in enumerate(GAMES)}
     ratings = sorted(best.values(), key=lambda one: (one.version.bot.name_key, order[one.ladder_id]))
-    rows = rating_rows(request, ratings)
-    return served_table(
-        kind, "ratings", RATINGS, rows, file=f"{latin_slug(name, 'person')}-ratings", person=name
-    )
+    return rating_rows(request, ratings)
 
 
-def _find(request: HttpRequest, name: str) -> User:
+def find_person(request: HttpRequest, name: str) -> User:
     """Raises ``Http404`` also for a person whose page this user may not see."""
     if not name.isprintable():
         raise Http404("no person with such a name")

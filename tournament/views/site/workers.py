@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections import Counter
+from typing import Annotated
 
+import msgspec
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -14,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from msgspec import Meta
 
 from engines.release import RELEASE
 from tournament import access
@@ -22,7 +25,7 @@ from tournament.queues import ANY_GAME
 from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
 from tournament.services.work.judging import lift_quarantine, quarantine
-from tournament.views.exports import as_text, served_table, table_links
+from tournament.views.exports import Moment, as_text, served_rows, table_links
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons
@@ -31,14 +34,35 @@ from workers.jobs import Work
 MAX_SHOWN = 200
 CONDITIONS = ("busy", "idle", "held", "barred", "quarantined", "lost", "stopped")
 """The order in which the page sorts workers."""
-COLUMNS = (
-    "worker", "state", "takes", "slots", "busy", "games_an_hour", "voids", "sandbox", "speed", "started",
-    "seen",
-)  # fmt: skip
-STAFF_COLUMNS = ("host", "software", "reason", "refusal", "error", "error_at")
-"""Only for staff: why it gets no games, why it runs no uploaded bots, and its last error."""
 KEEPER_AWAY = datetime.timedelta(seconds=30)
 """The page warns if the record keeper, which marks silent workers as lost, has not worked for so long."""
+
+
+class WorkerRow(msgspec.Struct, frozen=True):
+    """A worker, as everybody sees it."""
+
+    worker: str
+    state: str
+    takes: Annotated[str, Meta(description="The kinds of work that it takes.")]
+    slots: int
+    busy: Annotated[int, Meta(description="Slots that have work.")]
+    games_an_hour: int
+    voids: int
+    sandbox: Annotated[str, Meta(description="The level of its sandbox.")]
+    speed: str
+    started: Moment | None
+    seen: Moment | None
+
+
+class StaffWorkerRow(WorkerRow, frozen=True):
+    """A worker, as staff sees it: also its machine and its errors."""
+
+    host: str
+    software: str
+    reason: Annotated[str, Meta(description="Why it gets no games.")]
+    refusal: Annotated[str, Meta(description="Why it runs no uploaded bots.")]
+    error: Annotated[str, Meta(description="Its last one.")]
+    error_at: Moment | None
 
 
 @require_safe
@@ -77,9 +101,8 @@ def workers(request: HttpRequest) -> HttpResponse:
 def workers_files(request: HttpRequest, kind: str) -> HttpResponse:
     """The table of workers; staff gets more columns."""
     manages = access.may_run_site(request.user)
-    columns = COLUMNS + STAFF_COLUMNS if manages else COLUMNS
-    rows = [_row(worker, manages) for worker in _shown_workers()]
-    return served_table(kind, "workers", columns, rows, file="workers")
+    of = StaffWorkerRow if manages else WorkerRow
+    return served_rows(kind, "workers", of, worker_rows(request.user), file="workers")
 
 
 @takes_form
@@ -112,16 +135,21 @@ def _shown_workers() -> list[Worker]:
     return shown[:MAX_SHOWN]
 
 
-def _row(worker: Worker, manages: bool) -> tuple[object, ...]:
-    """The columns ``COLUMNS`` and, for those who manage workers, ``STAFF_COLUMNS``."""
+def worker_rows(user: access.Visitor) -> list[WorkerRow]:
+    """The workers of the page, for those who run the site as ``StaffWorkerRow``."""
+    manages = access.may_run_site(user)
+    return [_row(worker, manages) for worker in _shown_workers()]
+
+
+def _row(worker: Worker, manages: bool) -> WorkerRow:
     w = worker
     row = (
         w.name, w.condition, w.takes, w.slots, w.busy, w.games_an_hour, w.voids, w.level, w.speed,
         as_text(w.started_at), as_text(w.seen_at),
     )  # fmt: skip
     if not manages:
-        return row
-    return (*row, w.host, w.version, w.why, w.refusal, w.trouble, as_text(w.trouble_at))
+        return WorkerRow(*row)
+    return StaffWorkerRow(*row, w.host, w.version, w.why, w.refusal, w.trouble, as_text(w.trouble_at))
 
 
 def _load(workers: list[Worker]) -> str:

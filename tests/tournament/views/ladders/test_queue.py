@@ -23,7 +23,7 @@ from tournament.services.bots.activity import switch
 from tournament.services.calendar import tend
 from tournament.services.ladders.queue import read_queue
 from tournament.services.schedule.tournaments import pause
-from tournament.views.ladders.queue import BOTS, EVENTS, PLAYING
+from tournament.views.ladders.queue import PlayingRow, QueuedBotRow, QueuedEventRow
 
 SECOND = datetime.timedelta(seconds=1)
 
@@ -216,7 +216,11 @@ def test_the_ladder_s_page_shows_how_it_plays(site: Site, client: Client) -> Non
 
 def test_the_tables_of_the_queue_are_files(site: Site, client: Client) -> None:
     page = client.get("/queue/").content.decode()
-    for name, columns in (("playing", PLAYING), ("tournaments", EVENTS), ("bots", BOTS)):
+    for name, columns in (
+        ("playing", PlayingRow.__struct_fields__),
+        ("tournaments", QueuedEventRow.__struct_fields__),
+        ("bots", QueuedBotRow.__struct_fields__),
+    ):
         assert f'href="/queue/{name}.csv"' in page
         rows = client.get(f"/queue/{name}.json").json()[name]
         assert rows

@@ -12,7 +12,7 @@ from django.utils import timezone
 from tests.support.filled_site import HOSTILE, LogIn
 from tests.support.parts import PART, followed_address
 from tournament.models import Keeper, User, Worker
-from tournament.views.site.workers import COLUMNS, STAFF_COLUMNS
+from tournament.views.site.workers import StaffWorkerRow, WorkerRow
 
 pytestmark = pytest.mark.django_db
 
@@ -123,13 +123,13 @@ def test_the_table_is_a_file_with_more_columns_for_staff(client: Client, as_user
     assert [(row["worker"], row["state"], row["busy"]) for row in rows] == [
         ("west", "busy", 1), ("=east", "idle", 0),
     ]  # fmt: skip
-    assert {tuple(row) for row in rows} == {COLUMNS}
+    assert {tuple(row) for row in rows} == {WorkerRow.__struct_fields__}
     lines = page(client, "/workers/workers.csv").splitlines()
-    assert lines[0] == ",".join(COLUMNS)
+    assert lines[0] == ",".join(WorkerRow.__struct_fields__)
     assert lines[2].startswith("'=east,idle,games,2,0,")
     assert "no bwrap" not in "".join(lines)
     row = as_user(staff).get("/workers/workers.json").json()["workers"][1]
-    assert tuple(row) == COLUMNS + STAFF_COLUMNS
+    assert tuple(row) == StaffWorkerRow.__struct_fields__
     assert (row["host"], row["error"]) == ("cellar", "no bwrap")
     assert client.get("/workers/workers.xml").status_code == 404
 
