@@ -24,7 +24,7 @@ from tournament.api.v1.events.types import (
     TournamentChanged,
     TournamentRound,
 )
-from tournament.models import Attempt, Game, Ladder, Pairing, Tournament
+from tournament.models import Attempt, Game, Ladder, LiveGame, Pairing, Tournament
 from tournament.models.games import Scanned
 from tournament.queues import tournament_topic
 from tournament.views.exports import origin_of
@@ -126,12 +126,14 @@ def _starts(
     us, game = known.started
     since = EPOCH + us * MICROSECOND
     is_new = Q(started_at__gt=since) | Q(started_at=since, game__gt=game)
+    live = Game.objects.filter(pk__in=LiveGame.objects.values("game")).alias(event=Scanned("tournament"))
     attempts = Attempt.objects.filter(
         is_new,
+        # A list, because a query with both tables begins with all games of the tournament.
+        game__in=list(live.filter(event=tournament.pk).values_list("pk", flat=True)),
         ended_at__isnull=True,
         reported_at__isnull=True,
         started_at__lte=timezone.now() - SETTLED,
-        game__tournament=tournament,
     )
     found: Any = list(attempts.order_by("started_at", "game").values_list("game", "started_at")[:MAX_EVENTS])
     rows = started_games(origin_of(request), [pk for pk, _ in found])
