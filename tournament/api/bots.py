@@ -50,20 +50,26 @@ def upload(request: HttpRequest, token: Token) -> Answer:
         refund(token.user, UPLOAD_COST - REQUEST_COST)
         status = 403 if isinstance(refused, AnotherBotError) else 422
         raise ApiError(status, as_sentence(str(refused))) from None
-    return {"version": _version_values(request, version)}
+    return {"version": version_values(request, version)}
 
 
 @api("GET", Token.Scope.UPLOAD, Token.Scope.LOGS, cost=REQUEST_COST)
 def version(request: HttpRequest, token: Token, slug: str, number: int) -> Answer:
     """The state of one of the user's versions, and what its validation has found so far."""
+    return {"version": version_values(request, find_own_version(token, slug, number))}
+
+
+def find_own_version(token: Token, slug: str, number: int) -> BotVersion:
+    """A version of the token's user, and of its bot if it is for one alone; raises ``ApiError``."""
     own = BotVersion.objects.select_related("bot", "validation").filter(bot__owner=token.user)
     found = own.filter(bot__slug=slug, number=number).first()
     if found is None or token.bot not in {None, found.bot}:
         raise ApiError(404, f"You have no version {number} of a bot {slug!r}.")
-    return {"version": _version_values(request, found)}
+    return found
 
 
-def _version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
+def version_values(request: HttpRequest, version: BotVersion) -> dict[str, Any]:
+    """The state of a version, and what its validation has found so far."""
     check = version.checks.order_by("-sent_at").first()
     return {
         "bot": version.bot.name,

@@ -18,7 +18,7 @@ of memory."""
 UPLOADS, UPLOADS_PER_ADDRESS = 8, 2
 """Bodies over ``LARGE_BYTES`` that one process receives or handles at a time."""
 LARGE_BYTES = 1024 * 1024
-UPLOAD_PATHS = ("/upload/", "/api/bots/")
+UPLOAD_PATHS = ("/upload/", "/api/bots/", "/api/v1/bots/")
 """The only addresses that take a bundle."""
 API_PATHS = "/api/v1/"
 RETRY_SECONDS = 60

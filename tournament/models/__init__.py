@@ -22,7 +22,7 @@ from tournament.models.ladders import (
     RatingEvent,
 )
 from tournament.models.matchmaking import LatestPairing, Matchmaking
-from tournament.models.people import Act, Allowance, Notice, Token, User, WaitingMail
+from tournament.models.people import Act, Allowance, KeptAnswer, Notice, Token, User, WaitingMail
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import SlotUse
 from tournament.models.similarity import SampledMoves
@@ -59,6 +59,7 @@ __all__ = [
     "InboxReport",
     "Job",
     "Keeper",
+    "KeptAnswer",
     "Ladder",
     "LadderEstimate",
     "LadderRating",

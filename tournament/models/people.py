@@ -138,6 +138,31 @@ class Token(models.Model):
         return self.Scope.OWN_WORKER in self.scopes and self.Scope.WORKER not in self.scopes
 
 
+class KeptAnswer(models.Model):
+    """The answer to a request that created something and had a key, so that a repeat creates nothing more.
+
+    Stored in the transaction of the creation, and deleted after a day.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    """The client's own."""
+    digest = models.CharField(max_length=64)
+    """SHA-256 in hex of the request."""
+    status = models.PositiveSmallIntegerField(default=0)
+    answer = models.BinaryField(default=bytes)
+    """The body of the response, JSON."""
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "key"], name="kept_answer_once_a_key")
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class Act(models.Model):
     """Something that staff did with the rights of staff; written once and never changed."""
 

@@ -26,12 +26,14 @@ from tournament.models import (
     FeedEntry,
     GameLog,
     Job,
+    KeptAnswer,
     Notice,
     PersonGame,
     SlotUse,
     Token,
 )
 from tournament.models.searches import ANALYSES
+from tournament.services.accounts.answers import KEPT
 
 CHUNK = 500
 """Rows of one transaction."""
@@ -131,6 +133,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
     ),
     "tokens": lambda now: _delete(
         Token.objects.filter(Q(revoked_at__lt=now - TOKENS) | Q(ends_at__lt=now - TOKENS)).order_by("pk")
+    ),
+    "kept answers": lambda now: _delete(
+        KeptAnswer.objects.filter(created_at__lt=now - KEPT).order_by("created_at")
     ),
     "sessions": _sessions,
     "cache entries": _cache_entries,

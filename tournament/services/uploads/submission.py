@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from django.conf import settings
@@ -28,11 +29,28 @@ from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.validation import begin
 from workers.sandbox.runtimes import find_runtime
 
-__all__ = ["AnotherBotError", "BundleError", "add_version", "submit_bundle"]
+__all__ = [
+    "AnotherBotError",
+    "BundleError",
+    "ReadBundle",
+    "add_version",
+    "read_bundle",
+    "store_upload",
+    "submit_bundle",
+    "try_upload",
+]
 
 
 class AnotherBotError(BundleError):
     """A bundle of a bot for which the sender may not act."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBundle:
+    """A zip whose directory and ``bot.toml`` are what a bundle must have."""
+
+    file: BinaryIO
+    manifest: Manifest
 
 
 def submit_bundle(
@@ -40,46 +58,69 @@ def submit_bundle(
 ) -> BotVersion:
     """Store a zip as the next version of the bot named in its manifest, or of a new bot.
 
-    Checks only its directory and ``bot.toml``, and never holds it all in memory. Its validation
-    begins at once if uploads are run on this site; otherwise it waits, with the reason. Raises
-    ``BundleError``, one sentence, and then stores nothing; ``AnotherBotError`` if the bundle is not of the
-    bot ``only``.
+    Raises ``BundleError``, one sentence, and then stores nothing; see ``read_bundle`` and ``store_upload``.
     """
+    return store_upload(user, read_bundle(data), notes=notes, only=only)
+
+
+def read_bundle(data: bytes | BinaryIO) -> ReadBundle:
+    """Check a zip's size, directory and ``bot.toml``, without reading it all; raises ``BundleError``."""
     file = as_file(data)
     if file.seek(0, os.SEEK_END) > settings.MAX_BUNDLE_BYTES:
         raise BundleError(f"the zip is larger than {settings.MAX_BUNDLE_BYTES // 2**20} MB")
-    manifest = inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime)
-    try:
-        version = _store(user, manifest, file, notes, only)
-    except IntegrityError:  # an upload at the same time has the same name or the same content
-        raise BundleError(f"{manifest.name!r} was uploaded at the same moment: try again") from None
+    return ReadBundle(file, inspect_bundle(file, max_bytes=settings.MAX_BUNDLE_BYTES, find=find_runtime))
+
+
+def store_upload(user: User, bundle: ReadBundle, *, notes: str = "", only: Bot | None = None) -> BotVersion:
+    """Store a new version; raises ``BundleError``, and ``AnotherBotError`` if it is not of the bot ``only``.
+
+    Its validation begins at once if uploads are run on this site; otherwise it waits, with the reason.
+    """
+    version = _store(user, bundle, notes, only)
     if uploads.current_state().are_run:
         begin(version, timezone.now())
         version.refresh_from_db()
     return version
 
 
-@transaction.atomic
-def _store(user: User, manifest: Manifest, file: BinaryIO, notes: str, only: Bot | None) -> BotVersion:
-    """The rows first, the file last: a refused bundle leaves neither."""
+def try_upload(user: User, bundle: ReadBundle, *, only: Bot | None = None) -> BotVersion:
+    """The version that ``store_upload`` would store; raises as it does, and stores nothing."""
+    return _store(user, bundle, "", only, is_trial=True)
+
+
+def _store(
+    user: User, bundle: ReadBundle, notes: str, only: Bot | None, *, is_trial: bool = False
+) -> BotVersion:
+    """The rows first, the file last: a refused bundle leaves neither, nor does a trial."""
+    try:
+        with transaction.atomic():
+            version = _store_rows(user, bundle, notes, only)
+            if is_trial:
+                transaction.set_rollback(True)
+            else:
+                store_bundle(settings.BUNDLES, bundle.file)
+    except IntegrityError:  # an upload at the same time has the same name or the same content
+        raise BundleError(f"{bundle.manifest.name!r} was uploaded at the same moment: try again") from None
+    return version
+
+
+def _store_rows(user: User, bundle: ReadBundle, notes: str, only: Bot | None) -> BotVersion:
     _check_quota(user)
-    bot = _bot_for(user, manifest.name)
+    bot = _bot_for(user, bundle.manifest.name)
     if only is not None and bot != only:
         raise AnotherBotError(f"the bundle is of {bot.name!r}, and this token is for {only.name!r} alone")
-    sha256, size = hash_bundle(file)
+    sha256, size = hash_bundle(bundle.file)
     _check_space(user, size)
-    bundle, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
-    _refuse_known(bot, bundle)
-    version = add_version(
+    row, _ = Bundle.objects.get_or_create(sha256=sha256, defaults={"size": size})
+    _refuse_known(bot, row)
+    return add_version(
         bot,
-        bundle,
-        manifest,
+        row,
+        bundle.manifest,
         state=BotVersion.State.WAITING,
         state_reason=uploads.waiting_reason(),
         notes=notes,
     )
-    store_bundle(settings.BUNDLES, file)
-    return version
 
 
 def add_version(

@@ -1,0 +1,150 @@
+"""Uploads: a dry run of all checks, the upload, and what its validation has found."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from msgspec import Meta
+
+from tournament.api.bots import find_own_version, version_values
+from tournament.api.envelope import ApiError
+from tournament.api.v1.operations import ApiRequest, operation
+from tournament.api.v1.writing.once import once, refused, user_of
+from tournament.forms import TOO_LARGE, UploadForm
+from tournament.models import BotVersion, Token
+from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, spend
+from tournament.services.uploads.submission import read_bundle, store_upload, try_upload
+
+YES = {"1", "true", "yes"}
+
+
+class NewUpload(msgspec.Struct, frozen=True, kw_only=True):
+    """A multipart form."""
+
+    bundle: Annotated[bytes, Meta(description="The zip, as a file.")]
+    notes: str = ""
+    dry_run: Annotated[str, Meta(description="1: check everything, and store nothing.")] = ""
+
+
+class Upload(msgspec.Struct, frozen=True, kw_only=True):
+    """A version that was uploaded, or would be after a dry run."""
+
+    bot: str
+    slug: str
+    number: int | None
+    """Null after a dry run."""
+    state: str
+    reason: str
+    """Why it waits, or was refused."""
+    sha256: str
+    games: list[str]
+    page: str
+    url: str
+    """Where its validation is followed."""
+    dry_run: bool
+
+
+class UploadCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """The latest compliance check."""
+
+    progress: str
+    is_over: bool
+    engine: str
+    findings: list[dict[str, Any]]
+
+
+class ValidationGame(msgspec.Struct, frozen=True, kw_only=True):
+    """A game of the validation, with the log of the side at fault."""
+
+    ladder: str
+    state: str
+    verdict: str
+    plies: int | None
+    evidence: str
+    lines: str
+    stderr: str
+
+
+class ValidationAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a version, and what its validation has found so far."""
+
+    bot: str
+    slug: str
+    number: int
+    state: str
+    reason: str
+    sha256: str | None
+    page: str
+    check: UploadCheck | None
+    games: list[ValidationGame]
+
+
+@operation(
+    "POST",
+    "bots/",
+    answer=Upload,
+    status=201,
+    form=NewUpload,
+    scopes=(Token.Scope.UPLOAD,),
+    cost=REQUEST_COST,
+)
+def upload_bundle(request: ApiRequest) -> HttpResponse:
+    """Upload a bundle as the next version of its bot, or of a new bot.
+
+    With ``dry_run`` all checks are made that the site makes before it stores a bundle, and nothing is stored;
+    the status is then 200.
+    """
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        errors = " ".join(f"{name}: {error}" for name, all_ in form.errors.items() for error in all_)
+        raise ApiError(413 if form.has_error("bundle", TOO_LARGE) else 400, errors)
+    only = request.token.bot if request.token else None
+    user = user_of(request)
+    with refused():
+        bundle = read_bundle(form.cleaned_data["bundle"])
+        if request.POST.get("dry_run", "") in YES:
+            tried = _upload(request, try_upload(user, bundle, only=only), is_trial=True)
+            return HttpResponse(msgspec.json.encode(tried), "application/json")
+
+    def create() -> Upload:
+        spend(user, UPLOAD_COST - REQUEST_COST, timezone.now())
+        stored = store_upload(user, bundle, notes=form.cleaned_data["notes"], only=only)
+        return _upload(request, stored, is_trial=False)
+
+    return once(request, create)
+
+
+@operation(
+    "GET",
+    "bots/<slug:slug>/<int:number>/validation/",
+    answer=ValidationAnswer,
+    scopes=(Token.Scope.UPLOAD, Token.Scope.LOGS),
+)
+def version_validation(request: ApiRequest, slug: str, number: int) -> ValidationAnswer:
+    """The state of one of your versions, and what its compliance check and its games have found so far."""
+    assert request.token is not None
+    version = find_own_version(request.token, slug, number)
+    return msgspec.convert(version_values(request, version), ValidationAnswer)
+
+
+def _upload(request: ApiRequest, version: BotVersion, *, is_trial: bool) -> Upload:
+    where = [version.bot.slug, version.number]
+    address = request.build_absolute_uri(
+        reverse("v1-version-validation", kwargs={"slug": where[0], "number": where[1]})
+    )
+    return Upload(
+        bot=version.bot.name,
+        slug=version.bot.slug,
+        number=None if is_trial else version.number,
+        state="" if is_trial else version.state,
+        reason="" if is_trial else version.state_reason,
+        sha256=str(version.bundle_id),
+        games=list(version.games),
+        page="" if is_trial else request.build_absolute_uri(version.get_absolute_url()),
+        url="" if is_trial else address,
+        dry_run=is_trial,
+    )
