@@ -222,6 +222,10 @@ MAIN_MODULES = {
 """The modules with the ``main`` of packages that are run."""
 
 
+WITHOUT_MAIN = {"engines.environments.first_agent", "tournament.embedded", "workers.sandbox.entrance"}
+"""Modules that are run and have no help, or no ``main``: tests of their own run them."""
+
+
 def options_of(words: Sequence[str]) -> list[str]:
     """The options among the words of a command, up to ``--``."""
     own = words[: words.index("--")] if "--" in words else words
@@ -233,7 +237,7 @@ def check_module(module: str, words: Sequence[str]) -> None:
     assert find_spec(module), module
     if module == "pytest":
         assert all((ROOT / word).exists() for word in words if word.startswith("tests")), words
-    if module.split(".")[0] not in FOLDERS or module in ("workers.sandbox.entrance", "tournament.embedded"):
+    if module.split(".")[0] not in FOLDERS or module in WITHOUT_MAIN:
         return
     if module.startswith("engines.bots."):
         assert not words
