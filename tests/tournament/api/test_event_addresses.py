@@ -30,6 +30,7 @@ from tests.support.schedule import (
 )
 from tournament.api.limits import LIMITS
 from tournament.api.v1.events.types import ApiEvent
+from tournament.api.v1.openapi import document
 from tournament.http.application import Application
 from tournament.http.changes import Changes
 from tournament.http.stream_forms import JSON_LINES, form_of
@@ -130,13 +131,18 @@ def test_a_stream_of_what_is_over_is_told_to_stop(deal: Deal, accept: str) -> No
         "ladders/none/",
         "bots/none/1/",
         "version-tests/none/",
-        "tv/?ladder=none",
     ],
 )
 def test_what_is_not_there_has_no_events(path: str) -> None:
-    where, _, query = path.partition("?")
-    answer = ask(f"/api/v1/{where}events/?{query}", 404)
+    answer = ask(f"/api/v1/{path}events/", 404)
     assert "no" in answer["error"].lower()
+
+
+@pytest.mark.django_db
+def test_a_ladder_that_is_not_there_is_a_bad_parameter() -> None:
+    answer = ask("/api/v1/tv/events/?ladder=none", 400)
+    assert answer["error"].startswith("The parameter ladder is 'none': not one of ")
+    assert "after, ladder" in ask("/api/v1/tv/events/?leder=none", 400)["error"]
 
 
 @pytest.mark.django_db
@@ -248,6 +254,18 @@ def test_the_documents_have_every_type_of_event() -> None:
     following = read("docs/api.md").partition("\n## Following")[2].partition("\n## ")[0]
     table = re.findall(r"^\| `([a-z.]+)` \|", following, re.MULTILINE)
     assert sorted(table) == sorted(map(str, names))
+
+
+def test_the_document_describes_every_form_of_following() -> None:
+    described = [one["get"] for path, one in document("")["paths"].items() if path.endswith("/events/")]
+    assert len(described) == 7
+    for one in described:
+        forms = one["responses"]["200"]["content"]
+        assert list(forms) == ["application/json", LINES, "text/event-stream"]
+        assert "204" in one["responses"]
+        names = [parameter["name"] for parameter in one["parameters"]]
+        assert {"after", "Last-Event-ID"} <= set(names)
+    assert sum(one["security"] == [{"token": ["logs:read"]}] for one in described) == 1
 
 
 def stream(path: str, last: str = "") -> Exchange:

@@ -118,6 +118,8 @@ def _parameters(one: Operation, schemas: _Schemas) -> Iterator[Json]:
         properties, required = schemas.properties(one.query)
         for name, schema in properties.items():
             yield {"name": name, "in": "query", "required": name in required, "schema": schema}
+    if one.events is not None:
+        yield {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
 
 
 def _responses(one: Operation, schemas: _Schemas) -> Json:
@@ -133,8 +135,10 @@ def _responses(one: Operation, schemas: _Schemas) -> Json:
         content = _content(one.media, answer)
     error = {"content": _content("application/json", schemas.of(ApiFailure))}
     errors = _ERRORS if one.scopes else _READ_ERRORS
+    ended = {"204": {"description": "Asked for a stream: nothing follows."}} if one.events is not None else {}
     return {
         str(one.status): {"description": one.summary, "content": content},
+        **ended,
         **{status: {"description": _ERRORS[status], **error} for status in errors},
     }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import islice
 
 import msgspec
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 
 from engines.rules.registry import GAMES
+from engines.visible import visible
+from tournament.api.envelope import ApiError
 from tournament.api.v1.events.batches import MAX_EVENTS, EventBatch, after_of, now_text, reset
 from tournament.api.v1.events.cursors import Whole, read_cursor, write_cursor
 from tournament.api.v1.events.games import GameCursor, game_events
@@ -30,7 +32,8 @@ def tv_batch(request: HttpRequest, ladder: str) -> EventBatch:
     A game stays until some seconds after its end. With ``ladder`` only games of this ladder are shown.
     """
     if ladder and ladder not in GAMES:
-        raise Http404(f"no ladder {ladder!r}")
+        why = f"not one of {', '.join(GAMES)}"
+        raise ApiError(400, f"The parameter ladder is {visible(ladder, 40)!r}: {why}.")
     after = after_of(request)
     known = read_cursor(after, TvCursor) if after else TvCursor()
     events: list[ApiEvent] = []
