@@ -15,6 +15,7 @@ from tournament.api import bots as api_bots
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
 from tournament.api.envelope import not_found
+from tournament.api.v1 import page as api_page
 from tournament.api.v1 import urls as v1
 from tournament.kit import KIT
 from tournament.views import feeds, follows
@@ -179,6 +180,7 @@ urlpatterns = [
     path("protocol/", documents.protocol, name="protocol"),
     path("records/", documents.records, name="records"),
     path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
+    path("programs/", documents.programs, name="programs"),
     path("formats/", documents.formats, name="formats"),
     path("workers/", workers.workers, name="workers"),
     path("workers/workers.<slug:kind>", workers.workers_files, name="workers-files"),
@@ -236,7 +238,7 @@ urlpatterns = [
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
-    path("api/", api_bots.about, name="api-about"),
+    path("api/", api_page.home, name="api-about"),
     path("api/bots/", api_bots.upload, name="api-upload"),
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),
     path("api/bundles/", api_workers.bundles, name="api-bundles"),

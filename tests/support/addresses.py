@@ -152,6 +152,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "records": ("/records/", PUBLIC),
     "corrections": ("/records/annulled.csv", PUBLIC),
     "formats": ("/formats/", PUBLIC),
+    "programs": ("/programs/", PUBLIC),
     "workers": ("/workers/", PUBLIC),
     "workers-files": ("/workers/workers.csv", PUBLIC),
     "worker-quarantine": ("POST /workers/{worker}/quarantine/", (302, 404, 404, 302)),

@@ -120,3 +120,4 @@ def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:
 protocol = _page("Engine protocol", _DOCUMENTS / "PROTOCOL.md")
 records = _page("Game records", _DOCUMENTS / "RECORDS.md")
 formats = _page("Tournaments", settings.ROOT / "docs" / "tournaments.md")
+programs = _page("The interface for programs", settings.ROOT / "docs" / "api.md")

@@ -1,0 +1,121 @@
+"""The page for people at ``/api/``: every operation, from the same document as programs get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.utils.safestring import SafeString
+from django.views.decorators.csrf import csrf_exempt
+
+from engines.rules.registry import GAMES
+from tournament.api import bots
+from tournament.api.v1.openapi import EVENTS_TYPE, document
+from tournament.api.v1.responses import LINES_TYPE
+from tournament.views.exports import origin_of
+from tournament.views.site.documents import render_markdown
+
+_EXAMPLES = {"code": next(iter(GAMES)), "pk": "1", "number": "1", "ply": "0", "id": "1"}
+"""What stands for the parts of addresses in the examples; others are their names in capitals."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownParameter:
+    """A parameter of an address."""
+
+    name: str
+    text: SafeString
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOperation:
+    """A method of an address, as the page lists it."""
+
+    name: str
+    method: str
+    address: str
+    text: SafeString
+    scopes: list[str]
+    forms: list[str]
+    parameters: list[ShownParameter]
+    example: str
+    is_deprecated: bool
+
+
+@csrf_exempt
+def home(request: HttpRequest) -> HttpResponseBase:
+    """For browsers the page, for programs the token's user and scopes (``tournament.api.bots.about``)."""
+    is_for_people = request.method in {"GET", "HEAD"} and "Authorization" not in request.headers
+    if not (is_for_people and "text/html" in request.headers.get("Accept", "")):
+        response = bots.about(request)
+    else:
+        groups: dict[str, list[ShownOperation]] = {}
+        for tag, one in _operations(origin_of(request)):
+            groups.setdefault(tag, []).append(one)
+        ordered = sorted(groups.items(), key=lambda group: (group[0] == "openapi.json", group[0]))
+        response = render(request, "site/api.html", {"groups": ordered})
+    patch_vary_headers(response, ("Accept", "Authorization"))
+    return response
+
+
+def _operations(origin: str) -> Iterator[tuple[str, ShownOperation]]:
+    """All operations with the first part of their addresses."""
+    for address, methods in document(origin)["paths"].items():
+        for method, entry in methods.items():
+            yield entry["tags"][0].replace("-", " "), _shown(origin, address, method.upper(), entry)
+
+
+def _shown(origin: str, address: str, method: str, entry: dict[str, Any]) -> ShownOperation:
+    scopes: list[str] = next((need["token"] for need in entry["security"] if "token" in need), [])
+    success = next(found for status, found in entry["responses"].items() if status.startswith("2"))
+    forms = list(success.get("content", {}))
+    return ShownOperation(
+        name=entry["operationId"],
+        method=method,
+        address=address,
+        text=render_markdown(entry["description"]),
+        scopes=scopes,
+        forms=forms,
+        parameters=[_parameter(one) for one in entry["parameters"] if one["in"] == "query"],
+        example=_example(origin, address, method, entry, forms, has_scopes=bool(scopes)),
+        is_deprecated=entry.get("deprecated", False),
+    )
+
+
+def _parameter(one: dict[str, Any]) -> ShownParameter:
+    schema = one["schema"]
+    text = schema.get("description", "")
+    if "enum" in schema:
+        text = f"{text} One of {', '.join(map(str, schema['enum']))}.".strip()
+    if default := schema.get("default"):
+        text = f"{text} Without it: {default}.".strip()
+    return ShownParameter(one["name"], render_markdown(text), one["required"])
+
+
+def _example(
+    origin: str, address: str, method: str, entry: dict[str, Any], forms: list[str], *, has_scopes: bool
+) -> str:
+    """A command that asks the address."""
+    for one in entry["parameters"]:
+        if one["in"] == "path":
+            name = one["name"]
+            address = address.replace(f"{{{name}}}", _EXAMPLES.get(name, name.upper()))
+    words = ["curl"]
+    if EVENTS_TYPE in forms:
+        words.append(f"-N -H 'Accept: {LINES_TYPE}'")
+    if has_scopes:
+        words.append('-H "Authorization: Bearer $TOKEN"')
+    body = entry.get("requestBody", {}).get("content", {})
+    if "application/json" in body:
+        words.append("-H 'Content-Type: application/json' -d @body.json")
+    elif body:
+        words.append("-F bundle=@bot.zip")
+    elif method != "GET":
+        words.append(f"-X {method}")
+    return " ".join([*words, origin + address])
