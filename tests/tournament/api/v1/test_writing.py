@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from tests.support.filled_site import LADDER
+from tests.support.addresses import address_of
+from tests.support.filled_site import LADDER, Site
 from tests.support.schedule import make_tournament, make_user, make_version, make_worker, pack_bot
 from tournament.api.v1.operations import OPERATIONS
 from tournament.api.v1.writing import organizing
@@ -229,6 +231,9 @@ def test_a_tournament_is_created_started_paused_resumed_and_cancelled(ask: Ask) 
         ({"bots": ["ada", "nobody"]}, 422, "bots: there is no active version of a bot 'nobody'."),
         ({"kind": "league"}, 400, "kind: "),
         ({"pairs": 0}, 400, "pairs: "),
+        ({"starts_at": "9999-12-31T23:59:00-05:00"}, 400, "starts_at: no calendar has this time."),
+        ({"bots": ["a\0b"]}, 400, "The body is wrong: Expected `str` matching regex"),
+        ({"name": "a\0b"}, 400, "name: "),
         ({"book": "z9"}, 422, "book: "),
         ({"rated_off_terms": True}, 403, "rated_off_terms: only staff can choose it."),
     ],
@@ -352,6 +357,45 @@ def test_every_writing_operation_demands_a_scope_and_refuses_each_other(ask: Ask
             user = User.objects.filter(is_staff=True).first() or make_user("stan", staff=True)
             answer = ask(path, None, scope, user=user, method=one.method)
             assert read(answer, 403)["error"] == f"This token lacks the scope {' or '.join(one.scopes)}."
+
+
+MATRIX: dict[str, tuple[object, tuple[int, int, int]]] = {
+    "bots/stone-age/1/validation/ GET": (None, (404, 200, 404)),
+    "bots/stone-age/match/": ({"bot": "brivalb"}, (201, 422, 201)),
+    "version-tests/": (
+        {"candidate": "stone-age/1", "baseline": "brivalb/1", "ladder": LADDER},
+        (422, 422, 201),
+    ),
+    "version-tests/{tested}/stop/": (None, (404, 200, 200)),
+    "tournaments/": ({"name": "New", "bots": ["stone-age", "brivalb"], "ladders": [LADDER]}, (201, 201, 201)),
+    "tournaments/{draft}/start/": (None, (404, 200, 200)),
+    "tournaments/{draft}/announce/": (None, (404, 422, 422)),
+    "tournaments/{running}/pause/": (None, (404, 200, 200)),
+    "tournaments/{running}/resume/": (None, (404, 409, 409)),
+    "tournaments/{running}/cancel/": (None, (404, 200, 200)),
+    "tournaments/{running}/continue/": (None, (404, 409, 409)),
+    "tournaments/{running}/enter/": ({"bot": "brivalb"}, (409, 422, 409)),
+    "tournaments/{running}/leave/": ({"bot": "brivalb"}, (409, 422, 409)),
+    "tournaments/{draft}/follow/": (None, (404, 404, 404)),
+    "games/{drafted}/problem/": ({"text": "?"}, (404, 201, 201)),
+    "games/{drafted}/analysis/": ({"bot": "brivalb"}, (404, 404, 404)),
+    "token/ GET": (None, (200, 200, 200)),
+}
+"""The body, and the status for another user, the owner and staff, each with all scopes."""
+
+
+def test_each_user_may_do_with_all_scopes_what_the_pages_permit(site: Site, ask: Ask) -> None:
+    found = {}
+    for address, (body, _) in MATRIX.items():
+        path, _, method = address.partition(" ")
+        statuses = []
+        for user in (site.rival, site.owner, site.staff):
+            with transaction.atomic():  # what one user changes is undone for the next
+                response = ask(address_of(site, path), body, user=user, method=method or "POST")
+                statuses.append(response.status_code)
+                transaction.set_rollback(True)
+        found[address] = (body, tuple(statuses))
+    assert found == MATRIX
 
 
 # Repeats with a key

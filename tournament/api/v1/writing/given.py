@@ -19,7 +19,7 @@ from tournament.views.paging import LAST_ID, is_whole
 
 
 def given(body: msgspec.Struct) -> dict[str, Any]:
-    """The fields that a body has."""
+    """The fields that a body has; a moment without a zone is in UTC."""
     values = {name: getattr(body, name) for name in body.__struct_fields__}
     return {name: value for name, value in values.items() if value is not msgspec.UNSET}
 
@@ -30,12 +30,18 @@ def form_data(page: forms.Form, values: Mapping[str, Any]) -> QueryDict:
     for name, field in page.fields.items():
         value = values.get(name, page.get_initial_for_field(field, name))
         many = value if isinstance(value, list) else [value]
-        data.setlist(name, [_text(one) for one in many if one is not None and one is not False])
+        data.setlist(name, [_text(name, one) for one in many if one is not None and one is not False])
     return data
 
 
-def _text(value: Any) -> str:
-    return value.isoformat() if isinstance(value, datetime.datetime) else str(value)
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, datetime.datetime):
+        return str(value)
+    try:
+        aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+        return aware.astimezone(datetime.UTC).isoformat()
+    except OverflowError:
+        raise ApiError(400, f"{name}: no calendar has this time.") from None
 
 
 def check_form(form: forms.Form) -> None:

@@ -27,7 +27,14 @@ from tournament.views.version_tests.starting import OWN, VersionTestForm
 from tournament.views.version_tests.version_tests import find_version_test
 
 TESTS, EVENTS = (Token.Scope.TESTS,), (Token.Scope.EVENTS,)
-Named = Annotated[str, Meta(description="`slug/number`, or `slug` for the bot's newest active version.")]
+SLUG = "[-a-zA-Z0-9_]+"
+Named = Annotated[
+    str,
+    Meta(
+        pattern=f"^{SLUG}(/[0-9]+)?$",
+        description="`slug/number`, or `slug` for the bot's newest active version.",
+    ),
+]
 
 
 class EventAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +92,7 @@ class NewTournament(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class OwnBot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One of your bots."""
 
-    bot: Annotated[str, Meta(description="Its slug.")]
+    bot: Annotated[str, Meta(pattern=f"^{SLUG}$", description="Its slug.")]
 
 
 @operation("POST", "version-tests/", answer=EventAnswer, status=201, body=NewVersionTest, scopes=TESTS)
