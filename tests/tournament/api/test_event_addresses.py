@@ -29,6 +29,7 @@ from tests.support.schedule import (
     record,
 )
 from tournament.api.limits import LIMITS
+from tournament.api.v1.events.mine import TOPIC
 from tournament.api.v1.events.types import ApiEvent
 from tournament.api.v1.openapi import document
 from tournament.http.application import Application
@@ -324,3 +325,44 @@ def test_a_client_whose_server_was_killed_gets_each_game_once(
     assert types[0] == "reset"
     assert types.count("reset") == 1
     assert sorted(games_of(events)) == sorted(tournament.games.values_list("pk", flat=True))
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_streams_of_notices_are_of_one_user_each_and_end_with_the_token(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Changes, "listen", lambda self: asyncio.Event().wait())
+    eve = make_user("eve")
+    tokens = {user: create_token(user, "program", ["logs:read"]) for user in (ada, eve)}
+    browser = Client()
+    browser.force_login(ada)
+    session = browser.cookies["sessionid"].value
+    for user in (ada, eve):
+        Notice.objects.create(user=user, text=f"of {user.username}")
+
+    async def follow() -> None:
+        application = Application()
+        path = "/api/v1/mine/events/"
+        headers = {user: {"authorization": f"Bearer {text}"} for user, (_, text) in tokens.items()}
+        of_ada = get(path, accept=LINES, **headers[ada])
+        of_eve = get(path, accept=LINES, cookie=f"sessionid={session}", **headers[eve])
+        second = get("/api/v1/mine/events/?after=x", accept=LINES, **headers[ada])
+        no_token = get(path, accept=LINES, cookie=f"sessionid={session}")
+        tasks = [one.begin(application) for one in (of_ada, of_eve)]
+        await until(lambda: told(of_ada) and told(of_eve))
+        for one, status in ((second, 429), (no_token, 401)):
+            await one.begin(application)
+            assert one.status == status
+        for user, one in ((ada, of_ada), (eve, of_eve)):
+            assert [event["data"]["text"] for event in told(one)] == [f"of {user.username}"]
+        await sync_to_async(revoke)(tokens[ada][0])
+        application.streams.note(TOPIC)
+        await tasks[0]
+        of_eve.leave()
+        await tasks[1]
+
+    try:
+        asyncio.run(asyncio.wait_for(follow(), 120))
+    finally:
+        connections.close_all()
