@@ -261,6 +261,22 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
 }
 """The address by name, and the status for anonymous, another, owner and staff."""
 
+WITH_TOKEN = {
+    "/api/v1/bots/stone-age/": PUBLIC,
+    "/api/v1/bots/hopeless/": PRIVATE,
+    "/api/v1/bots/hopeless/1/": PRIVATE,
+    "/api/v1/bots/hopeless/versions/": PRIVATE,
+    "/api/v1/bots/hopeless/ratings/": PRIVATE,
+    "/api/v1/bots/hopeless/ratings/dogon-kulei/": PRIVATE,
+    "/api/v1/bots/brivalb/2/": (404, 200, 404, 200),
+    "/api/v1/people/stan/": (404, 404, 404, 200),
+    "/api/v1/people/stan/ratings/": (404, 404, 404, 200),
+    "/api/v1/tournaments/{draft}/events/": PRIVATE,
+    "/api/v1/games/{drafted}/events/": PRIVATE,
+    "/api/v1/bots/hopeless/1/events/": PRIVATE,
+}
+"""What programs get whose tokens have a scope for reading as their users; others get what guests get."""
+
 ALSO = {
     "uploading by a program": ("POST /api/v1/bots/", NO_TOKEN),
     "a draft that was cancelled": ("/tournaments/{discarded}/", PRIVATE),
