@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from msgspec import Meta
 
 from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, cursor_of, page_by_id, part_of
-from tournament.models import User
+from tournament.models import Bot, Tournament, User
 from tournament.services.ladders.queue import queue_state
 from tournament.services.results.corrections import published_corrections
 from tournament.views.bots.bots import BotRatingRow
@@ -47,16 +48,15 @@ class CorrectionRow(msgspec.Struct, frozen=True):
 @operation("GET", "people/", rows=PersonRow, query=PageQuery)
 def people(request: ApiRequest, query: PageQuery) -> Rows:
     """The people who have bots or tournaments that you may see."""
-    bots = access.visible_bots(request.user).filter(owner=OuterRef("pk"))
-    tournaments = access.visible_tournaments(request.user).filter(owner=OuterRef("pk"))
-    found: QuerySet[User] = User.objects.filter(Exists(bots) | Exists(tournaments))
+    bots, tournaments = _of_people(request)
+    found = _counted(request).filter(Exists(bots) | Exists(tournaments))
     return page_by_id(found, query, lambda one: _person_row(request, one))
 
 
 @operation("GET", "people/<str:name>/", answer=PersonRow)
 def person(request: ApiRequest, name: str) -> PersonRow:
     """A person."""
-    return _person_row(request, find_person(request, name))
+    return _person_row(request, _counted(request).get(pk=find_person(request, name).pk))
 
 
 @operation("GET", "people/<str:name>/ratings/", rows=BotRatingRow, query=PageQuery)
@@ -100,10 +100,28 @@ def corrections(request: ApiRequest, query: PageQuery) -> Rows:
     return Rows(rows, str(rows[-1].number) if len(found) > len(rows) else "")
 
 
-def _person_row(request: ApiRequest, person: User) -> PersonRow:
+def _of_people(request: ApiRequest) -> tuple[QuerySet[Bot], QuerySet[Tournament]]:
+    """What this user may see of each row of a query of people."""
+    own = {"owner": OuterRef("pk")}
+    return (
+        access.visible_bots(request.user).filter(**own).order_by(),
+        access.visible_tournaments(request.user).filter(**own).order_by(),
+    )
+
+
+def _counted(request: ApiRequest) -> QuerySet[User]:
+    """People with the numbers of bots and tournaments that this user may see."""
+    counts = [
+        Coalesce(Subquery(rows.values("owner").annotate(rows=Count("pk")).values("rows")), 0)
+        for rows in _of_people(request)
+    ]
+    return User.objects.annotate(bot_count=counts[0], tournament_count=counts[1])
+
+
+def _person_row(request: ApiRequest, person: Any) -> PersonRow:
     return PersonRow(
         person.username,
-        access.visible_bots(request.user).filter(owner=person).count(),
-        access.visible_tournaments(request.user).filter(owner=person).count(),
+        person.bot_count,
+        person.tournament_count,
         origin_of(request) + address_of("person", person.username),
     )

@@ -31,12 +31,14 @@ def refused_versions(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     add_version(site.rival, site.black.bot.name, state="refused")
 
 
-def status(method: str, path: str, user: User | None = None, scopes: Sequence[str] = (), **about: Bot) -> int:
+def status(
+    method: str, path: str, user: User | None = None, scopes: Sequence[str] = (), *, bot: Bot | None = None
+) -> int:
     """The status for a token of the user; what the request changes is undone."""
     with transaction.atomic():
         headers = {}
         if user is not None:
-            headers["Authorization"] = f"Bearer {create_token(user, 'one', scopes, **about)[1]}"
+            headers["Authorization"] = f"Bearer {create_token(user, 'one', scopes, bot=bot)[1]}"
         code = Client().generic(method, path, headers=headers).status_code
         transaction.set_rollback(True)
     return code
@@ -66,7 +68,7 @@ def test_every_operation_takes_the_tokens_that_it_names_and_no_others(site: Site
 
 
 def test_the_document_names_the_same_scopes() -> None:
-    named = {
+    named: dict[str, list[str]] = {
         entry["operationId"]: next((need["token"] for need in entry["security"] if "token" in need), [])
         for methods in document("https://duarena.example")["paths"].values()
         for entry in methods.values()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from tests.support.addresses import example_worker
 from tests.support.filled_site import LADDER, Site
@@ -70,6 +71,13 @@ def test_the_history_of_ratings_goes_on_at_its_cursor(site: Site) -> None:
     assert seen == list(events.order_by("version", "sequence").values_list("game", "mu_after"))
     assert read(f"{address}?version={site.white.number}")["rows"] == read(address)["rows"]
     assert Client().get(f"/api/v1/{address}?after=x").status_code == HTTPStatus.BAD_REQUEST
+
+
+def test_people_are_counted_in_one_query(
+    site: Site, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        assert len(read("people/")["rows"]) > 1
 
 
 def test_people_are_those_with_something_to_see(site: Site) -> None:
