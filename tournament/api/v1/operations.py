@@ -144,14 +144,18 @@ def operation(method: str, path: str, **about: Any) -> Callable[[V], V]:
 
 
 def patterns() -> list[URLPattern]:
-    """A pattern for each address, named ``v1-`` and the name of its first operation."""
+    """A pattern for each address, named ``v1-`` and the name of the operation that reads it, or its first."""
     of_path: dict[str, list[Operation]] = {}
     for one in OPERATIONS:
         of_path.setdefault(one.path, []).append(one)
     return [
-        path(PREFIX + route, _served(operations), name=f"v1-{operations[0].name}")
+        path(PREFIX + route, _served(operations), name=f"v1-{_first(operations).name}")
         for route, operations in of_path.items()
     ]
+
+
+def _first(operations: Iterable[Operation]) -> Operation:
+    return min(operations, key=lambda one: one.method != "GET")
 
 
 def _served(operations: Iterable[Operation]) -> Callable[..., HttpResponseBase]:

@@ -1,10 +1,24 @@
 """The modules with operations, and the addresses of all of them."""
 
-from tournament.api.v1 import bots, ladders, openapi, site
+from tournament.api.v1 import bots, games, ladders, openapi, rules, site, tournaments, version_tests
 from tournament.api.v1.events import views as events
 from tournament.api.v1.operations import patterns
 from tournament.api.v1.writing import account, organizing, searches, uploads
 
-MODULES = (ladders, bots, site, uploads, organizing, searches, account, events, openapi)
+MODULES = (
+    ladders,
+    bots,
+    games,
+    tournaments,
+    version_tests,
+    rules,
+    site,
+    uploads,
+    organizing,
+    searches,
+    account,
+    events,
+    openapi,
+)
 """Their order is that of the document and of the page for people."""
 __all__ = ["MODULES", "patterns"]

@@ -22,20 +22,18 @@ from django.views.decorators.http import require_safe
 
 from engines import svg
 from engines.records import MoveTree
-from engines.rules.base import Position, RulesError
 from engines.rules.history import replay_until_end
 from engines.rules.registry import ENDINGS, GAMES, Variant
 from tournament.models import Analysis
-from tournament.sentences import as_sentence
 from tournament.services.searches.asking import SECONDS
 from tournament.views.analysis.choosing import offered_bots
 from tournament.views.analysis.entry import entry_of, spell_moves
 from tournament.views.analysis.trees import (
-    MAX_MOVES,
     BadLine,
     Line,
     ShownTree,
     change_tree,
+    read_line,
     read_tree,
     show_tree,
     tree_query,
@@ -170,23 +168,12 @@ def _tree_context(request: HttpRequest, shown: ShownTree, saved: Analysis | None
 def analysis_position(request: HttpRequest, code: str) -> JsonResponse:
     """The position after ``?moves=`` from ``?position=``: its board, its legal moves and its end."""
     try:
-        values = _values(_read_line(request, find_ladder(code)), flip=is_flipped(request))
+        line = read_line(find_ladder(code), request.GET.get("position", ""), request.GET.get("moves", ""))
     except BadLine as error:
         return JsonResponse({"error": str(error)}, status=400)
-    response = JsonResponse(values)
+    response = JsonResponse(_values(line, flip=is_flipped(request)))
     patch_cache_control(response, public=True, max_age=KEPT_SECONDS)
     return response
-
-
-def _read_line(request: HttpRequest, game: Variant) -> Line:
-    start, tokens = request.GET.get("position", ""), request.GET.get("moves", "").split()
-    if len(tokens) > MAX_MOVES:
-        raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MAX_MOVES}.")
-    try:
-        position: Position = game.position.parse(start) if start else game.position.initial()
-        return Line.of(game, position, tokens)
-    except RulesError as error:
-        raise BadLine(as_sentence(str(error))) from None
 
 
 def _values(line: Line, *, flip: bool) -> dict[str, Any]:

@@ -71,6 +71,18 @@ class Line:
         return self.positions[-1]
 
 
+def read_line(game: Variant, start: str, moves: str) -> Line:
+    """The line of these moves from a position string, or from the start; raises ``BadLine``."""
+    tokens = moves.split()
+    if len(tokens) > MAX_MOVES:
+        raise BadLine(f"moves: {len(tokens)} are too many, a line holds {MAX_MOVES}.")
+    try:
+        position: Position = game.position.parse(start) if start else game.position.initial()
+        return Line.of(game, position, tokens)
+    except RulesError as error:
+        raise BadLine(as_sentence(str(error))) from None
+
+
 class ListedMove(NamedTuple):
     """A move of the list with its number in the tree; ``label`` is the number of its round."""
 

@@ -122,7 +122,7 @@ def _facts(
         "black_score": _score(game, game.black_score),
         "count": svg.final_count(replay.positions[-1]) if recorded else "",
         "fault": fault_sentence(game),
-        "rating_changes": _rating_changes(game),
+        "rating_changes": rating_changes(game),
         "ended_by_rules": ended_by_rules(game),
         "recorded": recorded,
         "logs": _logs(request, game),
@@ -223,7 +223,7 @@ def game_engines(request: HttpRequest) -> JsonResponse:
     return JsonResponse({side: engine_values(request, version) for side, version in versions.items()})
 
 
-def _rating_changes(game: Game) -> dict[str, RatingEvent]:
+def rating_changes(game: Game) -> dict[str, RatingEvent]:
     """By side, how the game changed the players' ratings; empty if it is not rated."""
     if not game.rated:
         return {}

@@ -79,7 +79,7 @@ def games(request: HttpRequest) -> HttpResponse:
             fault="either", since=timezone.now().date() - datetime.timedelta(RECENT_DAYS)
         ),
     }
-    return render(request, "games/games.html", context, status=422 if _took_too_long(form) else 200)
+    return render(request, "games/games.html", context, status=422 if took_too_long(form) else 200)
 
 
 def _from_here(request: HttpRequest, found: Sequence[_Row]) -> str:
@@ -129,11 +129,11 @@ def _refusal(form: GameSearchForm) -> HttpResponse:
         f"{'' if name == NON_FIELD_ERRORS else f'{name}: '}{' '.join(map(str, errors))}\n"
         for name, errors in form.errors.items()
     ]
-    status = 422 if _took_too_long(form) else 400
+    status = 422 if took_too_long(form) else 400
     return HttpResponse("".join(sentences), content_type="text/plain; charset=utf-8", status=status)
 
 
-def _took_too_long(form: GameSearchForm) -> bool:
+def took_too_long(form: GameSearchForm) -> bool:
     """All other errors are those of a field."""
     return bool(form.has_error(NON_FIELD_ERRORS))
 

@@ -242,7 +242,7 @@ def _course(test: VersionTest, candidate: BotVersion) -> dict[str, Any]:
         ],
         "counted": total,
         "uncounted": tournament.games_done - pairs.games,
-        "sentence": _sentence(test, tournament),
+        "sentence": course_sentence(test, tournament),
     }
 
 
@@ -256,7 +256,7 @@ def _bar(ratio: float, lower: float, upper: float) -> dict[str, float]:
     return {"zero": zero, "start": min(zero, end), "width": abs(end - zero)}
 
 
-def _sentence(test: VersionTest, tournament: Tournament) -> str:
+def course_sentence(test: VersionTest, tournament: Tournament) -> str:
     """The state of the test in one sentence."""
     low, high = format_elo(test.elo0), format_elo(test.elo1)
     sentences = {
