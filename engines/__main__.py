@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engines.client.arguments import AddCommand, add_commands
+from engines.client.arguments import add_commands
 from engines.console import complain, run_command
 from engines.rules.base import Outcome, Position, RulesError
 from engines.rules.history import History
@@ -23,6 +23,7 @@ MAX_PERFT_DEPTH = 100
 MAX_BENCH_SECONDS = 3600
 
 Command = Callable[[Namespace], int]
+AddCommand = Callable[..., ArgumentParser]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +46,7 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
 def _build_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="python3 -m engines",
-        description="Show rules, boards and records; upload and fetch bots.",
+        description="Show rules, boards and records; upload and fetch bots; ask a site.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -60,14 +61,18 @@ def _build_parser() -> ArgumentParser:
     game.add_argument("game", metavar="GAME", help="a ladder, as 'games' prints them")
     _add_rules(add, game)
     _add_records(add, game)
-    _add_sites(add)
+    site = ArgumentParser(add_help=False)
+    site.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
+    getting = add("get", _get, "download a published bot of a site and unpack it", on=[site])
+    getting.add_argument("bot", metavar="NAME[@VERSION]", help="the bot; without a version its newest")
+    getting.add_argument("--folder", type=Path, help="where to unpack it (default: by its name and version)")
+    add_commands(commands, site)
     return parser
 
 
 def _add_rules(add: AddCommand, game: ArgumentParser) -> None:
     position = ArgumentParser(add_help=False, parents=[game])
     position.add_argument("--fen", metavar="F", help="a position string, as one argument, to start from")
-    add("games", _games, "list the ladders, one a line")
     add("rules", _rules, "print a game's rules page, with its examples", on=[game])
     tasks = add("tasks", _tasks, "find tasks for beginners in records, and print them, one a line", on=[game])
     tasks.add_argument("records", metavar="RECORDS.pgn")
@@ -111,15 +116,6 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     book.add_argument("--most", metavar="N", type=number, default=100, help="openings (default 100)")
 
 
-def _add_sites(add: AddCommand) -> None:
-    site = ArgumentParser(add_help=False)
-    site.add_argument("--site", help="the site's address (default: $DUARENA_SITE)")
-    getting = add("get", _get, "download a published bot of a site and unpack it", on=[site])
-    getting.add_argument("bot", metavar="NAME[@VERSION]", help="the bot; without a version its newest")
-    getting.add_argument("--folder", type=Path, help="where to unpack it (default: by its name and version)")
-    add_commands(add, site)
-
-
 def _depth(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= MAX_PERFT_DEPTH):
         raise ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_PERFT_DEPTH}")
@@ -146,11 +142,6 @@ def _start(parsed: Namespace) -> tuple[Variant, Position]:
 
 def _print_result(outcome: Outcome) -> None:
     print(f"result: {outcome.result} {outcome.reason}".rstrip())
-
-
-def _games(parsed: Namespace) -> int:
-    print("\n".join(GAMES))
-    return 0
 
 
 def _rules(parsed: Namespace) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +23,7 @@ MAX_ERROR_BYTES = 64 * 1024
 MAX_REASON = 200
 NO_HEADERS: Mapping[str, str] = {}
 
+_NEXT = re.compile(r'<([^<>]*)>; *rel="next"')
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -106,24 +109,36 @@ class HttpClient:
         body: Iterable[bytes] | None = None,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Iterator[bytes]:
-        """The answer in pieces; a ``body`` makes the request a POST.
+        """The answer in pieces as they arrive; a ``body`` makes the request a POST.
 
         Raises ``NoAnswer``, ``ErrorAnswer`` and ``AnswerTooLong``.
         """
-        size = 0
         with self._open(url, body, headers) as answer:
-            expected = answer.length
-            while chunk := _read(answer):
-                size += len(chunk)
-                if size > max_bytes:
-                    raise AnswerTooLong(f"the answer has more than {max_bytes} bytes")
-                yield chunk
-            if expected is not None and size < expected:
-                raise NoAnswer(f"it broke off after {size} of {expected} bytes")
+            yield from _pieces(answer, max_bytes)
+
+    def lines(self, url: str, max_line: int, *, headers: Mapping[str, str] = NO_HEADERS) -> Iterator[bytes]:
+        """The lines of an answer of any length as they arrive, without their ends; raises as ``stream`` does.
+
+        ``max_line`` is the most bytes of a line. A last line without an end is an answer that broke off.
+        """
+        rest = b""
+        for piece in self.stream(url, sys.maxsize, headers=headers):
+            *whole, rest = (rest + piece).split(b"\n")
+            if max(map(len, (*whole, rest))) > max_line:
+                raise AnswerTooLong(f"a line of the answer has more than {max_line} bytes")
+            yield from whole
+        if rest:
+            raise NoAnswer("it broke off within a line")
 
     def read(self, url: str, max_bytes: int) -> bytes:
         """The whole answer; raises as ``stream`` does."""
         return b"".join(self.stream(url, max_bytes))
+
+    def read_part(self, url: str, max_bytes: int) -> tuple[bytes, str]:
+        """The whole answer, and the address of the next part in its header ``Link``; empty without one."""
+        with self._open(url, None, NO_HEADERS) as answer:
+            found = _NEXT.search(str(answer.headers.get("Link") or ""))
+            return b"".join(_pieces(answer, max_bytes)), found[1] if found else ""
 
     def read_json(
         self,
@@ -220,9 +235,20 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _pieces(answer: http.client.HTTPResponse, max_bytes: int) -> Iterator[bytes]:
+    size, expected = 0, answer.length
+    while piece := _read(answer):
+        size += len(piece)
+        if size > max_bytes:
+            raise AnswerTooLong(f"the answer has more than {max_bytes} bytes")
+        yield piece
+    if expected is not None and size < expected:
+        raise NoAnswer(f"it broke off after {size} of {expected} bytes")
+
+
 def _read(answer: http.client.HTTPResponse) -> bytes:
     try:
-        return answer.read(CHUNK_BYTES)
+        return answer.read1(CHUNK_BYTES)
     except (OSError, http.client.HTTPException) as error:
         raise _no_answer(error) from None
 

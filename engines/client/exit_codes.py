@@ -5,13 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 NO = 1
-"""The site refused what it was given, such as a bundle."""
+"""The site refused what it was given, such as a bundle, or the answer of a test is no."""
 CANNOT = 2
 """Nothing is known: the options are wrong, or the site cannot be asked."""
 UNDECIDED = 3
-"""The time was up."""
+"""The time was up, or a test ended without an answer."""
 
 
-class TimeIsUp(Exception):
-    """What a command waits for has not happened in time; the text is a sentence."""
+MEANINGS = "Exit codes: 0 done, or yes; 1 refused, or no; 2 not known; 3 the time was up, or undecided."
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The exit code of several: one that is not known, then no, then undecided."""
+    found = set(codes)
+    return next((code for code in (CANNOT, NO, UNDECIDED) if code in found), 0)

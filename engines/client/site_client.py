@@ -1,21 +1,29 @@
-"""Asks a site: each request is tried again while the site does not answer or asks to wait."""
+"""Asks a site: each request is tried again while the site does not answer or asks to wait.
+
+A request that creates something has one ``Idempotency-Key`` for all its tries, so that the site creates once.
+"""
 
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import random
+import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 from engines.http_client import (
     NO_HEADERS,
     AddressError,
+    AnswerTooLong,
     BadAnswer,
     ErrorAnswer,
     HttpClient,
@@ -37,11 +45,17 @@ MAX_PAUSE_SECONDS = 600.0
 NOTED_SECONDS = 5.0
 """A pause from this length on is told on standard error."""
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+PAGE_ROWS = 1000
+"""The most rows that a site gives at once."""
 MAX_WORDS = 2000
 MAX_TOKEN_BYTES = 1000
 BUSY = frozenset({429, 502, 503, 504})
 """The statuses after which a request is sent again."""
 
+KEY = "Idempotency-Key"
+JSON_LINES = "application/x-ndjson"
 NO_SITE = "the server at this address is not a Duarena site"
 
 Json = dict[str, Any]
@@ -74,17 +88,61 @@ class SiteClient:
         except AddressError as error:
             raise CannotAsk(str(error)) from None
         if token and not is_safe_for_tokens(address):
-            _note("The token is sent unencrypted: use https:// if the site offers it.")
+            note("The token is sent unencrypted: use https:// if the site offers it.")
         self._sleep = sleep
         self._has_answered = False
 
-    def get(self, path: str) -> Json:
-        """The object at an address."""
-        return self._ask(path)
+    def get(self, path: str, **query: object) -> Json:
+        """The object at an address; values of the query that are None or empty are left out."""
+        return self._ask(with_query(path, query))
+
+    def rows(self, path: str, query: Mapping[str, object], most: int | None = None) -> Iterator[Json]:
+        """The rows of a list, from as many pages as needed; at most ``most``."""
+        asked = with_query(path, {**query, "limit": min(most or PAGE_ROWS, PAGE_ROWS)})
+        left = sys.maxsize if most is None else most
+        while asked and left > 0:
+            page = self._ask(asked)
+            rows, following = page.get("rows"), page.get("next")
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                raise CannotAsk(NO_SITE)
+            yield from rows[:left]
+            left -= len(rows)
+            asked = _path_of(following) if isinstance(following, str) else ""
+
+    def events(self, path: str) -> Iterator[Json]:
+        """The events of a stream, without an end: a new connection continues after the last one."""
+        after, tries = "", 0
+        while True:
+            url = self.address + with_query(path, {"after": after})
+            try:
+                for line in self._client.lines(url, MAX_LINE_BYTES, headers={"Accept": JSON_LINES}):
+                    self._has_answered = True
+                    if line.strip():  # an empty line shows that the stream is alive
+                        event = _event_in(line)
+                        after, tries = str(event["id"]), 0
+                        yield event
+                raise NoAnswer("the stream ended")
+            except (NoAnswer, ErrorAnswer, BadAnswer) as error:
+                self._wait_after(error, tries)
+                tries += 1
+
+    def create(self, path: str, value: Mapping[str, object]) -> Json:
+        """Have the site create what ``value`` describes, once however often the request is sent."""
+        body = json.dumps(value).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        return self.send(path, lambda: [body], headers)
 
     def send(self, path: str, body: Body, headers: Mapping[str, str]) -> Json:
-        """The answer to a POST, which is sent again only if the site asked to wait."""
-        return self._ask(path, body, headers)
+        """The answer to a POST that creates something, once however often it is sent."""
+        return self._ask(path, body, {**headers, KEY: secrets.token_hex(16)})
+
+    def parts(self, path: str) -> Iterator[bytes]:
+        """The parts of a file that a site gives one after the other, each as a whole."""
+        while path:
+            url = self.address + path
+            data, following = self._tried(partial(self._client.read_part, url, MAX_FILE_BYTES))
+            yield data
+            path = _path_of(following) if following else ""
 
     def _ask(self, path: str, body: Body | None = None, headers: Mapping[str, str] = NO_HEADERS) -> Json:
         url = self.address + path
@@ -93,38 +151,42 @@ class SiteClient:
             data = None if body is None else body()
             return self._client.read_json(url, MAX_ANSWER_BYTES, body=data, headers=headers)
 
-        answer = self._tried(read, may_repeat=body is None)
+        answer = self._tried(read)
         if not isinstance(answer, dict) or answer.get("ok", True) is not True:
             raise CannotAsk(NO_SITE)
         return answer
 
-    def _tried(self, request: Callable[[], T], *, may_repeat: bool) -> T:
-        """The answer to a request, which is sent again after pauses; raises ``CannotAsk``."""
-        for pause in (*PAUSES, None):
+    def _tried(self, request: Callable[[], T]) -> T:
+        """The answer to a request that may be repeated; raises ``CannotAsk``."""
+        tries = 0
+        while True:
             try:
                 answer = request()
-            except NoAnswer as error:
-                failure = CannotAsk(f"{self.address} does not answer: {error}")
-                asked = 0.0
-                is_last = not may_repeat or not (self._has_answered or pause in PAUSES[:FIRST_PAUSES])
-            except ErrorAnswer as error:
-                self._has_answered = True
-                failure = _refusal(error)
-                asked = retry_after(error.headers)
-                is_last = error.status not in BUSY or not (may_repeat or error.status == 429)
-            except BadAnswer:
-                raise CannotAsk(NO_SITE) from None
+            except (NoAnswer, ErrorAnswer, BadAnswer) as error:
+                self._wait_after(error, tries)
+                tries += 1
             else:
                 self._has_answered = True
                 return answer
-            if pause is None or is_last or asked > MAX_PAUSE_SECONDS:
-                raise failure
-            self._wait(max(asked, pause * random.uniform(1, 1.25)), failure)
-        raise AssertionError("the last try returns or raises")
 
-    def _wait(self, seconds: float, failure: CannotAsk) -> None:
+    def _wait_after(self, error: Exception, tries: int) -> None:
+        """Wait before the next try; raises ``CannotAsk`` if there is none."""
+        asked = 0.0
+        most = len(PAUSES)
+        if isinstance(error, ErrorAnswer):
+            self._has_answered = True
+            failure, asked = _refusal(error), retry_after(error.headers)
+            most = most if error.status in BUSY else 0
+        elif isinstance(error, NoAnswer):
+            failure = CannotAsk(f"{self.address} does not answer: {error}")
+            most = most if self._has_answered else FIRST_PAUSES
+        else:
+            failure, most = CannotAsk(str(error) if isinstance(error, AnswerTooLong) else NO_SITE), 0
+        if tries >= most or asked > MAX_PAUSE_SECONDS:
+            raise failure from None
+        seconds = max(asked, PAUSES[tries] * random.uniform(1, 1.25))
         if seconds >= NOTED_SECONDS:
-            _note(f"{failure} Trying again in {round(seconds)} s.")
+            note(f"{failure} Trying again in {round(seconds)} s.")
         self._sleep(seconds)
 
 
@@ -133,10 +195,10 @@ def site_of(named: str | None) -> str:
     return named or os.environ.get(SITE, "")
 
 
-def find_token() -> str:
-    """The token of the environment or of its file; raises ``CannotAsk`` without one."""
+def find_token(*, is_needed: bool = True) -> str:
+    """The token of the environment or of its file; raises ``CannotAsk`` without one that is needed."""
     if (token := os.environ.get(TOKEN, "")) or not (name := os.environ.get(TOKEN_FILE, "")):
-        if not token:
+        if is_needed and not token:
             raise CannotAsk(f"no token was given: set {TOKEN}; the site makes one at /account/tokens/")
         return token
     try:
@@ -145,6 +207,31 @@ def find_token() -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise CannotAsk(f"cannot read the token in {name!r}: {reason}") from None
+
+
+def with_query(path: str, query: Mapping[str, object]) -> str:
+    """The address with those values of the query that are given: None and empty ones are left out."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _path_of(url: str) -> str:
+    """The path and query of an address of the site, whatever host it names: a token goes nowhere else."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise CannotAsk(NO_SITE) from None
+    return f"{parts.path}?{parts.query}"
+
+
+def _event_in(line: bytes) -> Json:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadAnswer("the event is not JSON") from None
+    if isinstance(event, dict) and {"id", "type", "data"} <= event.keys() and isinstance(event["data"], dict):
+        return event
+    raise BadAnswer("an event of another form")
 
 
 def retry_after(headers: Message) -> float:
@@ -172,6 +259,7 @@ def _refusal(answer: ErrorAnswer) -> CannotAsk:
     return CannotAsk(f"the site answered {answer.status}{question}")
 
 
-def _note(sentence: str) -> None:
+def note(sentence: str) -> None:
+    """Tell something on standard error, where there is one."""
     if sys.stderr is not None:
         print(sentence, file=sys.stderr)

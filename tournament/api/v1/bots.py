@@ -36,6 +36,7 @@ class VersionRow(msgspec.Struct, frozen=True):
     state: Annotated[str, Meta(description="`waiting`, `validating`, `valid`, `refused` or `withdrawn`.")]
     reason: Annotated[str, Meta(description="Why, in a sentence, for its owner; else empty.")]
     ladders: Annotated[tuple[str, ...], Meta(description="The codes of the ladders that it plays.")]
+    active_on: Annotated[tuple[str, ...], Meta(description="The ladders on which it enters new events.")]
     notes: Annotated[str, Meta(description="The author's notes on what is new.")]
     licence: Annotated[str, Meta(description="Under which it is published; else empty.")]
     source: Annotated[str, Meta(description="Where its source is shown; may be empty.")]
@@ -104,8 +105,8 @@ def bot(request: ApiRequest, slug: str) -> BotRow:
 def versions(request: ApiRequest, slug: str, query: PageQuery) -> Rows:
     """The versions of a bot that you may see, the oldest first."""
     one = find_bot(request, slug)
-    found = access.visible_versions_of(request.user, one).select_related("bot").order_by("number")
-    return part_of([_version_row(request, version) for version in found], query)
+    found = access.visible_versions_of(request.user, one).select_related("bot").prefetch_related("activities")
+    return part_of([_version_row(request, version) for version in found.order_by("number")], query)
 
 
 @operation("GET", "bots/<slug:slug>/<int:number>/", answer=VersionRow)
@@ -161,6 +162,7 @@ def _version_row(request: ApiRequest, version: BotVersion) -> VersionRow:
         version.state,
         as_sentence(version.state_reason) if is_owner and version.state_reason else "",
         tuple(version.games),
+        tuple(one.ladder_id for one in version.activities.all() if one.enabled),
         version.notes,
         version.licence,
         version.source,
