@@ -23,7 +23,9 @@ from tests.support.service_processes import find_port
 from tournament.embedded.plan import ROOT
 
 PROJECT, FIRST_PORT = "duarena-benchmark", 8460
-SERVICES: Final = frozenset({"postgres", "redis", "site", "keeper", "beat", "players", "validators"})
+SERVICES: Final = frozenset(
+    {"postgres", "redis", "site", "keeper", "beat", "webhooks", "players", "validators"}
+)
 HEALTHY_SECONDS: Final = 900.0
 PLAYED_SECONDS: Final = 600.0
 LOOK_SECONDS: Final = 1.0

@@ -28,7 +28,7 @@ from tournament.embedded.processes.supervisor import Supervisor
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = ("migrate", "site", "keeper", "beat", "players", "validators")
+OURS = ("migrate", "site", "keeper", "beat", "webhooks", "players", "validators")
 SECRETS = {
     "POSTGRES_PASSWORD": "a-password-of-tests",
     "REDIS_PASSWORD": "another-password-of-tests",
@@ -116,7 +116,7 @@ def test_every_container_has_logs_and_processes_of_limited_number() -> None:
 
 
 def test_any_setting_of_the_site_can_be_given_in_a_file_that_need_not_exist() -> None:
-    for name in ("migrate", "site", "keeper", "beat"):
+    for name in ("migrate", "site", "keeper", "beat", "webhooks"):
         assert SERVICES[name]["env_file"] == [{"path": "site.env", "required": False}]
     assert not any("env_file" in SERVICES[name] for name in ("players", "validators", "postgres", "redis"))
 
@@ -127,8 +127,8 @@ def test_redis_needs_a_password_and_has_a_limit() -> None:
     assert "--maxmemory" in words
 
 
-@pytest.mark.parametrize("name", ["site", "keeper"])
-def test_what_sends_mail_has_a_network_that_leads_outside(name: str) -> None:
+@pytest.mark.parametrize("name", ["site", "keeper", "webhooks"])
+def test_what_sends_mail_or_events_has_a_network_that_leads_outside(name: str) -> None:
     networks = COMPOSE["networks"]
     assert any(not (networks[each] or {}).get("internal") for each in SERVICES[name]["networks"])
 
@@ -179,7 +179,11 @@ class Plain:
         word = word.replace("site:8000", "127.0.0.1:8000").replace(
             "127.0.0.1:8000", f"127.0.0.1:{self.site_port}"
         )
-        return word.replace("=/tmp/", f"={self.folder}/").replace("(cat /tmp/", f"(cat {self.folder}/")
+        return (
+            word.replace("=/tmp/", f"={self.folder}/")
+            .replace("(cat /tmp/", f"(cat {self.folder}/")
+            .replace("(find /tmp/", f"(find {self.folder}/")
+        )
 
     def environment(self, name: str) -> dict[str, str]:
         given = SERVICES[name]["environment"].items()

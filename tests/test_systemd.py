@@ -16,7 +16,7 @@ from tournament.embedded.plan import ROOT, Address, services
 
 UNITS = ROOT / "docs" / "systemd"
 PYTHON = "/opt/duarena/.venv/bin/python"
-SERVICES = ("site", "keeper", "beat", "players", "validators")
+SERVICES = ("site", "keeper", "beat", "webhooks", "players", "validators")
 OWN_OPTIONS = re.compile(r"--(schedule|name|slots|bind|app|hostname)\b")
 """Options whose values differ between one machine and several."""
 

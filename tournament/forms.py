@@ -26,10 +26,12 @@ from engines.visible import visible_lines
 from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
-from tournament.models import Bot, BotVersion, LadderRating, Token, User
+from tournament.models import Bot, BotVersion, LadderRating, Token, User, Webhook
 from tournament.models.matchmaking import MAX_TIMES
+from tournament.models.webhooks import MAX_URL, EventType
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms
+from tournament.services.webhooks.owning import WebhookError, check_url
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
@@ -77,6 +79,33 @@ class UploadForm(forms.Form):
 
     def clean_notes(self) -> str:
         return visible_lines(self.cleaned_data["notes"])
+
+
+class WebhookForm(forms.Form):
+    """A webhook to add or change."""
+
+    url = forms.CharField(
+        label="Address",
+        max_length=MAX_URL,
+        help_text="An https:// address on the internet, with port 443 or 8443.",
+        widget=forms.URLInput(attrs={"autocomplete": "off"}),
+    )
+    kind = forms.ChoiceField(label="What receives them", choices=Webhook.Kind.choices)
+    events = forms.MultipleChoiceField(
+        label="What it is told",
+        choices=EventType.choices,
+        initial=[EventType.VERSION_CHECKED, EventType.TOURNAMENT_FINISHED],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the webhook is told."},
+    )
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        try:
+            check_url(url)
+        except WebhookError as error:
+            raise forms.ValidationError(as_sentence(str(error))) from None
+        return url
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from tournament.views.bots import badge, bots, comparison, engines, history, pub
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
 from tournament.views.ladders import ladders, overall, queue, similarity
-from tournament.views.people import accounts, digests, profiles, tokens
+from tournament.views.people import accounts, digests, profiles, tokens, webhooks
 from tournament.views.requests import own_page
 from tournament.views.site import (
     annulments,
@@ -238,6 +238,10 @@ urlpatterns = [
     path("staff/annul/", annulments.annulments, name="annulments"),
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("account/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("account/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("account/webhooks/<int:pk>/again/<int:delivery>/", webhooks.again, name="webhook-again"),
+    path("account/webhooks/<int:pk>/<slug:act>/", webhooks.act, name="webhook-act"),
     path("api/", api_page.home, name="api-about"),
     path("api/bots/", api_bots.upload, name="api-upload"),
     path("api/bots/<slug:slug>/<int:number>/", api_bots.version, name="api-version"),

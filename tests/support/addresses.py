@@ -21,10 +21,13 @@ from tournament.models import (
     PersonGame,
     Token,
     Tournament,
+    WebhookDelivery,
     Worker,
 )
+from tournament.models.webhooks import EventType
 from tournament.services.accounts.digest_mail import stop_token
 from tournament.services.schedule.tournaments import cancel
+from tournament.services.webhooks.envelope import make_secret
 
 VISITORS = ("anonymous", "another", "owner", "staff")
 PUBLIC = (200, 200, 200, 200)
@@ -194,6 +197,10 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "metrics": ("/metrics", (404, 404, 404, 200)),
     "tokens": ("/account/tokens/", LOG_IN),
     "token-revoke": ("POST /account/tokens/{token}/revoke/", (302, 404, 302, 404)),
+    "webhooks": ("/account/webhooks/", LOG_IN),
+    "webhook": ("/account/webhooks/{webhook}/", (302, 404, 200, 404)),
+    "webhook-act": ("POST /account/webhooks/{webhook}/rotate/", (302, 404, 302, 404)),
+    "webhook-again": ("POST /account/webhooks/{webhook}/again/{delivery}/", (302, 404, 302, 404)),
     "api-about": ("/api/", NO_TOKEN),
     "api-upload": ("POST /api/bots/", NO_TOKEN),
     "api-version": ("/api/bots/stone-age/1/", NO_TOKEN),
@@ -387,6 +394,7 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "analysis": lambda site: _analysis(site).key,
     "draft": lambda site: site.draft.slug,
     "drafted": lambda site: site.draft.games.earliest("id").pk,
+    "delivery": lambda site: _delivery(site).pk,
     "discarded": lambda site: _discarded(site).slug,
     "live": lambda site: site.live.pk,
     "notice": lambda site: _notice(site).pk,
@@ -404,6 +412,7 @@ ROWS: Mapping[str, Callable[[Site], object]] = {
     "validated": lambda site: site.validation.games.earliest("id").pk,
     "validated_key": lambda site: site.validation.games.earliest("id").key,
     "validation": lambda site: site.validation.slug,
+    "webhook": lambda site: _delivery(site).webhook.pk,
     "worker": lambda site: example_worker().pk,
 }
 """What the placeholders of addresses stand for."""
@@ -491,6 +500,23 @@ def _person_game(site: Site) -> PersonGame:
 
 def _token(site: Site) -> Token:
     return Token.objects.get_or_create(user=site.owner, digest="0" * 64, scopes=["logs:read"])[0]
+
+
+def _delivery(site: Site) -> WebhookDelivery:
+    """A delivery that failed, of a webhook that is on."""
+    events = [EventType.VERSION_CHECKED, EventType.GAME_LOST]
+    defaults = {"events": events, "secret": make_secret(), "old_secret": make_secret()}
+    webhook, _ = site.owner.webhooks.get_or_create(url="https://bots.example/duarena", defaults=defaults)
+    found = webhook.deliveries.first()
+    return found or webhook.deliveries.create(
+        type=EventType.GAME_LOST,
+        data={"text": "Ada v1 lost.", "page": "/"},
+        state=WebhookDelivery.State.FAILED,
+        attempts=9,
+        tried_at=timezone.now(),
+        took_ms=10_004,
+        answer="no whole answer within 10 s",
+    )
 
 
 def _notice(site: Site) -> Notice:

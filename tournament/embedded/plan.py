@@ -84,6 +84,7 @@ def services(
             "keeper",
             _celery("worker", "--hostname=keeper@%h", "--purge", *ALONE),
         ),
+        Service("webhooks", (sys.executable, "manage.py", "send_webhooks")),
         Service("players", _worker("games", f"--slots={workers}"), own),
         Service("validators", _worker("validation"), own),  # idle except for new bots, which need not wait
     ]

@@ -1,5 +1,5 @@
 """The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games, feeds,
-saved analyses.
+saved analyses, webhooks.
 
 Begin with `games.py`. Methods of a model concern one row, methods of a queryset several. A change of several
 rows at once, or one whose message may be delivered twice, is a service (``tournament.services``).
@@ -29,6 +29,7 @@ from tournament.models.similarity import SampledMoves
 from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
 from tournament.models.tournaments import Entry, MeetingScore, OwnRatings, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
+from tournament.models.webhooks import Webhook, WebhookDelivery, WebhookProgress
 from tournament.models.workers import Worker, WorkerName
 
 __all__ = [
@@ -82,6 +83,9 @@ __all__ = [
     "User",
     "VersionTest",
     "WaitingMail",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookProgress",
     "Worker",
     "WorkerName",
 ]

@@ -74,6 +74,8 @@ class EventCount(models.Model):
         """A task of the record keeper that failed, by its name."""
         ANSWER = "answer", "answer"
         """A request that the site answered with an error of its own, by its status."""
+        DELIVERY = "delivery", "delivery"
+        """An attempt to deliver an event to a webhook, by its end."""
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     label = models.CharField(max_length=60)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, Max, Min, OuterRef, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -31,6 +32,8 @@ from tournament.models import (
     Ladder,
     Tournament,
     WaitingMail,
+    Webhook,
+    WebhookDelivery,
     Worker,
 )
 from tournament.services.accounts.acts import last_backup
@@ -50,6 +53,12 @@ EVENTS = (
         "Games sent to workers that came back without result",
     ),
     (EventCount.Kind.ERROR, "duarena_keeper_errors", "task", "Tasks that failed in the record keeper"),
+    (
+        EventCount.Kind.DELIVERY,
+        "duarena_webhook_attempts",
+        "end",
+        "Attempts to deliver an event to a webhook",
+    ),
     (
         EventCount.Kind.ANSWER,
         "duarena_server_errors",
@@ -77,6 +86,7 @@ class SiteValues(Collector):
             yield _age("duarena_backup_age", "Seconds since the last backup was written", now, backup)
         mails = WaitingMail.objects.count()
         yield _gauge("duarena_mails_waiting", "Mails that the mail server has not taken", [((), mails)])
+        yield from _webhooks(now)
         yield _gauge(
             "duarena_disk_free_bytes", "Free space of the disk of each folder", free_space(), "folder"
         )
@@ -186,6 +196,14 @@ def _keeper(now: datetime.datetime) -> Iterator[Metric]:
 def oldest_report() -> datetime.datetime | None:
     """When the first report in the inbox came; None if it is empty."""
     return InboxReport.objects.order_by("pk").values_list("received_at", flat=True).first()
+
+
+def _webhooks(now: datetime.datetime) -> Iterator[Metric]:
+    waiting = WebhookDelivery.objects.filter(state=WebhookDelivery.State.WAITING)
+    yield _gauge("duarena_webhooks_waiting", "Events for webhooks that wait", [((), waiting.count())])
+    due = WebhookDelivery.objects.due(now).filter(webhook__in=Webhook.objects.on(), webhook__next_at__lte=now)
+    since = due.aggregate(at=Min(Greatest("next_at", "webhook__next_at")))["at"]
+    yield _age("duarena_webhooks_late", "Seconds for which the oldest due one has waited", now, since)
 
 
 def _broker() -> Iterator[Metric]:

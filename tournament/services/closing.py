@@ -53,7 +53,7 @@ def _forget(user: User) -> None:
     user.save()
     forget_second_factor(user)
     Allowance.objects.filter(user=user).delete()
-    for name in ("analyses", "follows", "notices", "tokens"):
+    for name in ("analyses", "follows", "notices", "tokens", "webhooks"):
         getattr(user, name).all().delete()
 
 

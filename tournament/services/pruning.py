@@ -31,6 +31,7 @@ from tournament.models import (
     PersonGame,
     SlotUse,
     Token,
+    WebhookDelivery,
 )
 from tournament.models.searches import ANALYSES
 from tournament.services.accounts.answers import KEPT
@@ -49,6 +50,8 @@ PERSON_GAMES = datetime.timedelta(days=365)
 """The time a game of a person against a bot is kept after its start."""
 FEED_ENTRIES = datetime.timedelta(days=365)
 """The time an entry of a feed is kept after its last change."""
+DELIVERIES = datetime.timedelta(days=30)
+"""The time a delivery of a webhook is kept after its event, delivered or not."""
 SLOT_USE = datetime.timedelta(days=30)
 """The time the slot-hours of a day are kept after it."""
 TOKENS = datetime.timedelta(days=90)
@@ -127,6 +130,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
     ),
     "feed entries": lambda now: _delete(
         FeedEntry.objects.filter(updated_at__lt=now - FEED_ENTRIES).order_by("updated_at")
+    ),
+    "webhook deliveries": lambda now: _delete(
+        WebhookDelivery.objects.filter(created_at__lt=now - DELIVERIES).order_by("created_at")
     ),
     "slot hours": lambda now: _delete(
         SlotUse.objects.filter(day__lt=(now - SLOT_USE).date()).order_by("day")

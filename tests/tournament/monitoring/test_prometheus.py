@@ -67,6 +67,7 @@ TROUBLES = {
     "ServerErrors": ("", 'duarena_server_errors_total{status="500"} 0+1x60'),
     "ManyRefused": ("duarena_server_errors_total", 'duarena_server_errors_total{status="503"} 0+20x60'),
     "MailWaits": ("", "duarena_mails_waiting 1x60"),
+    "WebhooksLate": ("", "duarena_webhooks_late_seconds 400x60"),
     "DiskFull": ("", 'duarena_disk_free_bytes{folder="records"} 1000000000x60'),
 }
 """By alert: the metric of ``WELL`` that is missing, and a series that is there besides; both may be empty."""

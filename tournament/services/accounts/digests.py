@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.db.models import Case, Exists, OuterRef, Q, When
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
 from engines.records import read_first_side, read_scores, turned_at
 from engines.rules.base import Outcome, Reason, Result, Side
@@ -102,7 +102,9 @@ class Digest:
         return not (self.lines or self.entries)
 
 
-class _PlayedGame(NamedTuple):
+class PlayedGame(NamedTuple):
+    """What is counted of a recorded game; the players are ids of versions."""
+
     pk: int
     ladder: str
     white: int
@@ -134,7 +136,12 @@ def make_digest(user: User, since: datetime.datetime) -> Digest:
         lines=shown,
         more_lines=len(lines) - len(shown),
         is_cut=len(games) > MAX_GAMES,
-        lost=_lost(counted, own, players),
+        lost=find_lost(
+            counted,
+            players,
+            lambda loser, opponent: loser.bot in own and opponent.bot not in own,
+            MAX_LOST,
+        ),
         entries=entries,
     )
 
@@ -152,17 +159,22 @@ def _versions(user: User, feeds: Sequence[str]) -> dict[int, BotVersion]:
     return {one.pk: one for one in found.select_related("bot").order_by(own_first, "-pk")[:MAX_VERSIONS]}
 
 
-def _games(versions: Iterable[int], since: datetime.datetime) -> list[_PlayedGame]:
+def _games(versions: Iterable[int], since: datetime.datetime) -> list[PlayedGame]:
     """The latest games, one more than are counted."""
     latest = _latest(versions, since)
-    rows = access.visible_games(access.PUBLIC, Game.objects.filter(pk__in=latest)).values_list(
+    found = {game.pk: game for game in read_games(Game.objects.filter(pk__in=latest))}
+    return [found[pk] for pk in latest if pk in found]
+
+
+def read_games(games: QuerySet[Game]) -> list[PlayedGame]:
+    """Those of these games that everybody sees in lists."""
+    rows = access.visible_games(access.PUBLIC, games).values_list(
         "pk", "ladder_id", "white_id", "black_id", "result", "sequence"
     )
-    found = {
-        pk: _PlayedGame(pk, ladder, white, black, Result(result or "*"), sequence or 0)
+    return [
+        PlayedGame(pk, ladder, white, black, Result(result or "*"), sequence or 0)
         for pk, ladder, white, black, result, sequence in rows
-    }
-    return [found[pk] for pk in latest if pk in found]
+    ]
 
 
 def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
@@ -172,7 +184,7 @@ def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
     return first_games(seats, ["-finished_at", "-game"], MAX_GAMES + 1)
 
 
-def _lines(versions: dict[int, BotVersion], games: Iterable[_PlayedGame]) -> list[PlayedLine]:
+def _lines(versions: dict[int, BotVersion], games: Iterable[PlayedGame]) -> list[PlayedLine]:
     lines: dict[tuple[int, str], PlayedLine] = {}
     for game in games:
         for own, other in ((game.white, game.black), (game.black, game.white)):
@@ -194,7 +206,7 @@ def _name_opponents(line: PlayedLine, versions: dict[int, BotVersion]) -> None:
     line.more_bots = len(games) - len(line.bots)
 
 
-def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
+def _rate(lines: Iterable[PlayedLine], games: Sequence[PlayedGame]) -> None:
     by_player = {(line.version.pk, line.ladder): line for line in lines}
     events = RatingEvent.objects.filter(game__in=[game.pk for game in games] if by_player else [])
     rows = events.order_by("sequence").values_list(
@@ -211,8 +223,13 @@ def _rate(lines: Iterable[PlayedLine], games: Sequence[_PlayedGame]) -> None:
             line.best = best if best in new and count - len(new) >= SETTLED_GAMES else None
 
 
-def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVersion]) -> list[LostGame]:
-    """The latest games that own bots lost to others."""
+def find_lost(
+    games: Iterable[PlayedGame],
+    versions: Mapping[int, BotVersion],
+    counts: Callable[[BotVersion, BotVersion], bool],
+    limit: int,
+) -> list[LostGame]:
+    """The first games of which ``counts`` says, from the loser and the opponent, that they count as lost."""
     lost: dict[int, tuple[Side, BotVersion, BotVersion]] = {}
     for one in games:
         winner = Outcome(one.result, Reason.NONE).winner
@@ -220,7 +237,7 @@ def _lost(games: Iterable[_PlayedGame], own: set[Bot], versions: dict[int, BotVe
             continue
         players = (one.black, one.white) if winner is Side.WHITE else (one.white, one.black)
         loser, opponent = (versions[pk] for pk in players)
-        if loser.bot in own and opponent.bot not in own and len(lost) < MAX_LOST:
+        if counts(loser, opponent) and len(lost) < limit:
             lost[one.pk] = winner.other, loser, opponent
     found, records = Game.objects.in_bulk(lost), GameRecord.objects.in_bulk(lost)
     texts = {pk: record.text for pk, record in records.items()}

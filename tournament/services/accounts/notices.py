@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from tournament.models import BotVersion, Game, Notice, Tournament, User, Worker
+from tournament.models import BotVersion, Game, Notice, Tournament, User, Webhook, Worker
 from tournament.sentences import isolate
 from tournament.services.accounts.mails import send
 from tournament.services.accounts.tokens import spend
@@ -45,6 +45,12 @@ def notify_about(tournament: Tournament, texts: Mapping[User, str], *, is_warnin
         for user, text in texts.items()
     ]
     _post(notices, f"Duarena: {tournament.name}", tournament.get_absolute_url())
+
+
+def notify_about_webhook(webhook: Webhook, text: str) -> None:
+    """Notify the owner of a webhook; part of the caller's transaction."""
+    path, subject = webhook.get_absolute_url(), f"webhook/{webhook.pk}"
+    _post([Notice(user=webhook.owner, text=text, subject=subject, path=path)], "Duarena: a webhook", path)
 
 
 def notify_staff(worker: Worker, text: str) -> None:

@@ -13,9 +13,11 @@ from django.utils import timezone
 
 from engines.rules.registry import GAMES
 from tournament.models import BotVersion, Ladder
+from tournament.models.webhooks import EventType
 from tournament.sentences import as_sentence, enumerate_words, first_sentence, isolated
 from tournament.services.accounts.notices import notify
 from tournament.services.feeds import PublishedEvent, path_of, publish
+from tournament.services.webhooks.events import facts_of, tell
 
 FORFEITED = "It lost too many games in a row by its own fault, and plays no more games."
 BY_OWNER = "Its owner withdrew it. It plays no more games."
@@ -33,12 +35,13 @@ def tell_valid(version: BotVersion) -> None:
     active = set(version.activities.filter(enabled=True).values_list("ladder", flat=True))
     where = _ladder_names([code for code in version.games if code in active])
     state = f"It is active on {where}." if where else "You have switched its ladders off."
-    notify(version, f"{version} has passed its validation. {state}", is_warning=False)
+    _tell_checked(version, f"{version} has passed its validation. {state}")
 
 
 def tell_refused(version: BotVersion, reason: str) -> None:
     """A version is refused; only its owner is told."""
-    notify(version, f"{version} is refused. {as_sentence(first_sentence(reason))}")
+    why = as_sentence(first_sentence(reason))
+    _tell_checked(version, f"{version} is refused. {why}", why)
 
 
 def tell_withdrawn(version: BotVersion, reason: str, feed_text: str) -> None:
@@ -60,6 +63,15 @@ def tell_forfeiting(version: BotVersion, count: int, why: str) -> None:
         f"{version} lost {count} games in a row by its own fault, the last: {why}. "
         f"After {settings.MAX_FORFEITS} such games it is withdrawn.",
     )
+
+
+def _tell_checked(version: BotVersion, text: str, refusal: str = "") -> None:
+    """Tell the owner and the owner's webhooks that a version is valid, or refused for this reason."""
+    notify(version, text, is_warning=bool(refusal))
+    if version.bot.owner is not None:
+        state = BotVersion.State.REFUSED if refusal else BotVersion.State.VALID
+        data = {**facts_of(version), "state": str(state), "reason": refusal}
+        tell({version.bot.owner: text}, EventType.VERSION_CHECKED, version.get_absolute_url(), data)
 
 
 def _publish(version: BotVersion, event: str, title: str, text: str, *, to_owner: bool = False) -> None:

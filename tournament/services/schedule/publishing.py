@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, Ladder, Tournament, User
+from tournament.models.webhooks import EventType
 from tournament.sentences import as_sentence, enumerate_words, isolate, isolated
 from tournament.services.accounts.notices import notify_about
 from tournament.services.feeds import PublishedEvent, path_of, publish
 from tournament.services.schedule.tables import tables_of
+from tournament.services.webhooks.events import tell
 
 MAX_NAMED = 5
 """Winners that one text names."""
@@ -98,7 +100,10 @@ def tell_ended(tournament: Tournament) -> None:
     ladders = tuple(Ladder(code=code) for code in tournament.ladders)
     _publish(tournament, "ended", "Finished" if is_finished else "Ended", result, ladders)
     _tell_feeds(tournament, _bot_events(tournament, placings))
-    notify_about(tournament, _texts(tournament, result, placings), is_warning=not is_finished)
+    texts = _texts(tournament, result, placings)
+    notify_about(tournament, texts, is_warning=not is_finished)
+    data = {"tournament": tournament.slug, "name": tournament.name, "state": str(tournament.state)}
+    tell(texts, EventType.TOURNAMENT_FINISHED, tournament.get_absolute_url(), data)
 
 
 def tell_cancelled(tournament: Tournament, reason: str, *, was_draft: bool) -> None:

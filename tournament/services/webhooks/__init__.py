@@ -1,0 +1,3 @@
+"""Webhooks: what is told (``events``, ``games``), how (``envelope``, ``network``), when (``sending``), and
+their owners' changes (``owning``).
+"""

@@ -1,0 +1,114 @@
+"""Which event is sent next, and what follows from the answer: success, a rest, or the end of a webhook.
+
+A sender claims a webhook for longer than a request takes, sends one event, and stores the answer. If it is
+killed in between, the claim ends and the event is sent again: at least once, always with the same id.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from tournament.models import EventCount, Webhook, WebhookDelivery
+from tournament.services.accounts.notices import notify_about_webhook
+from tournament.services.event_counts import count_event
+from tournament.services.webhooks.network import Answer
+from tournament.services.webhooks.owning import turn_off
+
+PAUSES_SECONDS = (5, 30, 2 * 60, 10 * 60, 3600, 3 * 3600, 8 * 3600, 24 * 3600)
+"""The pauses after failures, 36 hours together: of a webhook before the next event, after so many failures in
+a row, and of an event before it is sent again. After one more the webhook is off, or the event is given up.
+"""
+JITTER = 0.2
+"""Pauses are up to so much shorter or longer, so that those of many webhooks end at different times."""
+CLAIM = datetime.timedelta(seconds=60)
+MAX_ASKED_PAUSE = datetime.timedelta(hours=1)
+"""The longest rest that a receiver gets by ``Retry-After``."""
+SLOW_SECONDS = 1.0
+"""A receiver that takes longer rests afterwards for as long as it took, so that others get the time."""
+AT_ONCE_A_USER = 2
+
+
+def claim(
+    now: datetime.datetime, count: int, under_way: Collection[WebhookDelivery] = ()
+) -> list[WebhookDelivery]:
+    """The next events to send, at most ``count``, one a webhook, and ``AT_ONCE_A_USER`` with those under way.
+
+    Nobody else gets them until ``CLAIM`` has passed.
+    """
+    if count <= 0:
+        return []
+    claimed: list[WebhookDelivery] = []
+    users = Counter(delivery.webhook.owner_id for delivery in under_way)
+    due = Webhook.objects.due(now).exclude(pk__in=[delivery.webhook_id for delivery in under_way])
+    full = [user for user, number in users.items() if number >= AT_ONCE_A_USER]
+    for webhook in due.exclude(owner__in=full).select_related("owner")[: 4 * count]:
+        if len(claimed) == count:
+            break
+        if users[webhook.owner_id] < AT_ONCE_A_USER and (delivery := _take(webhook, now)):
+            users[webhook.owner_id] += 1
+            claimed.append(delivery)
+    return claimed
+
+
+@transaction.atomic
+def _take(webhook: Webhook, now: datetime.datetime) -> WebhookDelivery | None:
+    """The webhook's next event, whose attempt is counted before it begins; None if another sender has it."""
+    unclaimed = Webhook.objects.filter(pk=webhook.pk, next_at=webhook.next_at)
+    if not unclaimed.update(next_at=now + CLAIM):
+        return None
+    delivery = webhook.deliveries.due(now).order_by("next_at", "pk").first()
+    if delivery is not None:
+        delivery.webhook, delivery.tried_at = webhook, now
+        delivery.attempts += 1
+        delivery.save(update_fields=["attempts", "tried_at"])
+    return delivery
+
+
+@transaction.atomic
+def settle(delivery: WebhookDelivery, answer: Answer, now: datetime.datetime) -> None:
+    """Store the answer to a claimed event, and what follows from it."""
+    states, webhook = WebhookDelivery.State, delivery.webhook
+    of_webhook = Webhook.objects.filter(pk=webhook.pk)
+    values: dict[str, Any] = {
+        "status": answer.status,
+        "answer": answer.text,
+        "took_ms": round(1000 * answer.took_s),
+    }
+    if answer.is_success:
+        values["state"] = states.DELIVERED
+        rest = answer.took_s if answer.took_s > SLOW_SECONDS else 0.0
+        of_webhook.update(failures=0, next_at=now + datetime.timedelta(seconds=rest))
+    elif answer.is_gone:
+        values["state"] = states.FAILED
+        _end(webhook, "its receiver answered 410 Gone")
+    else:
+        asked = min(datetime.timedelta(seconds=answer.retry_after_s), MAX_ASKED_PAUSE)
+        if delivery.attempts > len(PAUSES_SECONDS):
+            values["state"] = states.FAILED
+        else:
+            values["next_at"] = now + max(asked, pause(delivery.attempts))
+        of_webhook.update(failures=F("failures") + 1)
+        failures = of_webhook.values_list("failures", flat=True).first() or 1
+        of_webhook.update(next_at=now + max(asked, pause(failures)))
+        if failures > len(PAUSES_SECONDS):
+            _end(webhook, f"{failures} attempts in a row failed")
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(**values)
+    count_event(EventCount.Kind.DELIVERY, "delivered" if answer.is_success else "failed")
+
+
+def pause(failures: int) -> datetime.timedelta:
+    """The pause after so many failures in a row, from 1."""
+    seconds = PAUSES_SECONDS[min(failures, len(PAUSES_SECONDS)) - 1]
+    return datetime.timedelta(seconds=seconds * random.uniform(1 - JITTER, 1 + JITTER))
+
+
+def _end(webhook: Webhook, reason: str) -> None:
+    if turn_off(webhook, reason):
+        notify_about_webhook(webhook, f"Your webhook {webhook.url} is off: {reason}.")
