@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from tournament.services.webhooks.sender import Sender
+from tournament.services.webhooks.sender import WebhookSender
 from workers.watchdog import rearm
 
 HANGS_SECONDS = 120
@@ -37,4 +37,4 @@ class Command(BaseCommand):
             if alive is not None:
                 alive.touch()
 
-        Sender().run(lambda: bool(signals), note_life)
+        WebhookSender().run(lambda: bool(signals), note_life)

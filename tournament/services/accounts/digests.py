@@ -102,7 +102,7 @@ class Digest:
         return not (self.lines or self.entries)
 
 
-class PlayedGame(NamedTuple):
+class DigestedGame(NamedTuple):
     """What is counted of a recorded game; the players are ids of versions."""
 
     pk: int
@@ -159,20 +159,20 @@ def _versions(user: User, feeds: Sequence[str]) -> dict[int, BotVersion]:
     return {one.pk: one for one in found.select_related("bot").order_by(own_first, "-pk")[:MAX_VERSIONS]}
 
 
-def _games(versions: Iterable[int], since: datetime.datetime) -> list[PlayedGame]:
+def _games(versions: Iterable[int], since: datetime.datetime) -> list[DigestedGame]:
     """The latest games, one more than are counted."""
     latest = _latest(versions, since)
     found = {game.pk: game for game in read_games(Game.objects.filter(pk__in=latest))}
     return [found[pk] for pk in latest if pk in found]
 
 
-def read_games(games: QuerySet[Game]) -> list[PlayedGame]:
+def read_games(games: QuerySet[Game]) -> list[DigestedGame]:
     """Those of these games that everybody sees in lists."""
     rows = access.visible_games(access.PUBLIC, games).values_list(
         "pk", "ladder_id", "white_id", "black_id", "result", "sequence"
     )
     return [
-        PlayedGame(pk, ladder, white, black, Result(result or "*"), sequence or 0)
+        DigestedGame(pk, ladder, white, black, Result(result or "*"), sequence or 0)
         for pk, ladder, white, black, result, sequence in rows
     ]
 
@@ -184,7 +184,7 @@ def _latest(versions: Iterable[int], since: datetime.datetime) -> list[int]:
     return first_games(seats, ["-finished_at", "-game"], MAX_GAMES + 1)
 
 
-def _lines(versions: dict[int, BotVersion], games: Iterable[PlayedGame]) -> list[PlayedLine]:
+def _lines(versions: dict[int, BotVersion], games: Iterable[DigestedGame]) -> list[PlayedLine]:
     lines: dict[tuple[int, str], PlayedLine] = {}
     for game in games:
         for own, other in ((game.white, game.black), (game.black, game.white)):
@@ -206,7 +206,7 @@ def _name_opponents(line: PlayedLine, versions: dict[int, BotVersion]) -> None:
     line.more_bots = len(games) - len(line.bots)
 
 
-def _rate(lines: Iterable[PlayedLine], games: Sequence[PlayedGame]) -> None:
+def _rate(lines: Iterable[PlayedLine], games: Sequence[DigestedGame]) -> None:
     by_player = {(line.version.pk, line.ladder): line for line in lines}
     events = RatingEvent.objects.filter(game__in=[game.pk for game in games] if by_player else [])
     rows = events.order_by("sequence").values_list(
@@ -224,7 +224,7 @@ def _rate(lines: Iterable[PlayedLine], games: Sequence[PlayedGame]) -> None:
 
 
 def find_lost(
-    games: Iterable[PlayedGame],
+    games: Iterable[DigestedGame],
     versions: Mapping[int, BotVersion],
     counts: Callable[[BotVersion, BotVersion], bool],
     limit: int,

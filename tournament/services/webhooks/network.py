@@ -58,7 +58,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReceiverAnswer:
     """What came of a request."""
 
     status: int | None
@@ -131,7 +131,7 @@ def parse_target(url: str, ports: Sequence[int] = PORTS) -> Target:
     return Target(host, port, f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}")
 
 
-def post(url: str, headers: Mapping[str, str], body: bytes, network: Network = INTERNET) -> Answer:
+def post(url: str, headers: Mapping[str, str], body: bytes, network: Network = INTERNET) -> ReceiverAnswer:
     """Send one POST request and read its whole answer; whatever goes wrong is an answer without a status."""
     begun = time.monotonic()
     deadline = begun + network.seconds
@@ -141,7 +141,7 @@ def post(url: str, headers: Mapping[str, str], body: bytes, network: Network = I
             connection.settimeout(_left(deadline))
             connection.sendall(_request(target, headers, body))
             status, text, pause_s = _read(connection, deadline)
-        return Answer(status, text, time.monotonic() - begun, pause_s)
+        return ReceiverAnswer(status, text, time.monotonic() - begun, pause_s)
     except TargetError as error:
         why = str(error)
     except TimeoutError:
@@ -150,7 +150,7 @@ def post(url: str, headers: Mapping[str, str], body: bytes, network: Network = I
         why = f"its certificate is refused: {error.verify_message}"
     except (OSError, http.client.HTTPException, ValueError) as error:
         why = f"{type(error).__name__}: {error}"
-    return Answer(None, visible(why, MAX_ANSWER), time.monotonic() - begun)
+    return ReceiverAnswer(None, visible(why, MAX_ANSWER), time.monotonic() - begun)
 
 
 def _left(deadline: float) -> float:

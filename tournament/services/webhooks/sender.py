@@ -14,7 +14,7 @@ from tournament.models import WebhookDelivery
 from tournament.services.event_counts import store_counts
 from tournament.services.webhooks.envelope import body_of, headers_of
 from tournament.services.webhooks.games import make_events
-from tournament.services.webhooks.network import INTERNET, Answer, Network, post
+from tournament.services.webhooks.network import INTERNET, Network, ReceiverAnswer, post
 from tournament.services.webhooks.sending import claim, settle
 
 THREADS = 16
@@ -28,13 +28,13 @@ PAUSE_SECONDS = 2.0
 log = logging.getLogger("tournament.webhooks")
 
 
-class Sender:
+class WebhookSender:
     """Sends what is due. Several, in several processes, share the work."""
 
     def __init__(self, network: Network = INTERNET) -> None:
         self._network = network
         self._threads = ThreadPoolExecutor(THREADS, "webhook")
-        self._sent: dict[Future[Answer], WebhookDelivery] = {}
+        self._sent: dict[Future[ReceiverAnswer], WebhookDelivery] = {}
         self._looked_at = self._stored_at = 0.0
 
     def run(self, is_ending: Callable[[], bool], note_life: Callable[[], object]) -> None:

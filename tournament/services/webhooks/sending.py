@@ -18,7 +18,7 @@ from django.db.models import F
 from tournament.models import EventCount, Webhook, WebhookDelivery
 from tournament.services.accounts.notices import notify_about_webhook
 from tournament.services.event_counts import count_event
-from tournament.services.webhooks.network import Answer
+from tournament.services.webhooks.network import ReceiverAnswer
 from tournament.services.webhooks.owning import turn_off
 
 PAUSES_SECONDS = (5, 30, 2 * 60, 10 * 60, 3600, 3 * 3600, 8 * 3600, 24 * 3600)
@@ -72,7 +72,7 @@ def _take(webhook: Webhook, now: datetime.datetime) -> WebhookDelivery | None:
 
 
 @transaction.atomic
-def settle(delivery: WebhookDelivery, answer: Answer, now: datetime.datetime) -> None:
+def settle(delivery: WebhookDelivery, answer: ReceiverAnswer, now: datetime.datetime) -> None:
     """Store the answer to a claimed event, and what follows from it."""
     states, webhook = WebhookDelivery.State, delivery.webhook
     of_webhook = Webhook.objects.filter(pk=webhook.pk)

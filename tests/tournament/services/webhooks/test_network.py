@@ -17,8 +17,8 @@ from tests.support.servers import QuietHandler
 from tournament.services.webhooks.network import (
     INTERNET,
     MAX_RECEIVED,
-    Answer,
     Network,
+    ReceiverAnswer,
     TargetError,
     is_public,
     parse_target,
@@ -76,7 +76,7 @@ def test_a_target_has_the_host_port_and_path() -> None:
     assert parse_target("https://[2606:4700::1111]").authority == "[2606:4700::1111]"
 
 
-def send(url: str, network: Network) -> Answer:
+def send(url: str, network: Network) -> ReceiverAnswer:
     return post(url, {"webhook-id": "1"}, b"{}", network)
 
 

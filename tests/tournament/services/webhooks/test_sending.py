@@ -22,13 +22,17 @@ from tournament.services.event_counts import store_counts
 from tournament.services.pruning import DELIVERIES, prune
 from tournament.services.webhooks import events, owning
 from tournament.services.webhooks.events import tell
-from tournament.services.webhooks.network import Answer
-from tournament.services.webhooks.sender import Sender
+from tournament.services.webhooks.network import ReceiverAnswer
+from tournament.services.webhooks.sender import WebhookSender
 from tournament.services.webhooks.sending import CLAIM, JITTER, PAUSES_SECONDS, claim, pause, settle
 
 pytestmark = pytest.mark.django_db
 State = WebhookDelivery.State
-OK, REFUSED, GONE = Answer(204, "", 0.01), Answer(500, "no", 0.01), Answer(410, "gone", 0.01)
+OK, REFUSED, GONE = (
+    ReceiverAnswer(204, "", 0.01),
+    ReceiverAnswer(500, "no", 0.01),
+    ReceiverAnswer(410, "gone", 0.01),
+)
 SECOND = datetime.timedelta(seconds=1)
 
 
@@ -49,7 +53,7 @@ def receiver() -> Iterator[Receiver]:
 
 def send_all(receiver: Receiver, rounds: int = 1) -> None:
     """Steps of a sender until the answers of this many requests are stored."""
-    sender = Sender(receiver.network)
+    sender = WebhookSender(receiver.network)
     for _ in range(rounds):
         sender.step()
         assert receiver.came.acquire(timeout=5)
@@ -130,7 +134,7 @@ def test_an_account_gets_a_limited_number_a_day(owner: User, monkeypatch: pytest
     assert WebhookDelivery.objects.count() == 5
 
 
-def attempt(answer: Answer, now: datetime.datetime) -> WebhookDelivery:
+def attempt(answer: ReceiverAnswer, now: datetime.datetime) -> WebhookDelivery:
     (delivery,) = claim(now, 1)
     settle(delivery, answer, now)
     return WebhookDelivery.objects.get(pk=delivery.pk)
@@ -165,7 +169,7 @@ def test_after_a_failure_a_webhook_rests_and_a_success_ends_that(owner: User) ->
 def test_all_but_a_status_of_200_to_299_is_a_failure(owner: User, status: int) -> None:
     make_webhook(owner)
     tell_lost(owner)
-    assert attempt(Answer(status, "", 0.01), timezone.now()).state == State.WAITING
+    assert attempt(ReceiverAnswer(status, "", 0.01), timezone.now()).state == State.WAITING
 
 
 def test_after_the_last_pause_a_webhook_is_off_and_its_owner_is_told(owner: User) -> None:
@@ -218,10 +222,10 @@ def test_410_ends_a_webhook_at_once(owner: User) -> None:
 def test_a_receiver_may_ask_for_a_longer_rest_of_at_most_an_hour(owner: User) -> None:
     webhook, now = make_webhook(owner), timezone.now() + SECOND
     tell_lost(owner)
-    attempt(Answer(429, "", 0.01, retry_after_s=100), now)
+    attempt(ReceiverAnswer(429, "", 0.01, retry_after_s=100), now)
     webhook.refresh_from_db()
     assert webhook.next_at == now + 100 * SECOND
-    attempt(Answer(503, "", 0.01, retry_after_s=10**6), now + 100 * SECOND)
+    attempt(ReceiverAnswer(503, "", 0.01, retry_after_s=10**6), now + 100 * SECOND)
     webhook.refresh_from_db()
     assert webhook.next_at == now + 3700 * SECOND
 
@@ -264,7 +268,7 @@ def test_a_slow_receiver_delays_no_other_and_rests_afterwards(owner: User) -> No
         tell_lost(owner)
         tell_lost(rival)
         ports = [slow.server.server_port, other.server.server_port]
-        sender = Sender(dataclasses.replace(slow.network, ports=ports))
+        sender = WebhookSender(dataclasses.replace(slow.network, ports=ports))
         sender.step()
         while sender._sent:
             sender.wait(5)
@@ -273,7 +277,7 @@ def test_a_slow_receiver_delays_no_other_and_rests_afterwards(owner: User) -> No
     tell_lost(owner)
     now = timezone.now() + SECOND
     (delivery,) = claim(now, 9)
-    settle(delivery, Answer(200, "", 8.0), now)
+    settle(delivery, ReceiverAnswer(200, "", 8.0), now)
     webhook = Webhook.objects.get(owner=owner)
     assert webhook.next_at == now + 8 * SECOND
 
@@ -295,7 +299,7 @@ def test_a_run_stores_the_answers_to_what_is_under_way_before_it_ends(
     make_webhook(owner, receiver.url)
     tell_lost(owner)
     looks = iter([False, True])
-    Sender(receiver.network).run(lambda: next(looks), lambda: None)
+    WebhookSender(receiver.network).run(lambda: next(looks), lambda: None)
     assert WebhookDelivery.objects.get().state == State.DELIVERED
 
 
