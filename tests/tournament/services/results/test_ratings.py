@@ -116,6 +116,23 @@ def test_the_records_alone_give_the_same_bits_into_empty_tables(played: Tourname
     assert not next(rebuild_from_records([LADDER], records)).changed
 
 
+def test_games_on_other_terms_are_left_out_of_a_rebuild_from_records(deal: Deal) -> None:
+    versions = [make_version(name, games=[LADDER]) for name in ("Ada", "Bob")]
+    make_tournament(versions=versions, ladders=[LADDER], name="Off terms", rated_off_terms=False, seed=7)
+    play_out(deal)
+    make_tournament(versions=versions, ladders=[LADDER], name="By staff", rated_off_terms=True, seed=8)
+    play_out(deal)
+    before, records = table(), published(LADDER)
+    why = [one.header("Unrated") for one in records if isinstance(one, Record) and one.header("Rated")]
+    assert "time-control" in why
+    assert len(why) < len(records)
+    for model in (RatingEvent, LadderRating, PairScore, PairOutcome):
+        model._default_manager.all().delete()
+    (rebuilt,) = rebuild_from_records([LADDER], records)
+    assert (rebuilt.games, table()) == (len(records) - len(why), before)
+    assert exact_from_records([LADDER], records) == [exact_from_tables(LADDER)]
+
+
 def test_a_rebuild_repairs_damaged_ratings(played: Tournament) -> None:
     before = table()
     LadderRating.objects.filter(ladder=LADDER).update(mu=99)
