@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from engines.client.filters import filters_of
-from engines.client.output import Progress, print_json, print_words
+from engines.client.output import ProgressBar, print_json, print_words
 from engines.client.site_client import CannotAsk, SiteClient, find_token, site_of, with_query
 
 
@@ -51,7 +51,7 @@ def _write(parsed: Namespace, parts: Iterable[bytes], between: str) -> int:
 
 
 def _copy(parts: Iterable[bytes], file: BinaryIO, between: bytes) -> int:
-    progress, size = Progress(), 0
+    progress, size = ProgressBar(), 0
     for number, part in enumerate(parts):
         size += file.write((between if number else b"") + part)
         progress.show(f"{size // 1024} KiB", 0, 0)

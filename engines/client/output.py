@@ -52,7 +52,7 @@ def _aligned(cell: str, width: int) -> str:
     return cell.rjust(width) if is_number else cell.ljust(width)
 
 
-class Progress:
+class ProgressBar:
     """A line on standard error that shows how far something is, if that is a terminal."""
 
     def __init__(self) -> None:

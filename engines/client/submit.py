@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from engines.client.output import Progress, print_json, print_words
+from engines.client.output import ProgressBar, print_json, print_words
 from engines.client.reporting import Report
 from engines.client.site_client import NO_SITE, CannotAsk, Json, Refusal, SiteClient, find_token, site_of
 from engines.client.test import play_tests, read_versions
@@ -83,7 +83,7 @@ def _upload(site: SiteClient, bundle: Path, fields: dict[str, str]) -> Json:
 
 def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
     """The content of the zip from its beginning, with a bar of what is sent."""
-    progress, sent = Progress(), 0
+    progress, sent = ProgressBar(), 0
     file.seek(0)
     while piece := file.read(CHUNK_BYTES):
         yield piece

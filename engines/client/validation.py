@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from engines.client.exit_codes import CANNOT, NO, UNDECIDED
-from engines.client.output import Progress, print_words
+from engines.client.output import ProgressBar, print_words
 from engines.client.site_client import NO_SITE, CannotAsk, Json, SiteClient
 from engines.visible import visible
 
@@ -30,7 +30,7 @@ def follow_validation(
 
     After the ``deadline``, a time of ``time.monotonic``, it is returned as it is.
     """
-    printer, progress, begun = _StepPrinter(is_quiet), Progress(), time.monotonic()
+    printer, progress, begun = _StepPrinter(is_quiet), ProgressBar(), time.monotonic()
     while True:
         version = read_validation(site, slug, number)
         progress.clear()

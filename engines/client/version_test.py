@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from engines.client.exit_codes import NO, UNDECIDED
-from engines.client.output import Progress
+from engines.client.output import ProgressBar
 from engines.client.site_client import NO_SITE, CannotAsk, Json, SiteClient
 
 POLL_SECONDS = 3.0
@@ -37,7 +37,7 @@ def start_version_test(site: SiteClient, slug: str, candidate: int, baseline: in
 
 def follow_version_test(site: SiteClient, slug: str, deadline: float, most_games: int | None = None) -> Json:
     """The test when it is over; after the ``deadline``, a time of ``time.monotonic``, as it is."""
-    progress = Progress()
+    progress = ProgressBar()
     while True:
         test = read_version_test(site, slug)
         if test["state"] != "running" or time.monotonic() > deadline:

@@ -204,7 +204,7 @@ def crawl(client: Client, *starts: str) -> Iterator[tuple[str, str, str]]:
     while waiting:
         address = waiting.pop()
         for headers in ({}, {"X-Part": "true"}):
-            response = client.get(address, headers=headers)
+            response = client.get(address, headers={"Accept": "text/html", **headers})
             assert response.status_code in {200, 204, 302}, f"{address}: {response.status_code}"
             kind = response.get("Content-Type", "")
             if kind in {"application/zip", "image/png"}:

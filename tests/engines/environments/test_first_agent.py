@@ -34,7 +34,7 @@ def test_the_bundle_of_a_few_games_has_no_fault_and_is_uploaded(tmp_path: Path) 
     class Handler(QuietHandler):
         def answer(self) -> None:
             received.append(self.body())
-            is_site = self.path == "/api/"
+            is_site = self.path == "/api/v1/token/"
             self.reply(200 if is_site else 403, b'{"ok": true}' if is_site else REFUSAL)
 
     bundle = tmp_path / "agent.zip"

@@ -65,7 +65,7 @@ def test_a_form_sent_without_encryption_names_the_address_of_the_site(settings: 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if EXPECTED[name][0].startswith("POST")])
 def test_an_address_for_forms_alone_leads_back_to_its_page(site: Site, name: str) -> None:
     address = address_of(site, EXPECTED[name][0]).removeprefix("POST ")
-    if name.startswith("api-"):
+    if name.startswith(("api-", "v1-")):
         return
     client = strict(site)
     response = client.get(address)
