@@ -67,7 +67,7 @@ def _request(game: Game, start: Position, moves: Sequence[str], now: datetime.da
     known = voice_of(game)
     locked = lock(BotSearch.objects.filter(pk=known.pk)) if known else []
     search = locked[0] if locked else BotSearch(ladder_id=game.ladder_id, asker=f"{LIVE}{game.pk}", ms=MS)
-    if search.is_held and search.ended_at is None:
+    if search.is_held:  # also after its last evaluation, until the slot says that it has finished
         return
     if not locked or search.why or not access.may_ask(None, search.version.bot):
         search.version = _strongest_other(game)

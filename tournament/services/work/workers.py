@@ -70,7 +70,8 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
         raise WorkerNameError(
             f"{visible(heartbeat.worker, 100)!r} is not the name of a worker, such as 'players@east'"
         )
-    if not heartbeat.takes:
+    takes = {Work.OWN} if token.is_of_own_worker else set(heartbeat.takes) - {Work.OWN}
+    if not takes:
         raise WorkerNameError("a worker must take games or checks")
     fresh = {"token": token, "run": heartbeat.run, "started_at": now, "seen_at": now}
     workers = locking(Worker.objects.all())
@@ -85,7 +86,6 @@ def record_heartbeat(heartbeat: Heartbeat, token: Token, now: datetime.datetime)
             return worker
         worker.run, worker.started_at = heartbeat.run, now
     worker.token = token
-    takes = (Work.OWN,) if token.is_of_own_worker else heartbeat.takes
     worker.takes = ",".join(kind for kind in Work if kind in takes)
     worker.level = heartbeat.level if heartbeat.level in {"A", "B", "C"} else "C"
     for text, most in TEXTS.items():

@@ -95,6 +95,11 @@ def test_a_worker_is_known_by_its_first_heartbeat_and_admitted(hear: Hear, answe
     assert (worker.condition, worker.host, worker.games_an_hour) == ("busy", "cellar-7", 120)
     assert answers == [Admission(True)]
     assert hear(beat(takes=(Work.CHECKS, Work.GAMES))).takes == "games,checks"
+    assert hear(beat(takes=(Work.OWN, Work.GAMES))).takes == "games", (
+        "only a token makes a worker a user's own"
+    )
+    with pytest.raises(workers.WorkerNameError, match="must take games or checks"):
+        hear(beat(takes=(Work.OWN,)))
     assert Worker.objects.get().condition == "idle"
 
 

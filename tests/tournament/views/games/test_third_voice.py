@@ -103,6 +103,21 @@ def test_the_search_goes_on_with_the_game_and_keeps_what_it_said(
     assert BotSearch.objects.count() == 1
 
 
+def test_a_job_ends_although_the_game_goes_on_before_its_slot_says_that_it_has_finished(
+    site: Site, oracle: Bot, worker: DoorWorker, client: Client
+) -> None:
+    look(client)
+    job = taken(worker)
+    found = (Evaluation(5, "a1-", "+0.70/9 1.000s"),)
+    worker.post(job.search, search=SearchNews(job.search, worker.name, found))
+    go_live(site.live, plies=8)
+    look(client)
+    worker.post(job.search, search=SearchNews(job.search, worker.name, (), is_over=True))
+    assert Job.objects.get(pk=job.search).end == Job.End.DONE
+    look(client)
+    assert taken(worker, slot=1).plies == (8,)
+
+
 def test_a_game_that_begins_again_forgets_what_was_said(
     site: Site, oracle: Bot, worker: DoorWorker, client: Client
 ) -> None:
