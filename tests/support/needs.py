@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable
@@ -59,11 +60,18 @@ COMPILERS = ("cc", "gcc", "clang")
 
 
 def find_tool(name: str) -> str | None:
-    """The path of a tool of ``TOOLS``, None if this machine does not have it."""
+    """The path of a tool, None if this machine does not have it."""
     if name == "Python.h":
         header = Path(sysconfig.get_path("include"), name)
         return str(header) if header.exists() else None
-    return find_program(name) if name == "bwrap" else shutil.which(name)
+    found = find_program(name) if name == "bwrap" else shutil.which(name)
+    return found if name not in OPTIONAL_TOOLS or (found and _runs(found)) else None
+
+
+def _runs(program: str) -> bool:
+    """Whether it starts: the command of a version manager is there also without any version."""
+    words = (program, "version" if Path(program).name == "go" else "--version")
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def need_root() -> None:
