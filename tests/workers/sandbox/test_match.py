@@ -62,7 +62,9 @@ def test_at_level_b_a_match_warns_and_is_played(level_b: Sandbox, tmp_path: Path
     assert '[Walls "level B, SIGSTOP"]' in (tmp_path / "match.pgn").read_text()
 
 
-def test_an_engine_invisible_in_the_sandbox_is_refused_before_the_first_game(tmp_path: Path) -> None:
+def test_an_engine_invisible_in_the_sandbox_is_refused_before_the_first_game(
+    level_b: Sandbox, tmp_path: Path
+) -> None:
     program = tmp_path / "bin" / "engine"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
