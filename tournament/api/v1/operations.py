@@ -12,7 +12,7 @@ Reading one object, whose fields are documented in its ``Struct``::
 
 A list: ``rows`` instead of ``answer``; the view returns ``Rows(rows, cursor)`` for ``query.after`` and
 ``query.limit``. It is served as pages, and as a whole as lines of JSON, for which the view is called page by
-page::
+page unless ``Rows`` has the whole list::
 
     class BotsQuery(PageQuery, frozen=True, kw_only=True):
         owner: Annotated[str, Meta(description="The name of an account.")] = ""
@@ -61,6 +61,7 @@ from tournament.api.envelope import ApiError, find_token_of, given_token
 from tournament.api.limits import LIMITS, client_of
 from tournament.api.v1.responses import (
     JSON_TYPE,
+    MAX_ROWS,
     Ending,
     Rows,
     error_answer,
@@ -68,6 +69,7 @@ from tournament.api.v1.responses import (
     lines_answer,
     object_answer,
     page_answer,
+    part_of,
     preflight,
     set_headers,
     wants_lines,
@@ -226,7 +228,9 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         return page_answer(request, found)
 
     def more(after: str) -> Rows:
-        query = msgspec.structs.replace(arguments["query"], after=after)
+        query = msgspec.structs.replace(arguments["query"], after=after, limit=MAX_ROWS)
+        if found.whole is not None:
+            return part_of(found.whole, query)
         rows: Rows = chosen.view(request, **{**arguments, "query": query})
         return rows
 

@@ -50,10 +50,14 @@ class PageQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A page of rows; ``after`` is the cursor of those after them, "" if there are none."""
+    """A page of rows; ``after`` is the cursor of those after them, "" if there are none.
+
+    ``whole`` is the list that it is a part of, if that is ready: the pages after it are parts of it too.
+    """
 
     rows: Sequence[Any]
     after: str = ""
+    whole: Sequence[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def part_of(rows: Sequence[Any], query: PageQuery) -> Rows:
     """A page of a list that is ready as a whole; its cursor is a position. Raises ``ApiError``."""
     start = cursor_of(query)
     end = start + query.limit
-    return Rows(rows[start:end], str(end) if end < len(rows) else "")
+    return Rows(rows[start:end], str(end) if end < len(rows) else "", rows)
 
 
 def page_by_id(found: QuerySet[_Model], query: PageQuery, row_of: Callable[[_Model], Any]) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.support.filled_site import Site, add_version
 from tournament.api import limits
 from tournament.api.envelope import ApiError
 from tournament.api.limits import LIMITS, RowLimits
+from tournament.api.v1 import responses
 from tournament.api.v1.openapi import document
 from tournament.api.v1.operations import OPERATIONS, Operation, _served
 from tournament.api.v1.responses import LINES_TYPE, Ending, PageQuery, Rows, part_of
@@ -71,6 +72,19 @@ def test_lines_have_all_rows_of_a_query() -> None:
     assert answer["Content-Type"] == LINES_TYPE
     lines = b"".join(answer.streaming_content).decode().splitlines()
     assert [json.loads(line)["number"] for line in lines] == [0, 1, 2, 3, 4]
+
+
+def test_lines_of_a_list_that_is_ready_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(rows: Sequence[Any], query: PageQuery) -> Rows:
+        made.append(query.after)
+        return responses.part_of(rows, query)
+
+    monkeypatch.setitem(globals(), "part_of", counted)
+    answer = get("/numbers/?most=2500", **LINES)
+    assert [len(part.splitlines()) for part in answer.streaming_content] == [1000, 1000, 500]
+    assert made == [""]
 
 
 def test_a_bad_parameter_is_named_with_its_value() -> None:
