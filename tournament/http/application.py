@@ -125,7 +125,9 @@ class Application(ASGIHandler):
                 _note(scope, response, time.monotonic())
         if isinstance(response, PacedResponse):
             parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
-            response.streaming_content = self._make_parts(response, iter(parts), address, receive)
+            response.streaming_content = self._make_parts(
+                response, iter(parts), kind_of(scope), address, receive
+            )
         elif isinstance(response, StreamingHttpResponse):
             parts = () if scope["method"] == "HEAD" else cast("Iterator[bytes]", response.streaming_content)
             response.streaming_content = self._read(iter(parts), receive)
@@ -202,12 +204,12 @@ class Application(ASGIHandler):
             gone.cancel()
 
     async def _make_parts(
-        self, response: PacedResponse, parts: Iterator[bytes], address: str, receive: Receive
+        self, response: PacedResponse, parts: Iterator[bytes], kind: str, address: str, receive: Receive
     ) -> AsyncIterator[bytes]:
         """The parts of a response, made one by one until its client is gone."""
         gone = asyncio.ensure_future(receive())
         try:
-            while not gone.done() and (part := await self._threads.call("pages", address, next, parts, b"")):
+            while not gone.done() and (part := await self._threads.call(kind, address, next, parts, b"")):
                 yield part
                 if pause := response.pause_s():
                     await asyncio.wait([gone], timeout=pause)

@@ -15,9 +15,9 @@ T = TypeVar("T")
 HEALTH_PATH = "/healthz"
 PASSWORD_PATHS = ("/log-in/", "/sign-up/", "/account/password/", "/account/again/", "/password-reset/")
 """The beginnings of the addresses of forms with a password."""
-SEARCH_PATH = "/games/"
+SEARCH_PATHS = ("/games/", "/api/v1/games/")
 EXPORT_PATHS = "/games/games."
-"""The list of games and its downloads, whose cost their filters decide."""
+"""The lists of games and their downloads, whose cost their filters decide."""
 THREADS = {"pages": 4, "work": 4, "health": 1, "passwords": 1, "searches": 1}
 """Some requests have a thread of their own, so that they neither delay pages nor wait for them: the health
 check, so that monitoring does not take a busy site for a dead one; workers; passwords, since each takes a
@@ -60,6 +60,6 @@ def kind_of(scope: dict[str, Any]) -> str:
         return "work"
     if scope["method"] == "POST" and path.startswith(PASSWORD_PATHS):
         return "passwords"
-    if path.startswith(EXPORT_PATHS) or (path == SEARCH_PATH and scope["query_string"]):
+    if path.startswith(EXPORT_PATHS) or (path in SEARCH_PATHS and scope["query_string"]):
         return "searches"
     return "pages"

@@ -8,7 +8,7 @@ from django.http import StreamingHttpResponse
 
 
 class PacedResponse(StreamingHttpResponse):
-    """Each part is made by a thread for pages, in turn with other requests of the client's address.
+    """Each part is made by a thread as the request was, in turn with others of the client's address.
 
     ``pause_s`` says how long the server waits before it makes the next part; no thread waits.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from tournament.addresses import counted_address, plain_address
 from tournament.http import application as module
 from tournament.http.application import Application
 from tournament.http.limits import LARGE_BYTES, TOO_LARGE
-from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATH, THREADS, kind_of
+from tournament.http.threads import EXPORT_PATHS, HEALTH_PATH, PASSWORD_PATHS, SEARCH_PATHS, THREADS, kind_of
+from tournament.views.paced import PacedResponse
 from workers.logs import make_formatter
 
 SIZE = 10_000_000
@@ -47,6 +49,21 @@ def download(request: HttpRequest) -> HttpResponseBase:
     return FileResponse(file)
 
 
+def lines(request: HttpRequest) -> PacedResponse:
+    """Three lines with the kind of thread that makes each, and a pause before the last one."""
+    pauses = iter((0.0, float(request.GET["pause"]), 0.0))
+
+    def parts() -> Iterator[bytes]:
+        try:
+            for number in range(3):
+                begun.append(str(number))
+                yield f"{number} {threading.current_thread().name.partition('_')[0]}\n".encode()
+        finally:
+            begun.append("closed")
+
+    return PacedResponse(parts(), lambda: next(pauses), "application/x-ndjson")
+
+
 def healthz(request: HttpRequest) -> HttpResponse:
     return slow(request) if "slow" in request.GET else show(request)
 
@@ -54,6 +71,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("healthz", healthz),
     path("download/", download),
+    re_path("^api/v1/(?:bots|games)/", lines),
     re_path("^(?:slow|log-in|games)/", slow),
     re_path("", show),
 ]
@@ -193,9 +211,9 @@ def test_the_addresses_with_a_thread_of_their_own_are_those_of_the_site() -> Non
     paths.append(reverse("account_reset_password_from_key", args=["1", "a-b"]))
     assert all(where.startswith(PASSWORD_PATHS) for where in paths)
     assert reverse("healthz") == HEALTH_PATH
-    assert reverse("games") == SEARCH_PATH
+    assert (reverse("games"), reverse("v1-games")) == SEARCH_PATHS
     assert reverse("games-export", args=["csv"]).startswith(EXPORT_PATHS)
-    assert kind_of(get(SEARCH_PATH).scope) == "pages"
+    assert {kind_of(get(where).scope) for where in SEARCH_PATHS} == {"pages"}
 
 
 def test_a_file_is_read_as_its_client_takes_it(application: Application, tmp_path: Path) -> None:
@@ -231,6 +249,37 @@ def test_a_file_is_not_read_for_its_head(application: Application, tmp_path: Pat
     exchange = Exchange(f"HEAD /download/?file={tmp_path / 'file'}").body(b"")
     assert run(application, exchange) == [""]
     assert exchange.headers[b"Content-Length"] == b"4"
+
+
+@pytest.mark.parametrize(("what", "kind"), [("bots", "pages"), ("games", "searches")])
+def test_lines_are_made_part_by_part_with_pauses(application: Application, what: str, kind: str) -> None:
+    before = time.monotonic()
+    (text,) = run(application, get(f"/api/v1/{what}/?pause=0.05"))
+    assert text == f"0 {kind}\n1 {kind}\n2 {kind}\n"
+    assert begun == ["0", "1", "2", "closed"]
+    assert time.monotonic() - before >= 0.05
+
+
+@in_loop
+async def test_a_pause_between_lines_occupies_no_thread_and_ends_with_the_client(
+    application: Application,
+) -> None:
+    readers = [get("/api/v1/bots/?pause=900") for _ in range(20)]
+    tasks = [reader.begin(application) for reader in readers]
+    await until(lambda: all(reader.sent.count(b"\n") == 2 for reader in readers))
+    page = get("/page/")
+    await page.begin(application)
+    assert page.status == 200
+    for reader in readers:
+        reader.leave()
+    await asyncio.gather(*tasks)
+    assert begun.count("closed") == len(readers)
+    assert "2" not in begun
+
+
+def test_no_lines_are_made_for_their_head(application: Application) -> None:
+    assert run(application, Exchange("HEAD /api/v1/bots/?pause=0").body(b"")) == [""]
+    assert begun == []
 
 
 def shown(application: Application, address: str = "127.0.0.1", **headers: str) -> str:
