@@ -156,7 +156,7 @@ def finished(request: HttpRequest, response: HttpResponseBase, *, has_token: boo
     if not reads or response.status_code != 200:
         patch_cache_control(response, no_store=True)
         return response
-    patch_cache_control(response, no_cache=True, private=has_token)
+    patch_cache_control(response, no_cache=True, **({"private": True} if has_token else {}))
     if response.streaming or not isinstance(response, HttpResponse):
         return response
     etag = f'"{hashlib.sha256(response.content).hexdigest()[:24]}"'

@@ -117,6 +117,15 @@ def test_pages_of_other_sites_may_read_and_may_ask_whether_they_may() -> None:
     assert (asked.status_code, asked["Access-Control-Allow-Methods"]) == (204, "GET, HEAD, OPTIONS")
 
 
+def test_caches_may_share_what_was_read_without_a_token_and_no_other_answer(site: Site) -> None:
+    headers = {"Authorization": f"Bearer {create_token(site.owner, 'one', ['logs:read'])[1]}"}
+    assert get("/numbers/")["Cache-Control"] == "no-cache"
+    assert get("/numbers/", **headers)["Cache-Control"] == "no-cache, private"
+    assert get("/numbers/?limit=0")["Cache-Control"] == "no-store"
+    for answer in (get("/numbers/"), get("/numbers/", **headers), get("/numbers/?limit=0")):
+        assert answer["Vary"] == "Accept, Authorization"
+
+
 def test_another_method_is_refused_with_those_that_are_allowed() -> None:
     answer = ask(RequestFactory().delete("/numbers/"))
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, POST")
