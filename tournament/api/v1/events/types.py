@@ -148,7 +148,7 @@ class VersionState(msgspec.Struct, frozen=True):
     bot_slug: str
     version: int
     state: Annotated[str, Meta(description="`waiting`, `validating`, `valid`, `refused` or `withdrawn`.")]
-    reason: Annotated[str, Meta(description="One sentence; mostly empty.")]
+    reason: Annotated[str, Meta(description="Why, in a sentence, for its owner; else empty.")]
     page: Address
 
 

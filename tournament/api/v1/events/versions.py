@@ -45,7 +45,7 @@ Told = tuple[ApiEvent, VersionCursor]
 def version_batch(request: HttpRequest, slug: str, number: int) -> EventBatch:
     """What happened to the version after the client's cursor, or everything.
 
-    Only who manages the bot gets more than its states.
+    Only who manages the bot gets more than its states, and their reasons.
     """
     version = find_version(request, slug, number)
     manages = access.may_edit_bot(request.user, version.bot)
@@ -101,7 +101,8 @@ def _changes(request: HttpRequest, version: BotVersion, known: VersionCursor) ->
     if version.state != known.state:
         known = msgspec.structs.replace(known, state=version.state)
         page = f"{origin_of(request)}{version.get_absolute_url()}"
-        reason = as_sentence(version.state_reason) if version.state_reason else ""
         bot = version.bot
+        tells_why = version.state_reason and access.may_edit_bot(request.user, bot)
+        reason = as_sentence(version.state_reason) if tells_why else ""
         data = VersionState(bot.name, bot.slug, version.number, version.state, reason, page)
         yield VersionChanged(id=write_cursor(known), at=now_text(), data=data), known
