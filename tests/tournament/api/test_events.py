@@ -36,12 +36,12 @@ from tournament.api.v1.events import batches, mine, tournaments
 from tournament.api.v1.events.batches import EventBatch, answer
 from tournament.api.v1.events.cursors import MAX_CURSOR, read_cursor, write_cursor
 from tournament.api.v1.events.games import GameCursor, game_batch
-from tournament.api.v1.events.ladders import ladder_batch
+from tournament.api.v1.events.ladders import LadderCursor, ladder_batch
 from tournament.api.v1.events.mine import NoticeCursor, notice_batch
-from tournament.api.v1.events.tournaments import tournament_batch
-from tournament.api.v1.events.tv import tv_batch
-from tournament.api.v1.events.version_tests import version_test_batch
-from tournament.api.v1.events.versions import version_batch
+from tournament.api.v1.events.tournaments import TournamentCursor, tournament_batch
+from tournament.api.v1.events.tv import TvCursor, tv_batch
+from tournament.api.v1.events.version_tests import VersionTestCursor, version_test_batch
+from tournament.api.v1.events.versions import VersionCursor, version_batch
 from tournament.models import BotVersion, Game, Ladder, LiveGame, Notice, Tournament, User
 from tournament.services.accounts.notices import notify
 from tournament.services.annulments import Selection, annul
@@ -386,6 +386,18 @@ def test_a_version_tells_its_owner_the_check_the_games_and_the_verdict(ada: User
     assert (own("").is_personal, public("").is_personal) == (True, False)
 
 
+def test_why_a_version_is_in_its_state_is_told_to_its_owner_alone(ada: User) -> None:
+    make_version("Stone Age", owner=ada, games=[LADDER])
+    make_version("Stone Age", owner=ada, games=[LADDER], state=BotVersion.State.WAITING)
+    BotVersion.objects.update(state_reason="its owner is ill")
+    reasons = {}
+    for user in (ada, make_user("stan", staff=True), make_user("eve"), None):
+        ((_, data),) = told(asking(version_batch, "stone-age", 2, user=user)(""))
+        reasons[user and user.username] = data["reason"]
+    ill = "Its owner is ill."
+    assert reasons == {"ada": ill, "stan": ill, "eve": "", None: ""}
+
+
 def test_a_hidden_version_is_followed_by_its_owner_alone(ada: User) -> None:
     make_version("Stone Age", owner=ada, games=[LADDER], state=BotVersion.State.VALIDATING)
     for user in (None, make_user("eve")):
@@ -495,6 +507,23 @@ def test_an_id_that_does_not_fit_gets_one_reset_and_then_goes_on(
         assert (types[0], types.count("reset")) == ("reset", 1)
         assert "reset" not in types_of(ask(batch.events[0].id))
         assert not ask(batch.cursor).events
+
+
+def test_an_id_of_any_numbers_gets_an_answer(game: Game, ada: User) -> None:
+    most, event = 2**63 - 1, game.tournament
+    there = dict.fromkeys(event.ladders, (0, 0))
+    test = make_test(ada, most_games=4)
+    for ask, cursor in (
+        (asking(game_batch, game.pk), GameCursor("", most)),
+        (asking(tournament_batch, event.slug), TournamentCursor("x", event.revision, (most, most), there)),
+        (asking(tournament_batch, event.slug), TournamentCursor("x", event.revision, (10**17, 0), there)),
+        (asking(ladder_batch, LADDER), LadderCursor(most, most, most)),
+        (asking(version_batch, "bot-1", 1), VersionCursor("\0", "\0", most, most, (most,))),
+        (asking(version_test_batch, test.slug), VersionTestCursor(most, most, "\0")),
+        (asking(tv_batch, ""), TvCursor(most, GameCursor("", most))),
+        (asking(notice_batch, ada), NoticeCursor(most, (most,))),
+    ):
+        told(ask(write_cursor(cursor)))
 
 
 def test_cursors_are_read_as_they_were_written() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.db.models import Max, Q
@@ -36,7 +36,8 @@ SETTLED = datetime.timedelta(seconds=3)
 """A start is told so long after it: by then the transactions that store earlier ones have ended."""
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
-
+Microseconds = Annotated[int, msgspec.Meta(ge=0, le=10**17)]
+"""Since 1970, until the year 5138."""
 
 Told = tuple[ApiEvent, "TournamentCursor"]
 """An event, and the cursor after it."""
@@ -45,7 +46,7 @@ Told = tuple[ApiEvent, "TournamentCursor"]
 class TournamentCursor(msgspec.Struct, array_like=True, frozen=True):
     state: str
     revision: Whole
-    started: tuple[Whole, Whole]
+    started: tuple[Microseconds, Whole]
     """The last game whose start was told: when, in microseconds, and its id."""
     ladders: dict[str, tuple[Whole, Whole]]
     """The completion sequence and the last round of each ladder."""

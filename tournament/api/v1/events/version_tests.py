@@ -13,7 +13,7 @@ from tournament.queues import tournament_topic
 from tournament.views.version_tests.version_tests import find_version_test, pair_rows, version_test_row
 
 
-class TestCursor(msgspec.Struct, array_like=True, frozen=True):
+class VersionTestCursor(msgspec.Struct, array_like=True, frozen=True):
     revision: Whole
     pair: Whole
     """The last counted pair."""
@@ -24,8 +24,8 @@ def version_test_batch(request: HttpRequest, slug: str) -> EventBatch:
     """The pairs that counted after the client's cursor, or all, and the verdict."""
     tournament = find_version_test(request, slug)
     test, after = tournament.version_test, after_of(request)
-    begin = TestCursor(tournament.revision, 0, "")
-    known = read_cursor(after, TestCursor) if after else begin
+    begin = VersionTestCursor(tournament.revision, 0, "")
+    known = read_cursor(after, VersionTestCursor) if after else begin
     events: list[ApiEvent] = []
     if known is None or known.revision != tournament.revision or known.pair > test.looked_at:
         known = begin
