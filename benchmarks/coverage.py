@@ -20,10 +20,10 @@ from typing import Final
 import numpy as np
 
 from benchmarks.measuring import head, parser_of, row
+from engines.arithmetic.statistics import ELO
+from engines.estimation.estimates import Strength
 from engines.rules.base import Result
 from tests.support.estimating import PairTally, estimate
-from tournament.arithmetic.estimates import Strength
-from workers.statistics import ELO
 
 LEAST: Final = 0.93
 MOST: Final = 0.97

@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(games: int) -> None:
     from benchmarks.large_site import LargeSite
+    from engines.arithmetic.ratings import Fold, RatedGame, ladder_scale
     from engines.rules.base import Result
-    from tournament.arithmetic.ratings import Fold, RatedGame, ladder_scale
     from tournament.models import Game, LadderRating, PairScore, RatingEvent
     from tournament.services.results.estimates import compute
     from tournament.services.results.rebuilding import rebuild

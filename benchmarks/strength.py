@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measuring import head, parser_of, row
+from engines.arithmetic.statistics import elo_of_score
 from engines.rules.registry import GAMES
-from workers.statistics import elo_of_score
 
 SHORT_OF_TARGET: Final = 0.05
 """The difference between the target share and the share of the null hypothesis."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workers.statistics import (
+from engines.arithmetic.statistics import (
     FARTHEST_ELO,
     NORMALIZED_ELO,
     Model,

@@ -8,10 +8,10 @@ import pytest
 
 from benchmarks import strength
 from benchmarks.strength import PAIRINGS, match_words
+from engines.arithmetic.statistics import Model, score_of_elo
 from engines.rules import GAMES
 from workers.match.options.flags import read_options
 from workers.match.options.options import Format
-from workers.statistics import Model, score_of_elo
 
 QUICK = ["--pairing", "greedy-random", "--ladder", "dogon-kulei", "--pairs", "1"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from engines.estimation.estimates import PRIOR_ELO, Estimate, estimate_columns
+from engines.estimation.openings import HALF_POINTS, OpeningScore
+from engines.estimation.tallies import RESULTS, TallyColumns
 from engines.rules.base import Result
-from tournament.arithmetic.estimates import PRIOR_ELO, Estimate, estimate_columns
-from tournament.arithmetic.openings import HALF_POINTS, OpeningScore
-from tournament.arithmetic.tallies import RESULTS, TallyColumns
 
 
 @dataclass(frozen=True, slots=True)

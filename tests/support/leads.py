@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from statistics import fmean
 
+from engines.arithmetic.statistics import ELO
 from engines.rules.base import Result
-from workers.statistics import ELO
 
 SPREAD_ELO, BIAS_ELO, ADVANTAGE_ELO, MARGIN_ELO = 200.0, 100.0, 30.0, 40.0
 """Of differences of players, of openings; White's advantage; half the range of leads that draw."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import trueskill
 
+from engines.arithmetic.ratings import BETA, MU, SIGMA, Rating, Scale
 from engines.rules.base import Result
-from tournament.arithmetic.ratings import BETA, MU, SIGMA, Rating, Scale
 
 RANKS = {Result.WHITE_WINS: [0, 1], Result.BLACK_WINS: [1, 0], Result.DRAW: [0, 0]}
 NORMAL = NormalDist()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from engines.arithmetic.ratings import Standing
+from engines.arithmetic.standings import Crosstable
 from engines.records import read_records
 from tests.support.brokers import running_worker
 from tests.support.door import make_token
 from tests.support.jobs import wait_until
-from tournament.arithmetic.ratings import Standing
-from tournament.arithmetic.standings import Crosstable
 from tournament.embedded.samples import register_samples
 from tournament.models import Attempt, GameRecord, Tournament
 from tournament.services.results.keeper import record_inbox

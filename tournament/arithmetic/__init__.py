@@ -1,5 +1,5 @@
-"""Pure functions of games and results: ratings, estimates, standings, matchmaking.
+"""Pure functions that only the site needs: matchmaking, the overall table, mistakes, similarity.
 
-Begin with `ratings.py`. No Django, no database: `services` reads the rows and stores the results. The
-estimates of a match are in `workers.statistics`.
+No Django, no database. Ratings, standings, estimates and pairings, which others can check, are in
+`engines.arithmetic`, `engines.estimation` and `engines.pairing`.
 """

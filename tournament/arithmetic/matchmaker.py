@@ -38,7 +38,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tournament.arithmetic.ratings import BETA, Rating, is_provisional
+from engines.arithmetic.ratings import BETA, Rating, is_provisional
 
 UNIFORM = (3, 10)
 """This many of this many pairs are drawn uniformly, spread evenly over their numbers."""

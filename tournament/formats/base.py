@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from django.template.defaultfilters import pluralize
 
+from engines.arithmetic.standings import BY_POINTS, Crosstable, Order, StandingsRow, format_points
+from engines.pairing.berger import Pair
+from engines.pairing.knockout import KnockoutMatch, Length
+from engines.pairing.results import NO_ABSENCES, Absences, MeetingResult
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import BY_POINTS, Crosstable, Order, StandingsRow, format_points
 from workers.jobs import Work
-from workers.pairing.berger import Pair
-from workers.pairing.knockout import KnockoutMatch, Length
-from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 if TYPE_CHECKING:
     from tournament.models import Bot, BotVersion, Game, Tournament

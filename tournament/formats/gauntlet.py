@@ -7,10 +7,10 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
-from tournament.arithmetic.standings import Criterion, StandingsRow, format_points
+from engines.arithmetic.standings import Criterion, StandingsRow, format_points
+from engines.pairing.berger import Pair
+from engines.pairing.gauntlet import gauntlet_rounds
 from tournament.formats.base import StandingsTable, TournamentError, TournamentFormat, Winners
-from workers.pairing.berger import Pair
-from workers.pairing.gauntlet import gauntlet_rounds
 
 
 class Gauntlet(TournamentFormat):

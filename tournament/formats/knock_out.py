@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from django.template.defaultfilters import pluralize
 
-from tournament.arithmetic.standings import Criterion
+from engines.arithmetic.standings import Criterion
+from engines.pairing.knockout import KnockoutMatch, Length, draw_bracket, note_withdrawn, pairs_due
+from engines.pairing.results import NO_ABSENCES, Absences, MeetingResult
 from tournament.formats.base import (
     COLOURS,
     Pairs,
@@ -18,8 +20,6 @@ from tournament.formats.base import (
     Winners,
     count_pairs,
 )
-from workers.pairing.knockout import KnockoutMatch, Length, draw_bracket, note_withdrawn, pairs_due
-from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 if TYPE_CHECKING:
     from tournament.models import Tournament

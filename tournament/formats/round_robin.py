@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engines.pairing.berger import Pair, berger_rounds
 from tournament.formats.base import COLOURS, TournamentFormat, count_pairs
-from workers.pairing.berger import Pair, berger_rounds
 
 if TYPE_CHECKING:
     from tournament.models import Tournament

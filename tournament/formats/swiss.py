@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from tournament.arithmetic.standings import Criterion
+from engines.arithmetic.standings import Criterion
+from engines.pairing.results import Absences, MeetingResult
+from engines.pairing.swiss import MAX_PLAYERS, next_round, swiss_round
 from tournament.formats.base import (
     MAX_ROUNDS,
     Pairs,
@@ -14,8 +16,6 @@ from tournament.formats.base import (
     TournamentError,
     TournamentFormat,
 )
-from workers.pairing.results import Absences, MeetingResult
-from workers.pairing.swiss import MAX_PLAYERS, next_round, swiss_round
 
 
 class Swiss(TournamentFormat):

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from django.db import models
 from django.urls import reverse
 
+from engines.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from engines.rules.registry import GAMES, Variant
-from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating, is_provisional
 from tournament.models.bots import ActiveVersion, BotVersion
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
 
+from engines.arithmetic.statistics import Pentanomial, Wdl, bounds
 from tournament.models.tournaments import GAMES_A_PAIR
 from workers.sequential import Sprt
-from workers.statistics import Pentanomial, Wdl, bounds
 
 if TYPE_CHECKING:
-    from workers.intervals import EloInterval
+    from engines.arithmetic.intervals import EloInterval
 
 
 QUESTIONS = {
@@ -128,7 +128,7 @@ class VersionTest(models.Model):
     @property
     def interval(self) -> EloInterval:
         """The candidate's strength above the baseline's."""
-        from workers.intervals import interval
+        from engines.arithmetic.intervals import interval
 
         return interval(self.pairs)
 

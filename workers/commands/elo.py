@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from engines.arithmetic.statistics import PRIOR, StatisticsError, estimate, parse_counts
 from engines.console import run_command
-from workers.statistics import PRIOR, StatisticsError, estimate, parse_counts
 
 COUNTS_HELP = "L,D,W of games, or LL,LD,DD,WD,WW of pairs (DD with WL)"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from engines.arithmetic.statistics import Model, StatisticsError, llr, parse_counts
 from engines.console import run_command
 from workers.commands.elo import COUNTS_HELP, with_counts
-from workers.statistics import Model, StatisticsError, llr, parse_counts
 
 
 def main(arguments: Sequence[str]) -> int:

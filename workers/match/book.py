@@ -11,9 +11,9 @@ from pathlib import Path
 
 from engines.book import BookError, BookStart, is_records, read_book, read_game_book
 from engines.console import complain
+from engines.pairing.openings import OpeningError, iter_openings
 from engines.records import read_records
 from engines.rules.registry import Variant, find_game
-from workers.game.openings import OpeningError, iter_openings
 from workers.match.options.options import MatchOptionError, MatchTerms, Order
 
 MAX_WARNINGS = 10

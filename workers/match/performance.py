@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workers.intervals import EloInterval, interval
-from workers.statistics import Counts, score_of_elo
+from engines.arithmetic.intervals import EloInterval, interval
+from engines.arithmetic.statistics import Counts, score_of_elo
 
 FARTHEST = 2_000.0
 """No performance is farther in Elo from the weakest and the strongest opponent."""

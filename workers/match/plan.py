@@ -2,7 +2,7 @@
 
 All engines meet each other before any two meet again, and all meetings of a cycle on one ladder have the same
 openings, so that the standings are fair also before the end. Knock-outs and Swiss events are paired round by
-round, as on the site (``workers.pairing``); engines are seeded in the order in which they are given.
+round, as on the site (``engines.pairing``); engines are seeded in the order in which they are given.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workers.jobs import JobGame
-from workers.match.options.options import Format, MatchTerms
-from workers.pairing.berger import Pair, berger_rounds
-from workers.pairing.gauntlet import gauntlet_rounds
-from workers.pairing.knockout import (
+from engines.pairing.berger import Pair, berger_rounds
+from engines.pairing.gauntlet import gauntlet_rounds
+from engines.pairing.knockout import (
     KnockoutMatch,
     Length,
     draw_bracket,
@@ -24,9 +22,11 @@ from workers.pairing.knockout import (
     pairs_due,
     rounds_survived,
 )
-from workers.pairing.meetings import plan_meetings
-from workers.pairing.results import Absences, MeetingResult
-from workers.pairing.swiss import swiss_points, swiss_round
+from engines.pairing.meetings import plan_meetings
+from engines.pairing.results import Absences, MeetingResult
+from engines.pairing.swiss import swiss_points, swiss_round
+from workers.jobs import JobGame
+from workers.match.options.options import Format, MatchTerms
 
 GAMES_A_PAIR = 2
 EXTRA_PAIRS = 3

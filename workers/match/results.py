@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engines.arithmetic.intervals import EloInterval, interval
+from engines.arithmetic.statistics import Pentanomial, Wdl
 from engines.records import Fault, Termination
 from engines.rules.base import Result, Side
-from workers.intervals import EloInterval, interval
 from workers.match.plan import pair_key
-from workers.statistics import Pentanomial, Wdl
 
 HALF_POINTS = {Result.BLACK_WINS: 0, Result.DRAW: 1, Result.WHITE_WINS: 2}
 """The points of White, in half points."""

@@ -13,6 +13,7 @@ import trueskill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engines.arithmetic.ratings import SETTLED_SIGMA, Rating, ladder_scale
 from engines.rules.base import Result
 from tournament.arithmetic.matchmaker import (
     Candidate,
@@ -22,7 +23,6 @@ from tournament.arithmetic.matchmaker import (
     is_uniform,
     log_quality,
 )
-from tournament.arithmetic.ratings import SETTLED_SIGMA, Rating, ladder_scale
 
 RATINGS = st.builds(Rating, st.floats(-20, 70), st.floats(0.3, 9))
 OWNERS = st.one_of(st.none(), st.integers(1, 4))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workers.intervals import interval
+from engines.arithmetic.intervals import interval
+from engines.arithmetic.statistics import Pentanomial, Wdl, score_of_elo
 from workers.match.performance import performance
-from workers.statistics import Pentanomial, Wdl, score_of_elo
 
 WON = Wdl(losses=0, draws=0, wins=10)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from engines.arithmetic.intervals import interval
+from engines.arithmetic.statistics import Pentanomial, Wdl
 from tests.support.matches import game_of
-from workers.intervals import interval
 from workers.match.reports import remaining_seconds
 from workers.match.results import Scores, format_table, rank_rows, remarks
-from workers.statistics import Pentanomial, Wdl
 
 KULEI = ("dogon-kulei",)
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
+from engines.arithmetic.ratings import SETTLED_GAMES, Rating
+from engines.arithmetic.standings import GameScore
 from engines.records import read_first_side, read_scores, turned_at
 from engines.rules.base import Outcome, Reason, Result, Side
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.arithmetic.ratings import SETTLED_GAMES, Rating
-from tournament.arithmetic.standings import GameScore
 from tournament.models import (
     ActiveVersion,
     Bot,

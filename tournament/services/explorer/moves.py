@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
+from engines.arithmetic.standings import performance
 from engines.rules.base import Position, Side
 from engines.visits import canonical_move
-from tournament.arithmetic.standings import performance
 from tournament.models import ExplorerMove, ExplorerVisit, Game
 from tournament.services.explorer.counting import BAND, TOP_BAND, count_visits
 from tournament.services.explorer.positions import position_number

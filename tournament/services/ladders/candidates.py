@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from engines.arithmetic.ratings import Rating, first_rating
 from tournament.arithmetic.matchmaker import Candidate, can_play
-from tournament.arithmetic.ratings import Rating, first_rating
 from tournament.models import ActiveVersion, BotVersion, LadderRating, LatestPairing
 
 

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
+from engines.arithmetic.ratings import SETTLED_GAMES
 from engines.rules.registry import GAMES
 from tournament.arithmetic.matchmaker import draw_pairs
-from tournament.arithmetic.ratings import SETTLED_GAMES
 from tournament.formats import TournamentFormat, kinds
 from tournament.formats.ladder import LadderFormat
 from tournament.models import (

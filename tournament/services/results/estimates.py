@@ -14,11 +14,11 @@ from functools import lru_cache
 import numpy as np
 from django.db.models import Count, Exists, OuterRef, Q
 
+from engines.estimation.estimates import Estimate, Strength, estimate_columns
+from engines.estimation.openings import OpeningScore, Widening
+from engines.estimation.tallies import TallyColumns
 from engines.rules.base import Result
 from engines.rules.registry import GAMES
-from tournament.arithmetic.estimates import Estimate, Strength, estimate_columns
-from tournament.arithmetic.openings import OpeningScore, Widening
-from tournament.arithmetic.tallies import TallyColumns
 from tournament.caches import cache
 from tournament.models import (
     ActiveVersion,

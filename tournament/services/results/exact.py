@@ -13,8 +13,8 @@ from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
 
+from engines.arithmetic.ratings import Change, Fold, Player, Rating, Standing, ladder_scale
 from engines.records import Record, RecordError
-from tournament.arithmetic.ratings import Change, Fold, Player, Rating, Standing, ladder_scale
 from tournament.models import LadderRating, RatingEvent
 from tournament.services.results.corrections import Corrections
 from tournament.services.results.ratings import BATCH, player_of, standing_of

@@ -1,7 +1,7 @@
 """Rates new games: ``LadderRating``, ``RatingEvent``, ``PairScore`` and ``PairOutcome``.
 
 These tables change by one step for each result here, or are rebuilt as a whole in ``rebuilding``. Both use
-``tournament.arithmetic.ratings.Fold``, so they store the same bits.
+``engines.arithmetic.ratings.Fold``, so they store the same bits.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engines.rules.base import Result
-from tournament.arithmetic.ratings import (
+from engines.arithmetic.ratings import (
     Change,
     Fold,
     Player,
@@ -20,6 +19,7 @@ from tournament.arithmetic.ratings import (
     Standing,
     ladder_scale,
 )
+from engines.rules.base import Result
 from tournament.models import (
     BotVersion,
     Game,

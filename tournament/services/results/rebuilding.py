@@ -20,9 +20,9 @@ from django.db import transaction
 from django.db.models import F, Model
 from django.utils import timezone
 
+from engines.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Rating, Standing, ladder_scale
 from engines.records import Record, RecordError, check_rules_version
 from engines.rules.base import OtherRules
-from tournament.arithmetic.ratings import POINTS, Fold, Player, RatedGame, Rating, Standing, ladder_scale
 from tournament.models import (
     BotVersion,
     Correction,

@@ -13,10 +13,10 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.db.models.functions import Coalesce
 
+from engines.arithmetic.ratings import fingerprint
 from engines.records import clean_text, format_record
 from engines.rules.registry import find_game
 from engines.visible import visible, visible_lines
-from tournament.arithmetic.ratings import fingerprint
 from tournament.formats.base import GameEffect
 from tournament.models import (
     Attempt,

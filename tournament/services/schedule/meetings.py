@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
+from engines.arithmetic.standings import GameScore
+from engines.pairing.knockout import Length
+from engines.pairing.results import Absences, MeetingResult
 from engines.records import Fault
 from engines.rules.base import Result
-from tournament.arithmetic.standings import GameScore
 from tournament.formats import FORMATS, kinds
 from tournament.models import Game, MeetingScore, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.bulk import add_counts
-from workers.pairing.knockout import Length
-from workers.pairing.results import Absences, MeetingResult
 
 KEYS = ("tournament_id", "ladder_id", "round", "one_id", "other_id")
 """The columns of a ``MeetingScore`` that say whose it is."""

@@ -17,6 +17,7 @@ from dataclasses import replace
 from django.db import transaction
 from django.db.models import F, Max
 
+from engines.pairing.results import MeetingResult
 from tournament.formats import kinds
 from tournament.formats.base import RoundTerms
 from tournament.models import BotVersion, LadderRating, Tournament
@@ -34,7 +35,6 @@ from tournament.services.schedule.pairings import (
     store_pairings,
 )
 from tournament.services.schedule.publishing import tell_rounds
-from workers.pairing.results import MeetingResult
 
 
 def advance_all() -> int:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from django.db.models import F
 
+from engines.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
+from engines.arithmetic.standings import crosstable
+from engines.pairing.knockout import KnockoutMatch, rounds_survived
+from engines.pairing.results import MeetingResult, find_byes
 from engines.rules.base import Result
-from tournament.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
-from tournament.arithmetic.standings import crosstable
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.schedule.meetings import (
@@ -18,8 +20,6 @@ from tournament.services.schedule.meetings import (
     meetings_of,
     seeded_results,
 )
-from workers.pairing.knockout import KnockoutMatch, rounds_survived
-from workers.pairing.results import MeetingResult, find_byes
 
 BATCH = 1_000
 """Games that are read at once."""

@@ -1,4 +1,5 @@
 """Version tests: an owner's two versions play until a sequential test (SPRT) is decided.
 
-Begin with `progress.py`. The arithmetic of the test is in `workers.sequential` and `workers.statistics`.
+Begin with `progress.py`. The arithmetic of the test is in `workers.sequential` and
+`engines.arithmetic.statistics`.
 """

@@ -17,8 +17,8 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from engines.arithmetic.ratings import POINTS
 from engines.rules.base import Result
-from tournament.arithmetic.ratings import POINTS
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, User, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from engines.arithmetic.statistics import StatisticsError
 from engines.visible import visible
 from tournament.formats.base import TournamentError
 from tournament.formats.version_test import VersionTestFormat
@@ -18,7 +19,6 @@ from tournament.services.schedule.terms import MAX_NAME, MAX_PRIORITY, Tournamen
 from tournament.services.schedule.tournaments import create
 from tournament.services.version_tests.progress import advance
 from workers.sequential import Sprt
-from workers.statistics import StatisticsError
 
 PRIORITY = -MAX_PRIORITY - 1
 """Below that of every tournament and ladder."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from django.db import transaction
 
-from tournament.arithmetic.ratings import SETTLED_GAMES
+from engines.arithmetic.ratings import SETTLED_GAMES
 from tournament.models import BotVersion, Game, Ladder, LadderRating, RatingEvent, Webhook, WebhookProgress
 from tournament.models.webhooks import EventType
 from tournament.sentences import isolated

@@ -11,20 +11,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
+from engines.arithmetic.intervals import EloInterval, interval
+from engines.arithmetic.standings import GameScore
+from engines.arithmetic.statistics import Wdl
+from engines.estimation.estimates import Strength
 from engines.rules.base import Side
 from engines.rules.registry import GAMES, Variant
 from tournament import access
-from tournament.arithmetic.estimates import Strength
 from tournament.arithmetic.similarity import Similarity
-from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, Tournament
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.searches.similarity import similarities_of
 from tournament.views.exports import served_table, table_links
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
-from workers.intervals import EloInterval, interval
-from workers.statistics import Wdl
 
 RESULTS = ("ladder", "colour", *COLUMNS, "elo", "elo_low", "elo_high", "superiority", "list")
 """The first bot's. Lines of both colours together have no colour; only they have Elo and superiority.

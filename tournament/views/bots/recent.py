@@ -12,10 +12,10 @@ from typing import Any
 
 from django.urls import reverse
 
+from engines.arithmetic.standings import GameScore
 from engines.records import read_first_side, read_times
 from engines.rules.base import Result, Side
 from engines.timecontrol import parse_time_control
-from tournament.arithmetic.standings import GameScore
 from tournament.caches import cache
 from tournament.models import GameRecord, RatingEvent
 from tournament.views.games.replay import format_seconds

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
+from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.views.bots import recent
 from tournament.views.exports import table_links

@@ -11,8 +11,8 @@ from django.db.models import QuerySet, Sum
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
-from tournament.arithmetic.standings import GameScore
 from tournament.models import Bot, LadderRating, PairScore
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.links import address_of

@@ -15,11 +15,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from engines.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
+from engines.estimation.estimates import Agreement, Estimate, Strength
 from engines.rules.base import Side
 from engines.rules.registry import GAMES, Variant
 from tournament import access
-from tournament.arithmetic.estimates import Agreement, Estimate, Strength
-from tournament.arithmetic.ratings import SETTLED_GAMES, SETTLED_SIGMA, Rating
 from tournament.models import BotVersion, Game, Ladder, LadderRating, Matchmaking
 from tournament.queues import ladder_topic
 from tournament.sentences import isolated

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from tournament.arithmetic.estimates import Agreement
+from engines.estimation.estimates import Agreement
 from tournament.models import LadderRating, RatingEvent
 from tournament.views.games.scores import ScoreRow, rated_games, uncertainty
 from tournament.views.ladders.drawings import RatingScale, draw_curve, draw_interval, draw_results

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tournament.arithmetic.estimates import Strength
+from engines.estimation.estimates import Strength
 from tournament.models import LadderRating
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import Address, Moment, as_text

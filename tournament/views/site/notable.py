@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from engines.arithmetic.ratings import SIGMA
 from engines.records import Fault
 from engines.rules.base import Result
 from tournament import access
-from tournament.arithmetic.ratings import SIGMA
 from tournament.models import Game, RatingEvent
 
 DAYS = 7

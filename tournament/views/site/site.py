@@ -11,8 +11,8 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from engines import svg
+from engines.arithmetic import ratings
 from engines.rules.registry import GAMES, family_credits, list_families
-from tournament.arithmetic import ratings
 from tournament.kit import KIT
 from tournament.models import Matchmaking
 from tournament.models.matchmaking import MAX_TIMES

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 from django.utils.safestring import SafeString, mark_safe
 
-from tournament.arithmetic.standings import format_points
+from engines.arithmetic.standings import format_points
+from engines.pairing.knockout import KnockoutMatch
+from engines.pairing.results import MeetingResult, find_byes
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion
 from tournament.views.games.filters import games_address
 from tournament.views.links import link_version
-from workers.pairing.knockout import KnockoutMatch
-from workers.pairing.results import MeetingResult, find_byes
 
 MAX_MEETINGS = 150
 """The most meetings of a ladder's Swiss with which its page shows all rounds."""

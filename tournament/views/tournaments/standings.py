@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
+from engines.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points
 from engines.rules.registry import GAMES
-from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow, format_points
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.sentences import isolated

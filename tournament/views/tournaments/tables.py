@@ -13,8 +13,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from msgspec import Meta
 
+from engines.arithmetic.standings import GameScore, StandingsRow
 from tournament import access
-from tournament.arithmetic.standings import GameScore, StandingsRow
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.own_ratings import rated_tables

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from engines.arithmetic.statistics import FARTHEST_ELO, Model
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.formats.base import TournamentError
@@ -27,7 +28,6 @@ from tournament.views.requests import AuthenticatedRequest
 from tournament.views.version_tests.version_tests import find_version_test
 from workers.jobs import MAX_OPENING_PLIES
 from workers.sequential import Sprt
-from workers.statistics import FARTHEST_ELO, Model
 
 OWN = "own"
 PRESETS = {

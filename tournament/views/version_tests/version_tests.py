@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from msgspec import Meta
 
+from engines.arithmetic.standings import GameScore, format_points
 from engines.rules.registry import GAMES
 from tournament import access
-from tournament.arithmetic.standings import GameScore, format_points
 from tournament.models import BotVersion, Game, Tournament, VersionTest
 from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import format_elo

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from engines.pairing.swiss import MAX_PLAYERS
 from engines.rules.registry import GAMES
 from workers.match.options.entrants import MAX_MARGIN_MS, MAX_STARTUP_SECONDS, read_entrants
 from workers.match.options.hints import ELSEWHERE
@@ -41,7 +42,6 @@ from workers.match.options.settings import (
     split_arguments,
     whole,
 )
-from workers.pairing.swiss import MAX_PLAYERS
 
 MAX_ROUNDS = 1_000_000
 SPRT_ROUNDS = 100_000

@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engines.arithmetic.statistics import Model
 from engines.rules.base import MAX_NUMBER, quote
 from engines.rules.registry import find_game
 from engines.timecontrol import format_time_control, parse_time_control
@@ -24,7 +25,6 @@ from workers.jobs import MAX_OPENING_PLIES, DrawRule, ResignRule
 from workers.match.options.hints import KEYS_ELSEWHERE
 from workers.match.options.options import MatchOptionError, Openings, Order
 from workers.sequential import Sprt
-from workers.statistics import Model
 
 MAX_CPU = 4_095
 

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from engines.estimation.estimates import Estimate
 from engines.rules.base import Result
 from tests.support.estimating import PairTally, Tally, estimate
 from tests.support.rated_games import play_rated
 from tests.support.schedule import make_version
-from tournament.arithmetic.estimates import Estimate
 from tournament.caches import cache
 from tournament.models import (
     ActiveVersion,

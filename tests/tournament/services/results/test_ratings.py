@@ -16,6 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
+from engines.arithmetic.ratings import Rating, ladder_scale
 from engines.records import Record, RecordError, read_records
 from engines.rules.base import Result
 from tests.support.remembered import remembered
@@ -29,7 +30,6 @@ from tests.support.schedule import (
     start_validation,
 )
 from tests.support.trueskill_package import rate_by_definition
-from tournament.arithmetic.ratings import Rating, ladder_scale
 from tournament.embedded.demo import write_records
 from tournament.embedded.plan import ROOT
 from tournament.models import Game, GameRecord, LadderRating, PairOutcome, PairScore, RatingEvent, Tournament

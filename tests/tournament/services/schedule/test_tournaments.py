@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engines.pairing.openings import draw_openings
 from engines.rules.registry import GAMES
 from tests.support.schedule import (
     LADDER,
@@ -25,7 +26,6 @@ from tournament.services.calendar import tend
 from tournament.services.results import keeper
 from tournament.services.schedule.tournaments import TournamentError, cancel, create_round_robin, start
 from tournament.services.work.durations import estimate_seconds
-from workers.game.openings import draw_openings
 
 pytestmark = pytest.mark.django_db
 

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from engines.arithmetic.statistics import Pentanomial
 from engines.rules.base import Result
 from tests.support.schedule import (
     Deal,
@@ -54,7 +55,6 @@ from tournament.services.version_tests import progress
 from tournament.services.version_tests.progress import advance, stop_test, tend_tests
 from workers.failures import MAX_VOIDS
 from workers.jobs import GameJob, GameReport, JobGame
-from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Outcome, State = VersionTest.Outcome, Tournament.State

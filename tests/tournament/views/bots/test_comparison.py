@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from engines.arithmetic.intervals import interval
+from engines.arithmetic.statistics import Wdl
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site, add_version
 from tests.support.rated_games import play_rated
@@ -16,8 +18,6 @@ from tests.tournament.views.bots.test_results import check_numbers, text_of
 from tournament.models import Game, LadderRating, PairScore
 from tournament.views.bots import comparison
 from tournament.views.games import search
-from workers.intervals import interval
-from workers.statistics import Wdl
 
 pytestmark = pytest.mark.slow
 

@@ -25,9 +25,10 @@ pytestmark = pytest.mark.django_db
 DEADLINE_SECONDS = 120
 IMPORT_ALL = """\
 import importlib, pathlib
-research = {pathlib.Path("engines/environments", name) for name in ("aec.py", "first_agent.py", "spiel.py")}
+packages = {pathlib.Path("engines/environments", name) for name in ("aec.py", "first_agent.py", "spiel.py")}
+packages |= {*pathlib.Path("engines/estimation").glob("*.py")}
 for path in sorted(pathlib.Path().rglob("*.py")):
-    if path.parts[0] in ("engines", "workers") and path.name != "__main__.py" and path not in research:
+    if path.parts[0] in ("engines", "workers") and path.name != "__main__.py" and path not in packages:
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
 """
 

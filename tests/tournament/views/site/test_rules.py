@@ -14,10 +14,10 @@ from itertools import pairwise
 import pytest
 from django.test import Client
 
+from engines.estimation.estimates import Strength
 from engines.examples import load_examples
 from engines.positions import read_hard_positions
 from engines.rules.registry import GAMES
-from tournament.arithmetic.estimates import Strength
 from tournament.views.site.rules import KNOWN_ELO, split_readings
 
 MAX_BYTES = 60 * 1024

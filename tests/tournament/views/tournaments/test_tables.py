@@ -15,10 +15,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from engines.arithmetic.standings import Criterion, GameScore, StandingsRow
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, round_robin
 from tests.support.schedule import make_event, make_worker
-from tournament.arithmetic.standings import Criterion, GameScore, StandingsRow
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw

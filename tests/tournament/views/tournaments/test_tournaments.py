@@ -15,12 +15,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from engines.arithmetic.standings import format_points
 from engines.records import Record, read_records
 from tests.support.filled_site import LADDER, LogIn, Site, add_version, decide_games, finish, round_robin
 from tests.support.parts import PART, followed_address
 from tests.support.schedule import make_event, make_worker
 from tests.support.seats import seat
-from tournament.arithmetic.standings import format_points
 from tournament.models import Game, LadderRating, LiveGame, OwnRatings, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw

@@ -9,6 +9,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from engines.arithmetic.intervals import interval
+from engines.arithmetic.statistics import Pentanomial
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, LogIn, Site, add_version
 from tests.support.parts import PART, followed_address
@@ -16,9 +18,7 @@ from tests.support.schedule import Deal, make_test, make_worker, open_door, play
 from tournament.models import CountedPair, Tournament, VersionTest
 from tournament.services.version_tests.progress import stop_test, tend_tests
 from tournament.views.version_tests import version_tests
-from workers.intervals import interval
 from workers.jobs import GameJob, JobGame
-from workers.statistics import Pentanomial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

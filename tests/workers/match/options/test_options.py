@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.arithmetic.statistics import Model
 from engines.bundles.store import pack_bundle
 from tests.support.matches import options_of
 from workers.jobs import DrawRule, ResignRule, RestartMode
@@ -14,7 +15,6 @@ from workers.match.options.dryrun import describe_match
 from workers.match.options.flags import help_text
 from workers.match.options.options import Format, MatchOptionError, MatchOptions, Openings, Order
 from workers.sequential import Sprt
-from workers.statistics import Model
 
 TWO = "-engine cmd=true name=A -engine cmd=true name=B".split()
 LEAST = [*TWO, *"-game dogon-kulei -tc 10+0.1".split()]

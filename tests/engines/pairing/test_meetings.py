@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from workers.pairing.berger import Pair, berger_rounds
-from workers.pairing.gauntlet import gauntlet_rounds
-from workers.pairing.meetings import plan_meetings
+from engines.pairing.berger import Pair, berger_rounds
+from engines.pairing.gauntlet import gauntlet_rounds
+from engines.pairing.meetings import plan_meetings
 
 TABLES = {
     2: "1-2",

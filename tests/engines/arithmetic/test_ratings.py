@@ -7,9 +7,7 @@ import random
 
 import pytest
 
-from engines.rules.base import Result
-from tests.support.trueskill_package import rate_by_definition
-from tournament.arithmetic.ratings import (
+from engines.arithmetic.ratings import (
     NEW_VERSION_SIGMA,
     Fold,
     RatedGame,
@@ -20,6 +18,8 @@ from tournament.arithmetic.ratings import (
     ladder_scale,
     tournament_scale,
 )
+from engines.rules.base import Result
+from tests.support.trueskill_package import rate_by_definition
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 

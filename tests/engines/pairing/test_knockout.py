@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.pairing.knockout import (
+from engines.pairing.knockout import (
     KnockoutMatch,
     Length,
     draw_bracket,
@@ -15,7 +15,7 @@ from workers.pairing.knockout import (
     rounds_survived,
     seed_lines,
 )
-from workers.pairing.results import MeetingResult
+from engines.pairing.results import MeetingResult
 
 LENGTH = Length(pairs=1, extra=2)
 

@@ -10,12 +10,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from engines.arithmetic.statistics import CONFIDENCE, ELO, superiority
+from engines.estimation import interpolation
+from engines.estimation.estimates import Estimate
 from engines.rules.base import Result
 from tests.support.estimating import PairTally, Tally, estimate
 from tests.support.leads import Pair, said_and_seen
-from tournament.arithmetic import interpolation
-from tournament.arithmetic.estimates import Estimate
-from workers.statistics import CONFIDENCE, ELO, superiority
 
 WHITE, BLACK, DRAW = Result.WHITE_WINS, Result.BLACK_WINS, Result.DRAW
 FLAT = 1e6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engines.arithmetic.standings import GameScore, crosstable
 from engines.rules.base import Result
-from tournament.arithmetic.standings import GameScore, crosstable
 from tournament.formats import FORMATS
 
 SWISS = FORMATS["swiss"].order

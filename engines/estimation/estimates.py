@@ -3,7 +3,7 @@
 TrueSkill's numbers depend on the order of the games, and its sigma is no error bar. This estimate
 is shown beside them: independent of order, with the covariance of its normal approximation.
 
-The model is that of ``tournament.arithmetic.likelihood``. Its unit is the pair of games from one opening,
+The model is that of ``engines.estimation.likelihood``. Its unit is the pair of games from one opening,
 because their results depend on each other. Strengths have a normal prior, so that a clean
 score gives a finite difference; the advantage, the margin of draws and the spread of the openings have weak
 ones. Newton's method finds the maximum.
@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from tournament.arithmetic.interpolation import Vector
-from tournament.arithmetic.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior
-from tournament.arithmetic.openings import OpeningScore, Widening
-from tournament.arithmetic.ratings import SIGMA, Rating
-from tournament.arithmetic.tallies import TallyColumns
-from workers.statistics import CONFIDENCE, ELO, superiority
+from engines.arithmetic.ratings import SIGMA, Rating
+from engines.arithmetic.statistics import CONFIDENCE, ELO, superiority
+from engines.estimation.interpolation import Vector
+from engines.estimation.likelihood import ADVANTAGE, MARGIN, SPREAD, Posterior
+from engines.estimation.openings import OpeningScore, Widening
+from engines.estimation.tallies import TallyColumns
 
 PRIOR_ELO = 420.0
 """Standard deviation of the strengths' prior: that of TrueSkill's (twice its beta) on this scale."""

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from workers.pairing.berger import Pair
-from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult, find_byes
+from engines.pairing.berger import Pair
+from engines.pairing.results import NO_ABSENCES, Absences, MeetingResult, find_byes
 
 MAX_PLAYERS = 400
 """The most players of a Swiss. The worst time grows with the cube of the players; this many take some

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engines.pairing.openings import OpeningError, draw_openings
 from engines.rules.history import History
 from engines.rules.registry import GAMES, find_game
-from workers.game.openings import OpeningError, draw_openings
 
 
 @pytest.mark.parametrize("code", GAMES)

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engines.arithmetic.intervals import student_limit
+from engines.arithmetic.statistics import CONFIDENCE
+from engines.estimation.likelihood import Cells
 from engines.rules.base import Result
-from tournament.arithmetic.likelihood import Cells
-from workers.intervals import student_limit
-from workers.statistics import CONFIDENCE
 
 HALF_POINTS: Mapping[Result | None, int] = {
     Result.WHITE_WINS: 2,

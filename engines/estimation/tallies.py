@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from engines.estimation.likelihood import Cells, Numbers
 from engines.rules.base import Result
-from tournament.arithmetic.likelihood import Cells, Numbers
 
 RESULTS: Final = (Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS)
 """Their places are the codes of results in columns."""

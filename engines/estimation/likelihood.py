@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.estimation.interpolation import Points, Vector, points_for
 from engines.rules.base import Result
-from tournament.arithmetic.interpolation import Points, Vector, points_for
 
 Numbers = NDArray[np.int64]
 

@@ -10,11 +10,8 @@ from math import factorial, fsum, prod
 
 import pytest
 
-from engines.rules.base import Result
-from tests.support.leads import Pair, said_and_seen
-from workers.intervals import interval, student_limit
-from workers.sequential import SequentialTest, Sprt
-from workers.statistics import (
+from engines.arithmetic.intervals import interval, student_limit
+from engines.arithmetic.statistics import (
     NORMALIZED_ELO,
     Counts,
     Model,
@@ -25,6 +22,9 @@ from workers.statistics import (
     estimate,
     score_of_elo,
 )
+from engines.rules.base import Result
+from tests.support.leads import Pair, said_and_seen
+from workers.sequential import SequentialTest, Sprt
 
 WON = {Result.WHITE_WINS: 2, Result.DRAW: 1, Result.BLACK_WINS: 0}
 """White's half points."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workers.pairing.results import NO_ABSENCES, Absences, MeetingResult
+from engines.pairing.results import NO_ABSENCES, Absences, MeetingResult
 
 
 @dataclass(frozen=True, slots=True)

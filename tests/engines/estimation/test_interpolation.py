@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tournament.arithmetic import interpolation
-from tournament.arithmetic.interpolation import Vector, points_for
+from engines.estimation import interpolation
+from engines.estimation.interpolation import Vector, points_for
 
 
 def logistic(x: Vector) -> Vector:

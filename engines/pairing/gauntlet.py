@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.pairing.berger import Pair
+from engines.pairing.berger import Pair
 
 
 def gauntlet_rounds(players: int) -> list[list[Pair]]:

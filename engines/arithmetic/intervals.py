@@ -1,6 +1,7 @@
 """Intervals of a difference in strength that also hold for few games. Pure.
 
-``workers.statistics`` has the usual estimates, which assume many: after one won pair they are certain.
+``engines.arithmetic.statistics`` has the usual estimates, which assume many: after one won pair they are
+certain.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from workers.statistics import Counts, elo_of_score, moments, shares_of, superiority
+from engines.arithmetic.statistics import Counts, elo_of_score, moments, shares_of, superiority
 
 TAIL = 0.025
 """The probability on either side of a 95 % interval."""

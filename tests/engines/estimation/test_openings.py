@@ -7,11 +7,11 @@ import math
 
 import pytest
 
+from engines.arithmetic.intervals import student_limit
+from engines.arithmetic.statistics import CONFIDENCE
+from engines.estimation.estimates import Estimate
 from engines.rules.base import Result
 from tests.support.estimating import PairTally, Tally, estimate
-from tournament.arithmetic.estimates import Estimate
-from workers.intervals import student_limit
-from workers.statistics import CONFIDENCE
 
 WHITE, BLACK = Result.WHITE_WINS, Result.BLACK_WINS
 

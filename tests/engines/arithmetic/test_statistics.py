@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.statistics import (
+from engines.arithmetic.statistics import (
     FARTHEST_ELO,
     Counts,
     Model,

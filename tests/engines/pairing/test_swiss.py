@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.pairing.berger import Pair
-from workers.pairing.results import MeetingResult, find_byes
-from workers.pairing.swiss import (
+from engines.pairing.berger import Pair
+from engines.pairing.results import MeetingResult, find_byes
+from engines.pairing.swiss import (
     CANDIDATES,
     MAX_PLAYERS,
     SwissPlayer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from workers.pairing.berger import Pair
+from engines.pairing.berger import Pair
 
 
 @dataclass(frozen=True, slots=True)
