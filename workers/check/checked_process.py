@@ -25,6 +25,7 @@ from engines.protocol import (
     format_message,
     parse_engine_line,
 )
+from engines.records.seeds import fit_seed
 from engines.rules.base import IllegalMove
 from engines.rules.registry import Variant
 from workers.check.account import EngineAccount
@@ -43,7 +44,6 @@ from workers.engine.processor_time import NS
 from workers.game.charges import Charge
 from workers.game.fastpath.conversation import Conversation
 from workers.game.referee import explain_illegal
-from workers.game.seeds import fit_seed
 from workers.sandbox.withheld import own_delay_ns
 
 _ANSWER = re.compile("ugiok|readyok|bestmove")

@@ -11,9 +11,9 @@ from pathlib import Path
 from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
 from engines.console import run_command
 from engines.records import Record, read_records
+from engines.records.seeds import SEED_HEADER, seed_of
 from engines.rules.base import quote
 from workers.commands.sandboxes import find_sandbox_level
-from workers.game.seeds import SEED_HEADER, seed_of
 from workers.match.options.entrants import read_entrants, usual_store
 from workers.match.options.options import Entrant, MatchOptionError
 from workers.match.options.settings import Setting, only_word, split_arguments

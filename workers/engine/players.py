@@ -36,6 +36,7 @@ from engines.protocol import (
     parse_engine_line,
 )
 from engines.records import Termination, note_from_info, note_of_time
+from engines.records.seeds import fit_seed
 from workers.engine.child import drop_scratch
 from workers.engine.declared import Unsuited, find_unsuited
 from workers.engine.faults import EngineExited, EngineFault, EnginePipeClosed, EngineSilent
@@ -47,7 +48,6 @@ from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.conversation import Conversation
 from workers.game.fastpath.moves import EngineChannel, Pending
 from workers.game.referee import EngineMove, Forfeit, MoveRequest, Void
-from workers.game.seeds import fit_seed
 from workers.jobs import UNTIMED_SECONDS
 
 READY_SECONDS = 10

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engines.bundles.store import fetch_bundle, read_manifest
 from engines.records import Fault, Termination, clean_text
+from engines.records.seeds import derive_seed
 from engines.rules.base import Result, Side
 from engines.rules.history import History
 from engines.rules.registry import find_game
@@ -29,7 +30,6 @@ from workers.game.adjudication import Adjudicator
 from workers.game.fastpath.clock import NS_PER_MS
 from workers.game.fastpath.kept import KeptMoves
 from workers.game.referee import GameSetup, GameState, PlayedGame, Void, play_game
-from workers.game.seeds import derive_seed
 from workers.jobs import (
     UNTIMED_SECONDS,
     EngineSpec,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from engines.records.seeds import derive_seed
 from tests.support.jobs import bad_engine, job_of, nothing_left, play_job
 from workers.engine import players
-from workers.game.seeds import derive_seed
 from workers.jobs import EngineSpec, GameReport
 
 pytestmark = pytest.mark.slow

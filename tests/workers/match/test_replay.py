@@ -6,11 +6,11 @@ import pytest
 
 from engines.protocol import Go
 from engines.records import Record, Termination
+from engines.records.seeds import SEED_LIMIT, derive_seed, seed_header, seed_of
 from engines.rules.base import Result
 from tests.support.players import ScriptedPlayer, record_of_played, search, setup_of
 from tests.support.records import record_of, with_headers
 from workers.game.referee import Forfeit, play_game
-from workers.game.seeds import SEED_LIMIT, derive_seed, seed_header, seed_of
 from workers.match.replay import Difference, ReplayError, replay_game
 
 MOVES = tuple("d1+ c2+ c1+ d2+ b1+ b2+".split())

@@ -27,10 +27,10 @@ from engines.records import (
     parse_note,
     replay_record,
 )
+from engines.records.seeds import seed_header
 from engines.rules.base import Reason, Result
 from tournament.formats.base import Unrated
 from tournament.models import Game, PersonGame
-from workers.game.seeds import seed_header
 from workers.jobs import GameReport
 from workers.play.environment import environment_headers
 

@@ -31,9 +31,9 @@ from engines.records import (
     format_moves,
     format_record,
 )
+from engines.records.seeds import seed_header
 from workers.engine.child import REAPER, RUNNING
 from workers.engine.declared import Unsuited
-from workers.game.seeds import seed_header
 from workers.jobs import EngineSpec, GameJob
 from workers.match.results import GameResult, line_of
 from workers.match.slots.messages import NO_LOG, IntroducedEngine, SlotGame, SlotNews, SlotSetup

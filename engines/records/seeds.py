@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from engines.protocol import OptionDeclared, parse_number
-from engines.records import Record
+from engines.records.model import Record
 
 SEED_LIMIT = 2**31
 """Seeds are below this, even if an engine accepts larger numbers."""
