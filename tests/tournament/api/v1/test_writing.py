@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
+from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.support.addresses import address_of
@@ -227,8 +228,8 @@ def test_a_tournament_is_created_started_paused_resumed_and_cancelled(ask: Ask) 
     ("changes", "status", "error"),
     [
         ({"bots": ["ada"]}, 400, "bots: Choose at least two bots."),
-        ({"bots": ["ada", "ada/1"]}, 422, "bots: 'Ada v1' is not active."),
-        ({"bots": ["ada", "nobody"]}, 422, "bots: there is no active version of a bot 'nobody'."),
+        ({"bots": ["ada", "ada/1"]}, 422, "bots: there is no active version 'ada/1'."),
+        ({"bots": ["ada", "nobody"]}, 422, "bots: there is no active version 'nobody'."),
         ({"kind": "league"}, 400, "kind: "),
         ({"pairs": 0}, 400, "pairs: "),
         ({"starts_at": "9999-12-31T23:59:00-05:00"}, 400, "starts_at: no calendar has this time."),
@@ -248,6 +249,20 @@ def test_bad_values_of_a_tournament_are_refused_by_name(
 
 
 @pytest.mark.usefixtures("versions")
+def test_many_bots_are_found_at_once_and_too_many_refused(ask: Ask, versions: list[BotVersion]) -> None:
+    values = {"name": "Crowd", "ladders": [LADDER]}
+
+    def queries(*bots: str) -> int:
+        with CaptureQueriesContext(connection) as counted:
+            read(ask("tournaments/", values | {"bots": bots}), 201)
+        return len(counted)
+
+    first, few, more = queries("ada", "bea"), queries("ada", "rex"), queries("ada/2", "rex", "bea")
+    assert few == more <= first
+    error = read(ask("tournaments/", values | {"bots": ["ada"] * 5001}), 400)["error"]
+    assert error == "The body is wrong: Expected `array` of length <= 5000 - at `$.bots`."
+
+
 def test_a_draft_of_another_user_is_not_found_and_a_public_tournament_cannot_be_controlled(ask: Ask) -> None:
     rival = make_user("bob")
     for running in (False, True):
@@ -416,6 +431,27 @@ def test_a_repeat_with_the_same_key_gets_the_first_answer_and_creates_nothing(as
     error = read(ask("version-tests/", TEST | {"most_games": 22}, **keyed("one")), 422)["error"]
     assert error == "Idempotency-Key: you used this key for another request."
     read(ask("bots/rex/match/", {"bot": "ada"}, **keyed("one")), 422)
+
+
+@pytest.mark.usefixtures("versions")
+def test_a_repeat_gets_the_first_answer_also_when_a_new_request_would_be_refused(ask: Ask) -> None:
+    requests: dict[str, dict[str, Any]] = {
+        "version-tests/": TEST,
+        "tournaments/": {"name": "Two", "bots": ["ada", "rex"], "ladders": [LADDER]},
+        "bots/rex/match/": {"bot": "ada"},
+    }
+    first = {path: read(ask(path, body, **keyed(path)), 201) for path, body in requests.items()}
+    BotVersion.objects.update(state=BotVersion.State.WITHDRAWN)
+    for path, body in requests.items():
+        read(ask(path, body), 422)
+        assert read(ask(path, body, **keyed(path)), 201) == first[path]
+
+
+def test_a_key_is_of_one_bot_if_its_token_is(ask: Ask, versions: list[BotVersion]) -> None:
+    first = read(ask("version-tests/", TEST, bot=versions[0].bot, **keyed("one")), 201)
+    assert read(ask("version-tests/", TEST, bot=versions[0].bot, **keyed("one")), 201) == first
+    for bot in (versions[2].bot, None):
+        read(ask("version-tests/", TEST, bot=bot, **keyed("one")), 422)
 
 
 def test_a_repeated_upload_is_the_same_request_though_its_form_has_another_boundary(ask: Ask) -> None:

@@ -9,7 +9,6 @@ from typing import Annotated
 import msgspec
 from django.conf import settings
 from django.db import models
-from django.http import HttpResponse
 from msgspec import Meta
 
 from tournament.api.v1.operations import ApiRequest, operation
@@ -75,19 +74,16 @@ def token(request: ApiRequest) -> TokenRow:
 
 
 @operation("POST", "games/<int:pk>/problem/", answer=Reported, status=201, body=NewReport, scopes=PLAY)
-def report_game(request: ApiRequest, pk: int, body: NewReport) -> HttpResponse:
+@once
+def report_game(request: ApiRequest, pk: int, body: NewReport) -> Reported:
     """Tell the site's staff that something is wrong with a game."""
     check_bot(request, None)
     game = find_game_for(request, pk)
     form = ProblemForm({"text": body.text})
     check_form(form)
     ply = min(body.ply, load_replay(game)[0].plies)
-
-    def create() -> Reported:
-        report_problem(game, ply, user_of(request), form.cleaned_data["text"])
-        return Reported(True)
-
-    return once(request, create)
+    report_problem(game, ply, user_of(request), form.cleaned_data["text"])
+    return Reported(True)
 
 
 def _register_follow(kind: str, path: str, find: Callable[[str], models.Model]) -> None:

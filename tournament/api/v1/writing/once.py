@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 
 import msgspec
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest
@@ -29,30 +30,35 @@ CONFLICTS = {"state", "entry"}
 """What errors of tournaments name first if the tournament's state does not permit the action."""
 
 
-def once(request: ApiRequest, create: Callable[[], object], status: int = 201) -> HttpResponse:
-    """The response with what ``create`` returns; a repeat with the same ``Idempotency-Key`` gets the first.
+def once(view: Callable[..., object]) -> Callable[..., HttpResponse]:
+    """Decorate a view that creates what it returns: a repeat with its ``Idempotency-Key`` gets the first.
 
-    All that ``create`` stores is one transaction, with the answer. If it raises, nothing is stored.
+    All that the view stores is one transaction, with the answer. If it raises, nothing is stored.
     """
-    user, key = user_of(request), request.headers.get(KEY)
 
-    def answer() -> tuple[int, bytes]:
-        return status, msgspec.json.encode(create())
+    @wraps(view)
+    def answer(request: ApiRequest, **arguments: object) -> HttpResponse:
+        key = request.headers.get(KEY)
 
-    with refused():
-        if key is None:
-            with transaction.atomic():
-                return _created(*answer())
-        if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
-            raise ApiError(400, f"{KEY}: give it 1 to {MAX_KEY} printable ASCII characters.")
-        try:
-            status, body, is_repeat = answer_once(user, key, _digest(request), answer)
-        except AnotherRequest:
-            raise ApiError(422, f"{KEY}: you used this key for another request.") from None
-    response = _created(status, body)
-    if is_repeat:
-        response[REPLAYED] = "true"
-    return response
+        def create() -> tuple[int, bytes]:
+            return 201, msgspec.json.encode(view(request, **arguments))
+
+        with refused():
+            if key is None:
+                with transaction.atomic():
+                    return _created(*create())
+            if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
+                raise ApiError(400, f"{KEY}: give it 1 to {MAX_KEY} printable ASCII characters.")
+            try:
+                status, body, is_repeat = answer_once(user_of(request), key, _digest(request), create)
+            except AnotherRequest:
+                raise ApiError(422, f"{KEY}: you used this key for another request.") from None
+        response = _created(status, body)
+        if is_repeat:
+            response[REPLAYED] = "true"
+        return response
+
+    return answer
 
 
 @contextmanager
@@ -83,9 +89,14 @@ def user_of(request: ApiRequest) -> User:
     return request.user
 
 
+def bot_of(request: ApiRequest) -> Bot | None:
+    """The only bot for which the token may act; None for all of its user."""
+    return request.token.bot if request.token else None
+
+
 def check_bot(request: ApiRequest, bot: Bot | None) -> None:
     """Check that the token may act for a bot; None is what is not done for one bot. Raises ``ApiError``."""
-    bound = request.token.bot if request.token else None
+    bound = bot_of(request)
     if bound is not None and bound != bot:
         raise ApiError(403, f"This token is for {bound.name!r} alone.")
 
@@ -97,9 +108,14 @@ def _created(status: int, body: bytes) -> HttpResponse:
     return response
 
 
-def _digest(request: HttpRequest) -> str:
-    """A hash of method, address and values; not of a form's bytes, whose boundary is new each time."""
+def _digest(request: ApiRequest) -> str:
+    """A hash of method, address and values, and of the token's bot if it is for one.
+
+    Not of a form's bytes, whose boundary is new each time.
+    """
     digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    if bot := bot_of(request):
+        digest.update(f"{bot.slug}\n".encode())
     if request.content_type != "multipart/form-data":
         digest.update(request.body)
         return digest.hexdigest()

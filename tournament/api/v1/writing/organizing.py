@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import msgspec
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from msgspec import UNSET, Meta, UnsetType
 
+from engines.rules.registry import GAMES
 from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
@@ -35,6 +36,10 @@ Named = Annotated[
         description="`slug/number`, or `slug` for the bot's newest active version.",
     ),
 ]
+
+
+MAX_NAMED = 5000
+"""Bots that a request may name."""
 
 
 class EventAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,9 +77,9 @@ class NewTournament(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     name: str
     kind: str | UnsetType = UNSET
-    bots: list[Named] = []
+    bots: Annotated[list[Named], Meta(max_length=MAX_NAMED)] = []
     challenger: Named | UnsetType = UNSET
-    ladders: list[str] | UnsetType = UNSET
+    ladders: Annotated[list[str], Meta(max_length=len(GAMES))] | UnsetType = UNSET
     pairs: int | UnsetType = UNSET
     rounds: int | UnsetType = UNSET
     extra_pairs: int | UnsetType = UNSET
@@ -96,7 +101,8 @@ class OwnBot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @operation("POST", "version-tests/", answer=EventAnswer, status=201, body=NewVersionTest, scopes=TESTS)
-def start_version_test(request: ApiRequest, body: NewVersionTest) -> HttpResponse:
+@once
+def start_version_test(request: ApiRequest, body: NewVersionTest) -> EventAnswer:
     """Start a test of a version of yours against another; a token for one bot needs a candidate of it."""
     user, values = user_of(request), given(body)
     if "bounds" not in values:
@@ -108,7 +114,7 @@ def start_version_test(request: ApiRequest, body: NewVersionTest) -> HttpRespons
         values[field] = version.pk
     form = VersionTestForm(form_data(VersionTestForm(user=user), values), user=user)
     check_form(form)
-    return once(request, lambda: _event(request, start_test(user, form.terms)))
+    return _event(request, start_test(user, form.terms))
 
 
 @operation("POST", "version-tests/<slug:slug>/stop/", answer=EventAnswer, scopes=TESTS)
@@ -126,19 +132,20 @@ def stop_version_test(request: ApiRequest, slug: str) -> EventAnswer:
 
 
 @operation("POST", "tournaments/", answer=EventAnswer, status=201, body=NewTournament, scopes=EVENTS)
-def create_tournament(request: ApiRequest, body: NewTournament) -> HttpResponse:
+@once
+def create_tournament(request: ApiRequest, body: NewTournament) -> EventAnswer:
     """Create a tournament as a draft, which you then start or announce."""
     user, values = user_of(request), given(body)
     check_bot(request, None)
-    values["bots"] = [_active(user, "bots", name) for name in values["bots"]]
+    values["bots"] = _active("bots", values["bots"])
     if "challenger" in values:
-        values["challenger"] = _active(user, "challenger", values["challenger"])
+        values["challenger"] = _active("challenger", [values["challenger"]])
     page = TournamentForm(user=user, organizer=user)
     if values["rated_off_terms"] and "rated_off_terms" not in page.fields:
         raise ApiError(403, "rated_off_terms: only staff can choose it.")
     form = TournamentForm(form_data(page, values), user=user, organizer=user)
     check_form(form)
-    return once(request, lambda: _event(request, tournaments.create(user, form.terms)))
+    return _event(request, tournaments.create(user, form.terms))
 
 
 def _register_control(name: str) -> None:
@@ -181,11 +188,12 @@ def leave_tournament(request: ApiRequest, slug: str, body: OwnBot) -> EventAnswe
 
 
 @operation("POST", "bots/<slug:slug>/match/", answer=EventAnswer, status=201, body=OwnBot, scopes=EVENTS)
-def start_match(request: ApiRequest, slug: str, body: OwnBot) -> HttpResponse:
+@once
+def start_match(request: ApiRequest, slug: str, body: OwnBot) -> EventAnswer:
     """Start a short unrated match of one of your bots against this one."""
     own, opponent = _enterable(request, body.bot), find_bot(request, slug)
     check_bot(request, own)
-    return once(request, lambda: _event(request, challenge(user_of(request), own, opponent)))
+    return _event(request, challenge(user_of(request), own, opponent))
 
 
 def _entered(
@@ -212,12 +220,15 @@ def _testable(user: User, field: str, name: str) -> BotVersion:
     return version
 
 
-def _active(user: User, field: str, name: str) -> int:
-    """The id of an active version: the form would take another one in place of an earlier one."""
-    version = find_version(user, field, name)
-    if not BotVersion.objects.entering().filter(pk=version.pk).exists():
-        raise ApiError(422, f"{field}: {str(version)!r} is not active.")
-    return version.pk
+def _active(field: str, names: Sequence[str]) -> list[int]:
+    """The ids of active versions: the form would take another one in place of an earlier one."""
+    entering = BotVersion.objects.entering().filter(bot__slug__in={name.partition("/")[0] for name in names})
+    found: dict[str, int] = {}
+    for slug, number, pk in entering.order_by("number").values_list("bot__slug", "number", "pk"):
+        found[slug] = found[f"{slug}/{number}"] = pk  # at last the newest
+    if missing := [name for name in names if name not in found]:
+        raise ApiError(422, f"{field}: there is no active version {missing[0]!r}.")
+    return [found[name] for name in names]
 
 
 def _event(request: ApiRequest, tournament: Tournament) -> EventAnswer:

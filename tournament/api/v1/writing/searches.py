@@ -7,7 +7,7 @@ import uuid
 from typing import Annotated
 
 import msgspec
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from msgspec import Meta
@@ -75,7 +75,8 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @operation("POST", "searches/", answer=SearchAnswer, status=201, body=NewSearch, scopes=PLAY)
-def request_search(request: ApiRequest, body: NewSearch) -> HttpResponse:
+@once
+def request_search(request: ApiRequest, body: NewSearch) -> SearchAnswer:
     """Have a bot evaluate a position; a new search ends your earlier one."""
     if body.ladder not in GAMES:
         raise ApiError(400, f"ladder: {visible(body.ladder, 40)!r} is not one of {', '.join(GAMES)}.")
@@ -86,25 +87,22 @@ def request_search(request: ApiRequest, body: NewSearch) -> HttpResponse:
     except RulesError as error:
         raise ApiError(400, as_sentence(f"moves: {error}")) from None
     version = _answering(request, body.ladder, body.bot)
-
-    def create() -> SearchAnswer:
-        asked = request_position(
-            body.ladder,
-            version,
-            line.positions,
-            line.moves,
-            body.seconds,
-            user=user_of(request),
-            address="",
-            now=timezone.now(),
-        )
-        return _search(request, asked)
-
-    return once(request, create)
+    asked = request_position(
+        body.ladder,
+        version,
+        line.positions,
+        line.moves,
+        body.seconds,
+        user=user_of(request),
+        address="",
+        now=timezone.now(),
+    )
+    return _search(request, asked)
 
 
 @operation("POST", "games/<int:pk>/analysis/", answer=SearchAnswer, status=201, body=NewAnalysis, scopes=PLAY)
-def request_game_analysis(request: ApiRequest, pk: int, body: NewAnalysis) -> HttpResponse:
+@once
+def request_game_analysis(request: ApiRequest, pk: int, body: NewAnalysis) -> SearchAnswer:
     """Have a bot evaluate all positions of a recorded game; a new search ends your earlier one."""
     game = find_game_for(request, pk)
     replay, _, is_recorded = load_replay(game)
@@ -112,14 +110,10 @@ def request_game_analysis(request: ApiRequest, pk: int, body: NewAnalysis) -> Ht
         raise Http404(f"game {pk} is not recorded")
     version = _answering(request, game.ladder_id, body.bot)
     tokens = [move.token for move in replay.moves]
-
-    def create() -> SearchAnswer:
-        asked = request_analysis(
-            game, version, replay.positions, tokens, body.ms, user=user_of(request), now=timezone.now()
-        )
-        return _search(request, asked)
-
-    return once(request, create)
+    asked = request_analysis(
+        game, version, replay.positions, tokens, body.ms, user=user_of(request), now=timezone.now()
+    )
+    return _search(request, asked)
 
 
 @operation("GET", "searches/<uuid:pk>/", answer=SearchAnswer)

@@ -13,11 +13,12 @@ from msgspec import Meta
 from tournament.api.bots import find_own_version, version_values
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
-from tournament.api.v1.writing.once import once, refused, user_of
+from tournament.api.v1.responses import object_answer
+from tournament.api.v1.writing.once import bot_of, once, refused, user_of
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import BotVersion, Token
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, spend
-from tournament.services.uploads.submission import read_bundle, store_upload, try_upload
+from tournament.services.uploads.submission import ReadBundle, read_bundle, store_upload, try_upload
 
 YES = {"1", "true", "yes"}
 
@@ -98,24 +99,30 @@ def upload_bundle(request: ApiRequest) -> HttpResponse:
     With ``dry_run`` all checks are made that the site makes before it stores a bundle, and nothing is stored;
     the status is then 200.
     """
+    if request.POST.get("dry_run", "") not in YES:
+        return _store(request)
+    with refused():
+        bundle, _ = _read_form(request)
+        tried = try_upload(user_of(request), bundle, only=bot_of(request))
+    return object_answer(_upload(request, tried, is_trial=True))
+
+
+@once
+def _store(request: ApiRequest) -> Upload:
+    bundle, notes = _read_form(request)
+    user = user_of(request)
+    spend(user, UPLOAD_COST - REQUEST_COST, timezone.now())
+    stored = store_upload(user, bundle, notes=notes, only=bot_of(request))
+    return _upload(request, stored, is_trial=False)
+
+
+def _read_form(request: ApiRequest) -> tuple[ReadBundle, str]:
+    """The bundle and the notes; raises ``ApiError`` and ``BundleError``."""
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         errors = " ".join(f"{name}: {error}" for name, all_ in form.errors.items() for error in all_)
         raise ApiError(413 if form.has_error("bundle", TOO_LARGE) else 400, errors)
-    only = request.token.bot if request.token else None
-    user = user_of(request)
-    with refused():
-        bundle = read_bundle(form.cleaned_data["bundle"])
-        if request.POST.get("dry_run", "") in YES:
-            tried = _upload(request, try_upload(user, bundle, only=only), is_trial=True)
-            return HttpResponse(msgspec.json.encode(tried), "application/json")
-
-    def create() -> Upload:
-        spend(user, UPLOAD_COST - REQUEST_COST, timezone.now())
-        stored = store_upload(user, bundle, notes=form.cleaned_data["notes"], only=only)
-        return _upload(request, stored, is_trial=False)
-
-    return once(request, create)
+    return read_bundle(form.cleaned_data["bundle"]), form.cleaned_data["notes"]
 
 
 @operation(
