@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.records import BOOK, Fault, Termination, format_record
 from engines.rules.history import History
 from engines.rules.playout import Dice
@@ -46,7 +47,6 @@ from tournament.models import (
     WorkerName,
 )  # fmt: skip
 from tournament.models.compressed import compress_text, pack_log
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.explorer import counting
 from tournament.services.results.estimates import refresh_estimates

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from engines.pairing.berger import Pair
 
+GAMES_A_PAIR = 2
+"""With one opening and opposite colours."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedMeeting:

@@ -6,17 +6,17 @@ package and overrides what is different.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from django.template.defaultfilters import pluralize
 
-from engines.arithmetic.standings import BY_POINTS, Crosstable, Order, StandingsRow, format_points
-from engines.pairing.berger import Pair
-from engines.pairing.knockout import KnockoutMatch, Length
-from engines.pairing.results import NO_ABSENCES, Absences, MeetingResult
+from engines.arithmetic.standings import Crosstable, format_points
+from engines.formats import EventFormat
+from engines.pairing.knockout import KnockoutMatch
+from engines.pairing.results import Absences, MeetingResult
 from engines.rules.registry import GAMES
 from workers.jobs import Work
 
@@ -26,25 +26,9 @@ if TYPE_CHECKING:
 MAX_ROUNDS = 100
 COLOURS = "The two games of a pair have the same opening and opposite colours."
 
-Pairs = list[tuple[int, int, int]]
-"""Pairs to play as (first, second, number of the pair in their meeting, from 0); players are seeds."""
-
 
 class TournamentError(ValueError):
     """Invalid terms of a tournament: one sentence that begins with the field's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTerms:
-    """The terms from which rounds are drawn."""
-
-    rounds: int
-    """The rounds of a Swiss."""
-    length: Length
-    """The length of a match of a knock-out, or of a meeting of a Swiss."""
-    games_a_meeting: int
-    absent: Absences = field(default_factory=dict)
-    """The withdrawn players by round, also those of the round to draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +126,12 @@ REGISTERED: list[TournamentFormat] = []
 """One of each format that is loaded."""
 
 
-class TournamentFormat:
-    """The format of a tournament; a subclass with a ``code`` is registered when it is defined."""
+class TournamentFormat(EventFormat):
+    """The format of a tournament; a subclass with a ``code`` is registered when it is defined.
 
-    code: ClassVar[str]
-    """The value of ``Tournament.kind``."""
+    ``code`` is the value of ``Tournament.kind``.
+    """
+
     label: ClassVar[str]
     """Its name within a sentence."""
     choice: ClassVar[str] = ""
@@ -176,10 +161,6 @@ class TournamentFormat:
 
     # Its schedule
 
-    has_cycles: ClassVar[bool] = False
-    """Its schedule is a table that is repeated once a cycle, for one pair of games a meeting."""
-    is_staged: ClassVar[bool] = False
-    """Its rounds are drawn one after another from the results so far, see ``due``."""
     is_endless: ClassVar[bool] = False
     """More games always follow."""
     is_sequential: ClassVar[bool] = False
@@ -192,8 +173,6 @@ class TournamentFormat:
     # Its terms
 
     parameters: ClassVar[Sequence[Parameter]] = ()
-    has_challenger: ClassVar[bool] = False
-    """The first entry meets each of the others; it must play on all ladders."""
 
     @property
     def own_fields(self) -> list[str]:
@@ -212,46 +191,10 @@ class TournamentFormat:
         """Its players have places, and its page has tables."""
         return self.has_cycles or self.is_staged
 
-    has_bracket: ClassVar[bool] = False
-    order: ClassVar[Order] = BY_POINTS
-    """The criteria for the order of its players."""
     openings_note: ClassVar[str] = ""
     """Ends the sentence about its openings."""
     template: ClassVar[str] = "formats/table.html"
     """Draws ``cross``, the tables of one ladder, on its page."""
-
-    def meetings(self, players: int, rounds: int = 0) -> int:
-        """The number of meetings of two players on a ladder, in a cycle or in all rounds."""
-        return players * (players - 1) // 2
-
-    def count_rounds(self, players: int, rounds: int) -> int:
-        """The rounds on a ladder, if they are drawn one after another; ``rounds`` is the tournament's."""
-        return rounds
-
-    def table(self, players: int) -> list[list[Pair]]:
-        """The rounds of one cycle, if it has cycles; players count from 1."""
-        raise NotImplementedError
-
-    def absences(
-        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms, withdrawn: Collection[int]
-    ) -> Absences:
-        """``terms.absent`` with those who are withdrawn now, before ``due`` draws what follows."""
-        raise NotImplementedError
-
-    def due(
-        self, players: int, met: Sequence[MeetingResult], terms: RoundTerms
-    ) -> Iterator[tuple[int, Pairs]]:
-        """The pairs that follow on a ladder whose games are all over, by round; none at the end.
-
-        For a format whose rounds are drawn from the results so far.
-        """
-        raise NotImplementedError
-
-    def bracket(
-        self, players: int, met: Sequence[MeetingResult], length: Length, absent: Absences = NO_ABSENCES
-    ) -> list[list[KnockoutMatch]]:
-        """The rounds of its bracket; empty if it has none."""
-        return []
 
     def check_size(self, players: Mapping[str, Sequence[Any]]) -> None:
         """Check that those who play on each ladder are not too many; raises ``TournamentError``."""
@@ -343,10 +286,6 @@ class TournamentFormat:
         if not plies:
             return f"The initial position; the seed is {seed}."
         return f"{plies} random pl{pluralize(plies, 'y,ies')} from seed {seed}{self.openings_note}."
-
-    def ranked_rows(self, table: StandingsTable) -> list[tuple[int | None, StandingsRow]]:
-        """The rows of a table in the order of the page with their ranks; None for a player without one."""
-        return [(row.rank, row) for row in table.crosstable.rows]
 
     def details(self, table: StandingsTable) -> Any:
         """What its template needs beside the table, as ``cross.details``."""

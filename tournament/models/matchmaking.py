@@ -12,10 +12,10 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.template.defaultfilters import pluralize
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, TimeControlError, format_time_control, parse_time_control
 from tournament.models.ladders import Ladder
-from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_GAMES_AN_HOUR = 100_000

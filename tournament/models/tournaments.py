@@ -9,10 +9,10 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from engines.pairing.meetings import GAMES_A_PAIR
+
 if TYPE_CHECKING:
     from tournament.formats import TournamentFormat
-
-GAMES_A_PAIR = 2
 
 
 class TournamentQuerySet(models.QuerySet["Tournament"]):

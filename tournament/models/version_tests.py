@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.db import models
 
 from engines.arithmetic.statistics import Pentanomial, Wdl, bounds
-from tournament.models.tournaments import GAMES_A_PAIR
+from engines.pairing.meetings import GAMES_A_PAIR
 from workers.sequential import Sprt
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import FrameType
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.protocol import VARIANT_OPTION
 from engines.records import Fault
 from workers.engine.declared import Unsuited
@@ -20,7 +21,7 @@ from workers.match.book import Book
 from workers.match.game_logs import GameLogs, evidence_lines
 from workers.match.ledger import Ledger
 from workers.match.options.options import MatchOptions
-from workers.match.plan import GAMES_A_PAIR, PlannedPair
+from workers.match.plan import PlannedPair
 from workers.match.recordfile import RecordFile
 from workers.match.reports import MatchEnding, MatchReport
 from workers.match.slots.messages import IntroducedEngine, SlotGame

@@ -22,13 +22,12 @@ from engines.pairing.knockout import (
     pairs_due,
     rounds_survived,
 )
-from engines.pairing.meetings import plan_meetings
+from engines.pairing.meetings import GAMES_A_PAIR, plan_meetings
 from engines.pairing.results import Absences, MeetingResult
 from engines.pairing.swiss import swiss_points, swiss_round
 from workers.jobs import JobGame
 from workers.match.options.options import Format, MatchTerms
 
-GAMES_A_PAIR = 2
 EXTRA_PAIRS = 3
 """The most pairs that are added to a knock-out match that is level; then the engine given first wins."""
 

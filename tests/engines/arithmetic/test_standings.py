@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engines.arithmetic.standings import GameScore, crosstable
+from engines.formats import FORMATS
 from engines.rules.base import Result
-from tournament.formats import FORMATS
 
 SWISS = FORMATS["swiss"].order
 

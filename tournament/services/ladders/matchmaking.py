@@ -23,6 +23,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from engines.arithmetic.ratings import SETTLED_GAMES
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from tournament.arithmetic.matchmaker import draw_pairs
 from tournament.formats import TournamentFormat, kinds
@@ -37,7 +38,7 @@ from tournament.models import (
     Tournament,
 )
 from tournament.models.matchmaking import LadderTerms
-from tournament.models.tournaments import GAMES_A_PAIR, TournamentQuerySet
+from tournament.models.tournaments import TournamentQuerySet
 from tournament.services.fair_share import played_by
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.locks import lock_row, lock_tournaments

@@ -19,6 +19,7 @@ from engines.arithmetic.ratings import (
     Standing,
     ladder_scale,
 )
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.base import Result
 from tournament.models import (
     BotVersion,
@@ -28,7 +29,6 @@ from tournament.models import (
     PairScore,
     RatingEvent,
 )
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import add_counts, insert_rows, update_rows
 
 BATCH = 1_000

@@ -17,12 +17,11 @@ from itertools import accumulate, cycle, islice
 from django.db import transaction
 from django.db.models import F, Max
 
-from engines.pairing.meetings import plan_meetings
+from engines.pairing.meetings import GAMES_A_PAIR, plan_meetings
 from engines.pairing.openings import Opening, OpeningError, draw_openings
 from engines.rules.registry import find_game
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, Pairing, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import delete_rows, insert_from, insert_rows
 from tournament.services.locks import lock, lock_tournament
 from tournament.services.schedule.terms import players_of

@@ -17,11 +17,11 @@ from dataclasses import replace
 from django.db import transaction
 from django.db.models import F, Max
 
+from engines.formats.base import RoundTerms
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.pairing.results import MeetingResult
 from tournament.formats import kinds
-from tournament.formats.base import RoundTerms
 from tournament.models import BotVersion, LadderRating, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
@@ -71,7 +71,7 @@ def advance(pk: int) -> bool:
 def _terms_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> RoundTerms:
     """The terms of the next round of a ladder, without the versions that are withdrawn now."""
     ids, absent = tournament.seeds[code], absent_seeds(tournament, code)
-    terms = RoundTerms(tournament.rounds, match_length(tournament), tournament.games_a_meeting, absent)
+    terms = RoundTerms(tournament.rounds, match_length(tournament), absent)
     gone = BotVersion.objects.filter(pk__in=ids, state=BotVersion.State.WITHDRAWN).values_list(
         "pk", flat=True
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from engines.book import BookError, read_book
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.base import UnknownGame
 from engines.rules.registry import GAMES, find_game
 from engines.timecontrol import TimeControlError, parse_time_control
@@ -14,7 +15,6 @@ from tournament.formats import FORMATS, PARAMETERS, TournamentFormat
 from tournament.formats.base import TournamentError, Unrated
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import BotVersion, Matchmaking, Tournament
-from tournament.models.tournaments import GAMES_A_PAIR
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_PAIRS = 1_000

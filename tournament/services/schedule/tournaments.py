@@ -14,11 +14,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from tournament.formats.base import MAX_ROUNDS, UNRATED, TournamentError, Unrated
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import (
     check_challenger,

@@ -18,10 +18,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from engines.arithmetic.ratings import POINTS
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.base import Result
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, CountedPair, Game, Pairing, Tournament, User, VersionTest
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import no_pairs
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps

@@ -9,11 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from engines.arithmetic.statistics import StatisticsError
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.visible import visible
 from tournament.formats.base import TournamentError
 from tournament.formats.version_test import VersionTestFormat
 from tournament.models import BotVersion, Tournament, User, VersionTest
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.schedule.limits import lock_account
 from tournament.services.schedule.terms import MAX_NAME, MAX_PRIORITY, TournamentTerms, check_range
 from tournament.services.schedule.tournaments import create

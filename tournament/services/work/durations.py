@@ -11,13 +11,13 @@ from statistics import fmean
 from django.conf import settings
 from django.db.models import F
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.records import Fault
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControl, parse_time_control
 from tournament.caches import cache
 from tournament.formats import kinds
 from tournament.models import Game, Job, Ladder, Tournament, Worker
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.fair_share import played_by
 from workers.jobs import Work
 

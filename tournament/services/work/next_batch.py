@@ -24,8 +24,8 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, OuterRef, Subquery
 
+from engines.pairing.meetings import GAMES_A_PAIR
 from tournament.models import Attempt, BotSearch, BotVersion, Game, Job, Tournament, User, Worker
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.services.bulk import insert_rows, update_rows
 from tournament.services.fair_share import SITE, exhausted, played_by, used_by_owner
 from tournament.services.locks import hold, lock

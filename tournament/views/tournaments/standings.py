@@ -148,7 +148,7 @@ def _cross(
     with_meetings = with_meetings and not tournament.format.is_staged
     columns = [criterion for criterion in tournament.format.order if criterion.heading]
     layout = _CrossRows(table, columns, MeetingAddresses(tournament.slug, table.ladder))
-    shown = tournament.format.ranked_rows(table)
+    shown = tournament.format.ranked_rows(table.crosstable, list(table.versions))
     challenger = next((row for rank, row in shown if rank is None), None)
     ranked = [(rank, row) for rank, row in shown if rank is not None]
     against = [row.player for _, row in ranked] if with_meetings else []

@@ -181,7 +181,7 @@ def standing_rows(request: HttpRequest, tournament: Tournament) -> list[Standing
     return [
         _standing(table, row, rank)
         for table in _tables(request, tournament)
-        for rank, row in tournament.format.ranked_rows(table)
+        for rank, row in tournament.format.ranked_rows(table.crosstable, list(table.versions))
     ]
 
 
@@ -233,7 +233,7 @@ def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> Sta
 
 
 def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[CrosstableRow]:
-    rows = [row for _, row in tournament.format.ranked_rows(table)]
+    rows = [row for _, row in tournament.format.ranked_rows(table.crosstable, list(table.versions))]
     for row in rows:
         for other in rows:
             if score := row.versus.get(other.player):

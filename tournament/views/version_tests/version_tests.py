@@ -14,10 +14,10 @@ from django.views.decorators.vary import vary_on_headers
 from msgspec import Meta
 
 from engines.arithmetic.standings import GameScore, format_points
+from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import BotVersion, Game, Tournament, VersionTest
-from tournament.models.tournaments import GAMES_A_PAIR
 from tournament.models.version_tests import format_elo
 from tournament.queues import tournament_topic
 from tournament.services.schedule.pairings import entered_versions

@@ -19,10 +19,11 @@ from dataclasses import replace
 from multiprocessing import Pipe
 
 from engines.console import complain
+from engines.pairing.meetings import GAMES_A_PAIR
 from workers.cores import claim_cores, claim_given
 from workers.engine.child import REAPER
 from workers.jobs import GameJob, JobGame
-from workers.match.plan import GAMES_A_PAIR, PlannedPair
+from workers.match.plan import PlannedPair
 from workers.match.slots.messages import IntroducedEngine, SlotNews, SlotSetup
 from workers.match.slots.slot import run_forked
 from workers.reaper import remove_scratch

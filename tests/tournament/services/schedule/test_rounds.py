@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from django.db import transaction
 
+from engines.formats import swiss
 from engines.rules.base import Result
 from tests.support.schedule import (
     Deal,
@@ -22,7 +23,6 @@ from tests.support.schedule import (
     record_short,
     void,
 )
-from tournament.formats import swiss
 from tournament.models import Game, Ladder, LadderRating, Pairing, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results import keeper
