@@ -36,7 +36,12 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def due(self, now: Any) -> WebhookQuerySet:
         """Those that have something to send now, the one that has waited the longest first."""
         waiting = WebhookDelivery.objects.due(now).filter(webhook=models.OuterRef("pk"))
-        return self.on().filter(models.Exists(waiting), next_at__lte=now).order_by("next_at", "pk")
+        return self.free(now).filter(models.Exists(waiting)).order_by("next_at", "pk")
+
+    def free(self, now: Any) -> WebhookQuerySet:
+        """Those that are on, do not rest, and to which no sender sends."""
+        unclaimed = models.Q(claimed_until__isnull=True) | models.Q(claimed_until__lte=now)
+        return self.on().filter(unclaimed, next_at__lte=now)
 
 
 class Webhook(models.Model):
@@ -62,7 +67,11 @@ class Webhook(models.Model):
     failures = models.PositiveSmallIntegerField(default=0)
     """Failed attempts since the last success."""
     next_at = models.DateTimeField(default=timezone.now)
-    """Nothing is sent to it before: it is being sent to, or rests after a failure."""
+    """Nothing is sent to it before: it rests after a failure."""
+    claimed_until = models.DateTimeField(null=True)
+    """Until then a sender sends it an event, and no other does, unless it stores the answer before."""
+    is_slow = models.BooleanField(default=False)
+    """Whether its last answer took long: such webhooks get a part of the sender's threads."""
     off_at = models.DateTimeField(null=True)
     """When it was turned off; null while it is on."""
     off_reason = models.CharField(max_length=200, blank=True)

@@ -201,7 +201,7 @@ def oldest_report() -> datetime.datetime | None:
 def _webhooks(now: datetime.datetime) -> Iterator[Metric]:
     waiting = WebhookDelivery.objects.filter(state=WebhookDelivery.State.WAITING)
     yield _gauge("duarena_webhooks_waiting", "Events for webhooks that wait", [((), waiting.count())])
-    due = WebhookDelivery.objects.due(now).filter(webhook__in=Webhook.objects.on(), webhook__next_at__lte=now)
+    due = WebhookDelivery.objects.due(now).filter(webhook__in=Webhook.objects.free(now))
     since = due.aggregate(at=Min(Greatest("next_at", "webhook__next_at")))["at"]
     yield _age("duarena_webhooks_late", "Seconds for which the oldest due one has waited", now, since)
 
