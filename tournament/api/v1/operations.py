@@ -233,6 +233,7 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         return page_answer(request, found)
 
     def more(after: str) -> Rows:
+        given_token(request)  # raises if it was revoked, or is over
         query = msgspec.structs.replace(arguments["query"], after=after, limit=MAX_ROWS)
         if found.whole is not None:
             return part_of(found.whole, query)

@@ -21,7 +21,7 @@ from tournament.api.v1.openapi import document
 from tournament.api.v1.operations import OPERATIONS, Operation, _served
 from tournament.api.v1.responses import LINES_TYPE, Ending, PageQuery, Rows, part_of
 from tournament.models import User
-from tournament.services.accounts.tokens import create_token
+from tournament.services.accounts.tokens import create_token, revoke
 
 pytestmark = pytest.mark.django_db
 LINES = {"Accept": LINES_TYPE}
@@ -185,6 +185,16 @@ def test_lines_pause_as_long_as_the_rows_take(monkeypatch: pytest.MonkeyPatch) -
     answer = get("/numbers/?most=12000", **LINES)
     pauses = [answer.pause_s() for _ in answer.streaming_content]
     assert pauses == [0] * 10 + [1.0, 2.0]
+
+
+def test_lines_end_with_their_token(site: Site) -> None:
+    token, text = create_token(site.owner, "one", ["logs:read"])
+    answer = get("/numbers/?most=3000", **LINES, Authorization=f"Bearer {text}")
+    parts = iter(answer.streaming_content)
+    next(parts)
+    revoke(token)
+    with pytest.raises(ApiError, match="revoked"):
+        next(parts)
 
 
 def test_a_process_forgets_clients_that_were_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
