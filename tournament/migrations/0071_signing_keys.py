@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tournament", "0068_webhooks")]
+    dependencies = [("tournament", "0070_webhook_claims")]
 
     operations = [
         migrations.CreateModel(
