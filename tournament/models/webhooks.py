@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Greatest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -93,6 +94,11 @@ class Webhook(models.Model):
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def due(self, now: Any) -> DeliveryQuerySet:
         return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now)
+
+    def late_since(self, now: Any) -> Any:
+        """Since when the one that is due for longest could have been sent; None if none is due."""
+        due = self.due(now).filter(webhook__in=Webhook.objects.free(now))
+        return due.aggregate(since=models.Min(Greatest("next_at", "webhook__next_at")))["since"]
 
 
 def new_event_id() -> str:
