@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the other commands start faster without
     from engines.records import Record, RecordError
 
 DISAGREES = 1
+EVIDENCE_CODES = "0 all agrees; 1 something differs; 2 it cannot be read; 3 something was not checked"
 MAX_PERFT_DEPTH = 100
 MAX_BENCH_SECONDS = 3600
 
@@ -97,6 +98,10 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     files = ArgumentParser(add_help=False)
     files.add_argument("files", metavar="FILE.pgn", nargs="+")
     add("verify", _verify, "replay records and name every disagreement", on=[files])
+    evidence = add("evidence", _evidence, "recompute what a site publishes of a tournament or a ladder")
+    evidence.add_argument("file", metavar="FILE", help="evidence.zip, its folder, or its address")
+    evidence.add_argument("--previous", metavar="FILE", help="the revision before, or another that you have")
+    evidence.epilog = f"exit codes: {EVIDENCE_CODES}"
     result = "print openings whose results in records are near even, for matches"
     book = add("book", _book, result, on=[game, files])
     number = partial(_number, most=1_000_000)
@@ -254,6 +259,12 @@ def _verify(parsed: Namespace) -> int:
     return code or (DISAGREES if bad or empty else 0)
 
 
+def _evidence(parsed: Namespace) -> int:
+    from engines.evidence.command import run
+
+    return run(parsed.file, parsed.previous)
+
+
 def _book(parsed: Namespace) -> int:
     """Records that cannot be read are named and left out."""
     from engines.book import choose_balanced, count_openings, format_book
@@ -282,6 +293,24 @@ def _book(parsed: Namespace) -> int:
     return code
 
 
+COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
+    b"\x1f\x8b": ("gzip", "gunzip"),
+    b"\xfd7zXZ": ("xz", "unxz"),
+    b"BZh": ("bzip2", "bunzip2"),
+    b"PK\x03\x04": ("zip", "unzip"),
+}
+"""The first bytes of compressed files, with the format and the command that unpacks it."""
+
+
+def _refuse_compressed(name: str) -> None:
+    with Path(name).open("rb") as file:
+        beginning = file.read(8)
+    for magic, (form, command) in COMPRESSED.items():
+        if beginning.startswith(magic):
+            raise _UnreadableFile(f"{name!r} is compressed with {form}: unpack it first, with {command}")
+
+
 class _UnreadableFile(Exception):
     """A file cannot be opened or read to its end; distinct from an ``OSError`` of the output."""
 
@@ -307,12 +336,12 @@ def _find_complaints(name: str) -> Iterator[list[str]]:
 
 def _read_file(name: str) -> Iterator[Record | RecordError]:
     """The games of a file; raises ``_UnreadableFile``."""
-    from engines.files import open_text
     from engines.records import read_records
 
     try:
+        _refuse_compressed(name)
         # Bytes that are not UTF-8 appear as \xff in the message.
-        with open_text(Path(name)) as lines:
+        with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
             yield from read_records(lines, name)
     except OSError as error:
         raise _UnreadableFile(f"cannot read {name!r}: {error.strerror}") from None

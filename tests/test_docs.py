@@ -51,10 +51,10 @@ MADE = {
 }
 """Folders that ``setup.py`` creates, and the files of the recipes for games and formats."""
 OTHERS_FILES = {
-    "bot.zip", "duarena-kit.zip",
+    "bot.zip", "duarena-kit.zip", "evidence.zip", "manifest.json", "event.json",
     "book.txt", "main.py", "bot.toml", "match.toml", "sandbox.json", "db.sqlite3",
 }  # fmt: skip
-"""Files of engine authors, and files in data folders."""
+"""Files of engine authors, files in data folders, and those of an archive of evidence."""
 SUFFIXES = "c|cfg|css|html|js|json|md|pgn|py|sh|svg|toml|txt|yml|zip"
 
 

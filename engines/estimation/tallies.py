@@ -56,6 +56,11 @@ class TallyColumns:
         )
 
     @classmethod
+    def of_games(cls, scores: TallyColumns, pairs: TallyColumns) -> TallyColumns:
+        """All games once: those of ``scores``, of which some are also in ``pairs``."""
+        return cls.joined([scores, pairs.taken_out(), pairs])
+
+    @classmethod
     def joined(cls, parts: Iterable[TallyColumns]) -> TallyColumns:
         """The rows of all parts."""
         columns = ((part.one, part.other, part.first, part.second, part.count) for part in parts)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import BinaryIO, Final
 
 from engines.evidence.strict_json import FormatError, Row, read_json, write_json
@@ -342,7 +343,8 @@ class EvidenceStrength:
     version: str | None
     """None: White's advantage."""
     elo: float
-    error: float
+    error: float | None
+    """None: unknown."""
 
 
 _OF_BOTH: Final[Mapping[str, type]] = {
@@ -371,6 +373,7 @@ def format_version(bot: str, number: int) -> str:
     return f"{bot}/{number}"
 
 
+@lru_cache(maxsize=4096)
 def parse_version(text: str) -> tuple[str, int]:
     """The bot and the number; raises ``FormatError``."""
     bot, _, number = text.rpartition("/")

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from django.db.models import Count, Exists, OuterRef, Q
 
-from engines.estimation.estimates import Estimate, Strength, estimate_columns
+from engines.estimation.estimates import ANCHOR, MAX_ESTIMATED, Estimate, Strength, estimate_columns
 from engines.estimation.openings import OpeningScore, Widening
 from engines.estimation.tallies import TallyColumns
 from engines.rules.base import Result
@@ -33,11 +33,6 @@ from tournament.models import (
 
 AT_ONCE = 60
 """Versions of a ladder for which a page computes an estimate that is missing or old: takes 0.02 s."""
-MAX_ESTIMATED = 1500
-"""Versions of an estimate: the active ones and the newest. Its time grows with their cube, its memory with
-their square: 4,200 would take 40 s and 1.1 GB."""
-ANCHOR = "Random"
-"""The sample that has 0 Elo on each ladder: it chooses each legal move with the same probability."""
 LEAST_WAIT = datetime.timedelta(seconds=10)
 WAIT_FACTOR = 60.0
 """The keeper waits this many times the cost before it computes an estimate again: 2 % of its time."""
@@ -120,7 +115,8 @@ def _count_versions(ladder: str) -> int:
 def compute(ladder: str) -> Estimate:
     """The estimate from the counts of results as they are now.
 
-    Of more than ``MAX_ESTIMATED`` versions the others are left out, with their games.
+    Of more than ``MAX_ESTIMATED`` versions those that are neither active nor the newest are left out, with
+    their games.
     """
     scores = PairScore.objects.filter(ladder_id=ladder)
     played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
@@ -133,7 +129,7 @@ def compute(ladder: str) -> Estimate:
         outcomes = outcomes.filter(one__in=players, other__in=players)
     pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
     counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
-    columns = TallyColumns.joined([counts, pairs.taken_out(), pairs])
+    columns = TallyColumns.of_games(counts, pairs)
     known = _load(ladder, sequence__gt=0)
     if known is None or counts.count.sum() > GROWTH * known.widening.games:
         openings: list[OpeningScore] | Widening = _openings(ladder)

@@ -16,6 +16,7 @@ from pytest_django import Settings
 from engines.bundles.store import inspect_bundle
 from engines.rules.registry import GAMES
 from tests.support.documents import blocks
+from tests.support.evidence import ladder_draft
 from tests.support.filled_site import Site
 from tournament import kit
 from tournament.models import BotVersion
@@ -111,6 +112,18 @@ def test_every_module_of_the_kit_needs_only_the_standard_library(
     usage = run("python3 -m workers --help", downloads, plain_python)
     assert "\n  check " in usage
     assert "\n  start " not in usage
+
+
+def test_evidence_is_checked_in_an_empty_folder_with_python_alone(
+    downloads: Path, plain_python: dict[str, str]
+) -> None:
+    ladder_draft().pack(downloads / "evidence.zip")
+    run("python3 -m zipfile -e duarena-kit.zip kit", downloads, plain_python)
+    line = "cd kit; python3 -m engines evidence ../evidence.zip || test $? = 3"
+    *checked, estimate, end = run(line, downloads, plain_python).splitlines()[1:]
+    assert {verdict for verdict, *_ in map(str.split, checked)} == {"ok"}
+    assert estimate == ("not checked  estimate: it needs the package numpy, which this Python does not have")
+    assert end == "everything that was checked agrees; 1 not checked"
 
 
 def test_the_kit_has_what_its_readme_names_and_nothing_that_was_built() -> None:

@@ -43,8 +43,7 @@ def game_batch(request: HttpRequest, pk: int) -> EventBatch:
     return EventBatch(
         [event for event, _ in told],
         write_cursor(known),
-        (game_topic(pk),),
-        is_over=game.state not in OPEN,
+        (game_topic(pk),) if game.state in OPEN else (),
         is_whole=len(told) < MAX_EVENTS,
         is_personal=not access.may_see_tournament(access.PUBLIC, game.tournament),
     )

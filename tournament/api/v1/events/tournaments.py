@@ -82,8 +82,7 @@ def _batch(
     return EventBatch(
         events,
         cursor,
-        (tournament_topic(tournament.pk),),
-        is_over=tournament.is_over,
+        () if tournament.is_over else (tournament_topic(tournament.pk),),
         is_whole=is_whole,
         is_personal=not access.may_see_tournament(access.PUBLIC, tournament),
         pause_s=1.0,

@@ -1,0 +1,132 @@
+"""Recomputes ratings: a tournament's own ones, and those of a ladder, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engines.arithmetic.ratings import (
+    BETA,
+    MU,
+    NEW_VERSION_SIGMA,
+    POINTS,
+    SIGMA,
+    Fold,
+    Player,
+    Scale,
+    ladder_scale,
+    tournament_scale,
+)
+from engines.evidence.archive import EvidenceArchive
+from engines.evidence.compare import compare_rows
+from engines.evidence.format import (
+    EvidenceGame,
+    EvidenceKind,
+    EvidenceRating,
+    LadderConstants,
+    format_version,
+    parse_version,
+)
+from engines.evidence.played_games import GameCheck
+from engines.evidence.report import EvidenceReport
+from engines.records import Record
+from engines.rules.base import quote
+from engines.rules.registry import GAMES
+
+RATINGS = "tables/ratings.jsonl"
+
+
+def scale_of(kind: EvidenceKind, ladder: str) -> Scale:
+    """A tournament's own ratings have no drift."""
+    return ladder_scale(ladder) if kind is EvidenceKind.LADDER else tournament_scale(ladder)
+
+
+def check_constants(
+    ladders: Sequence[LadderConstants], kind: EvidenceKind, report: EvidenceReport
+) -> dict[str, Scale]:
+    """The scales of the ladders whose rules and constants are those of this program."""
+    usable: dict[str, Scale] = {}
+    with report.check("constants") as check:
+        for one in ladders:
+            game = GAMES.get(one.code)
+            if game is None:
+                check.skip(f"this program does not know the ladder {quote(one.code)}")
+                continue
+            scale = scale_of(kind, one.code)
+            expected = LadderConstants(
+                one.code,
+                game.rules_version,
+                game.ply_limit,
+                MU,
+                SIGMA,
+                BETA,
+                scale.tau,
+                NEW_VERSION_SIGMA,
+                scale.draw_probability,
+                scale.margin,
+            )
+            if one == expected:
+                usable[one.code] = scale
+            else:
+                check.skip(f"{one.code} has {one}, this program {expected}: its ratings cannot be checked")
+        check.ok(f"rules and ratings of {', '.join(usable)} are those of this program")
+    return usable
+
+
+class RatingCheck(GameCheck):
+    """Rates all games that count in their order."""
+
+    name = "ratings"
+
+    def __init__(self, report: EvidenceReport, archive: EvidenceArchive, scales: dict[str, Scale]) -> None:
+        super().__init__(report)
+        self._archive = archive
+        self._is_ladder = archive.manifest.kind is EvidenceKind.LADDER
+        self._folds = {ladder: Fold(scale) for ladder, scale in scales.items()}
+        self._games = 0
+        self._last: dict[str, int] = {}
+        """The last sequence of each ladder."""
+
+    def add(self, row: EvidenceGame, record: Record | None) -> None:
+        if record is None or row.ladder not in self._folds:
+            return
+        if self._is_ladder:
+            self._follow(row)
+        counts = row.rated if self._is_ladder else not row.annulled
+        if counts and row.white != row.black and record.result in POINTS:
+            self._games += 1
+            self._folds[row.ladder].step(self._player(row.white), self._player(row.black), record.result)
+
+    def _follow(self, row: EvidenceGame) -> None:
+        last = self._last.get(row.ladder, 0)
+        if row.sequence is None or row.sequence <= last:
+            self.check.differs(f"game {quote(row.game)} has the sequence {row.sequence} after {last}")
+        else:
+            self._last[row.ladder] = row.sequence
+
+    def _player(self, version: str) -> Player:
+        """On a ladder a new version begins with the rating of the one before; in a tournament it does not."""
+        return parse_version(version) if self._is_ladder else (version, 1)
+
+    def end(self) -> None:
+        rows = compare_rows(self.check, self._archive, RATINGS, self._computed(), self._folds)
+        self.check.ok(f"{rows} ratings are the same to the bit, computed from {self._games} games")
+        super().end()
+
+    def _computed(self) -> Iterator[EvidenceRating]:
+        for ladder, fold in self._folds.items():
+            named = {self._version(player): one for player, one in fold.standings.items()}
+            for version, one in sorted(named.items(), key=lambda item: parse_version(item[0])):
+                rating = one.rating
+                yield EvidenceRating(
+                    ladder,
+                    version,
+                    rating.mu,
+                    rating.sigma,
+                    one.wins,
+                    one.draws,
+                    one.losses,
+                    rating.conservative,
+                )
+
+    def _version(self, player: Player) -> str:
+        return format_version(*player) if self._is_ladder else player[0]

@@ -1,0 +1,36 @@
+"""Fixtures: the command on a draft of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engines.__main__ import main
+from tests.support.evidence import Checked, Differences, EvidenceDraft, lines_of
+
+
+@pytest.fixture
+def checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Checked:
+    """Packs a draft and runs the command on it."""
+
+    def run(draft: EvidenceDraft, **more: Callable[[dict[str, bytes]], object]) -> tuple[int, str]:
+        code = main(["evidence", str(draft.pack(tmp_path / "evidence.zip", **more))])
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+@pytest.fixture
+def differences(checked: Checked) -> Differences:
+    """The lines of the differences of an archive that has some."""
+
+    def run(draft: EvidenceDraft, **more: Callable[[dict[str, bytes]], object]) -> list[str]:
+        code, out = checked(draft, **more)
+        found = lines_of(out, "DIFFERS")
+        assert (code, bool(found)) == (1, True), out
+        return found
+
+    return run

@@ -1,0 +1,342 @@
+"""Archives of evidence made without a site: rows that a test may change before they are packed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from engines.arithmetic.ratings import (
+    BETA,
+    MU,
+    NEW_VERSION_SIGMA,
+    POINTS,
+    SIGMA,
+    Fold,
+    Rating,
+    Scale,
+    ladder_scale,
+)
+from engines.estimation.estimates import estimate_columns
+from engines.estimation.openings import OpeningScore
+from engines.estimation.tallies import TallyColumns
+from engines.evidence.format import (
+    BUNDLES,
+    EVENT,
+    FORMAT,
+    MANIFEST,
+    RECORDS,
+    TABLES,
+    EvidenceDocument,
+    EvidenceEvent,
+    EvidenceFile,
+    EvidenceGame,
+    EvidenceKind,
+    EvidenceManifest,
+    EvidenceRating,
+    EvidenceState,
+    EvidenceStrength,
+    EvidenceVersion,
+    EvidenceWorker,
+    LadderConstants,
+    format_version,
+    parse_version,
+    write_document,
+    write_line,
+)
+from engines.pairing.openings import draw_openings
+from engines.records import (
+    Fault,
+    RecordEvent,
+    RecordMove,
+    RecordOutcome,
+    RecordPlayers,
+    RecordSettings,
+    Termination,
+    build_record,
+    format_record,
+)
+from engines.records.seeds import seed_header
+from engines.rules.base import Result
+from engines.rules.history import History
+from engines.rules.registry import GAMES
+
+SITE = "duarena.example"
+LADDER = next(iter(GAMES))
+AT = "2026-11-29T10:00:00+00:00"
+BUNDLE = b"the bundle of Stone Age"
+WORKER = "crow"
+TIME_CONTROL = "5+0.05"
+
+
+Checked = Callable[..., tuple[int, str]]
+"""Packs a draft and runs the command; returns the exit code and what was printed."""
+Differences = Callable[..., list[str]]
+"""The same for an archive that must have differences; returns them."""
+
+
+def lines_of(out: str, verdict: str) -> list[str]:
+    return [line.removeprefix(verdict).strip() for line in out.splitlines() if line.startswith(verdict)]
+
+
+@dataclass(slots=True)
+class EvidenceDraft:
+    """An archive that is not packed yet."""
+
+    kind: EvidenceKind
+    name: str
+    document: EvidenceDocument
+    rows: dict[str, list[Any]]
+    records: list[str]
+    bundles: list[bytes] = field(default_factory=list)
+    revision: int = 1
+    previous: str | None = None
+    more: dict[str, bytes] = field(default_factory=dict)
+    """Files that the manifest does not list."""
+
+    def change(self, name: str, number: int, **values: Any) -> None:
+        """Change a row of a file, counted from 0."""
+        self.rows[name][number] = replace(self.rows[name][number], **values)
+
+    def files(self) -> dict[str, bytes]:
+        """The listed files."""
+        return {
+            EVENT: write_document(self.document),
+            RECORDS: "\n".join(self.records).encode(),
+            **{name: b"".join(map(write_line, rows)) for name, rows in self.rows.items()},
+            **{f"{BUNDLES}{hashlib.sha256(bundle).hexdigest()}.zip": bundle for bundle in self.bundles},
+        }
+
+    def manifest(self, files: dict[str, bytes]) -> bytes:
+        listed = {
+            name: EvidenceFile(hashlib.sha256(content).hexdigest(), len(content))
+            for name, content in sorted(files.items())
+        }
+        return write_document(
+            EvidenceManifest(
+                FORMAT,
+                self.kind,
+                SITE,
+                self.name,
+                self.name.title(),
+                self.revision,
+                self.previous,
+                "",
+                AT,
+                "1",
+                listed,
+            )
+        )
+
+    def packed(self) -> dict[str, bytes]:
+        files = self.files()
+        return {MANIFEST: self.manifest(files), **files, **self.more}
+
+    def pack(self, path: Path, change: Callable[[dict[str, bytes]], object] = lambda files: None) -> Path:
+        """Write the zip; ``change`` may change its files, which the manifest does not know."""
+        files = self.packed()
+        change(files)
+        path.write_bytes(zipped(files.items()))
+        return path
+
+
+def zipped(files: Any) -> bytes:
+    """A zip with these names and contents in their order."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def constants(scale: Scale) -> LadderConstants:
+    game = GAMES[LADDER]
+    return LadderConstants(
+        LADDER,
+        game.rules_version,
+        game.ply_limit,
+        MU,
+        SIGMA,
+        BETA,
+        scale.tau,
+        NEW_VERSION_SIGMA,
+        scale.draw_probability,
+        scale.margin,
+    )
+
+
+def event_of(name: str, kind: str, **values: Any) -> EvidenceEvent:
+    given: dict[str, Any] = {
+        "name": name,
+        "title": name.title(),
+        "format": kind,
+        "state": "finished",
+        "ladders": (LADDER,),
+        "seed": 7,
+        "pairs": 1,
+        "rounds": 0,
+        "extra_pairs": 0,
+        "opening_plies": 2,
+        "book": {},
+        "time_control": TIME_CONTROL,
+        "ply_limit": None,
+        "rated": True,
+        "off_terms": {},
+        "rated_off_terms": False,
+        "seeds": {},
+        "absent": {},
+        "criteria": ("points",),
+        "started": AT,
+        "finished": AT,
+    }
+    return EvidenceEvent(**{**given, **values})
+
+
+def record_of_game(
+    row: EvidenceGame, event: EvidenceEvent, result: Result, more: tuple[Any, ...] = ()
+) -> str:
+    """A record that a resignation, or an agreement on a draw, ended after a few random moves."""
+    rng, history = random.Random(row.game), History(GAMES[row.ladder])
+    for token in row.opening.split():
+        history.play(token)
+    loser = None if result is Result.DRAW else int(result is Result.WHITE_WINS)
+    plies = len(history.moves) + rng.randrange(4, 12)
+    while not history.outcome.decided and (
+        len(history.moves) < plies or history.position.side not in (loser, None)
+    ):
+        if len(history.moves) >= plies and loser is None:
+            break
+        history.play(rng.choice(list(history.position.legal_moves())))
+    assert not history.outcome.decided
+    (white, white_number), (black, black_number) = parse_version(row.white), parse_version(row.black)
+    given = len(row.opening.split())
+    moves = [RecordMove(token, None, number < given) for number, token in enumerate(history.moves)]
+    ended = Termination.ADJUDICATION if loser is None else Termination.RESIGNATION
+    return format_record(
+        build_record(
+            moves,
+            players=RecordPlayers(white, black, str(white_number), str(black_number)),
+            settings=RecordSettings(game=row.ladder, time_control=event.time_control),
+            outcome=RecordOutcome(result=result, termination=ended, fault=Fault.NONE),
+            event=RecordEvent(
+                event=event.title, site=SITE, date="2026.11.29", round_name=str(row.round), game_id=row.game
+            ),
+            more=(*more, seed_header(row.seed, row.game)),
+        )
+    )
+
+
+def versions_of(players: tuple[str, ...]) -> list[EvidenceVersion]:
+    """Random is a sample; the first version of Stone Age is published."""
+    found = []
+    for player in players:
+        bot, number = parse_version(player)
+        published = (bot, number) == ("Stone Age", 1)
+        sha256 = hashlib.sha256(BUNDLE if published else player.encode()).hexdigest()
+        owner = None if bot == "Random" else "ann"
+        found.append(
+            EvidenceVersion(player, owner, sha256, len(BUNDLE), published, "MIT" if published else "")
+        )
+    return found
+
+
+LADDER_PLAYERS = ("Random/1", "Stone Age/1", "Greedy/1", "Stone Age/2", "Hexa/1")
+
+
+def ladder_draft(pairs: int = 12) -> EvidenceDraft:
+    """A ladder with the matchmaker's pairs of five versions; Stone Age has two, the second of them later."""
+    event = event_of(f"ladder-{LADDER}", "ladder", state="running", finished=None)
+    rows, records = [], []
+    fold = Fold(ladder_scale(LADDER))
+    for row, result in _ladder_games(event, pairs):
+        rows.append(row)
+        records.append(record_of_game(row, event, result))
+        fold.step(parse_version(row.white), parse_version(row.black), result)
+    document = EvidenceDocument((constants(ladder_scale(LADDER)),), (event,))
+    players = tuple(sorted({player for row in rows for player in (row.white, row.black)}, key=parse_version))
+    listed: dict[str, list[Any]] = {name: [] for name in TABLES[EvidenceKind.LADDER]}
+    listed["schedule.jsonl"] = rows
+    listed["versions.jsonl"] = versions_of(players)
+    listed["workers.jsonl"] = [EvidenceWorker(WORKER, "1", "level A", len(rows))]
+    listed["tables/ratings.jsonl"] = [
+        rating_row(format_version(*player), one.rating, one.wins, one.draws, one.losses)
+        for player, one in sorted(fold.standings.items())
+    ]
+    draft = EvidenceDraft(EvidenceKind.LADDER, LADDER, document, listed, records, [BUNDLE])
+    listed["tables/estimate.jsonl"] = _estimated(draft)
+    return draft
+
+
+_ONE = {Result.WHITE_WINS: (1, 0, 0), Result.DRAW: (0, 1, 0), Result.BLACK_WINS: (0, 0, 1)}
+
+
+def _estimated(draft: EvidenceDraft) -> list[EvidenceStrength]:
+    """By the arithmetic of a site, from sums that are counted here."""
+    results = [Result(record.rsplit(maxsplit=1)[1]) for record in draft.records]
+    games = list(zip(draft.rows["schedule.jsonl"], results, strict=True))
+    players = [one.version for one in draft.rows["versions.jsonl"]]
+    ids = {player: number for number, player in enumerate(players)}
+    scores = [(ids[row.white], ids[row.black], *_ONE[result]) for row, result in games]
+    pairs = [
+        (ids[row.white], ids[row.black], str(result), str(second), 1)
+        for (row, result), (_, second) in zip(games[::2], games[1::2], strict=True)
+    ]
+    halves: dict[str, list[int]] = {}
+    for row, result in games:
+        halves.setdefault(row.opening, []).append(round(2 * POINTS[result]))
+    openings = [OpeningScore(len(points), sum(points)) for points in halves.values()]
+    columns = TallyColumns.of_games(TallyColumns.of_scores(scores), TallyColumns.of_pairs(pairs))
+    found = estimate_columns(range(len(players)), columns, openings).anchored(ids["Random/1"])
+    advantage = EvidenceStrength(LADDER, None, found.advantage.elo, found.advantage.error)
+    return [
+        advantage,
+        *(EvidenceStrength(LADDER, players[at], one.elo, one.error) for at, one in found.strengths.items()),
+    ]
+
+
+def rating_row(version: str, rating: Rating, wins: int, draws: int, losses: int) -> EvidenceRating:
+    return EvidenceRating(LADDER, version, *rating, wins, draws, losses, rating.conservative)
+
+
+def _ladder_games(event: EvidenceEvent, pairs: int) -> Iterator[tuple[EvidenceGame, Result]]:
+    rng = random.Random(5)
+    for number in range(1, pairs + 1):
+        old = LADDER_PLAYERS[:3] if number <= pairs // 2 else LADDER_PLAYERS
+        first, second = rng.sample(old, 2)
+        if first.split("/")[0] == second.split("/")[0]:
+            second = "Random/1"
+        seed = zlib.crc32(f"{event.seed}/{LADDER}/{number}/1".encode())
+        (opening,) = draw_openings(GAMES[LADDER], event.opening_plies, seed, 1)
+        for game in (1, 2):
+            white, black = (first, second) if game == 1 else (second, first)
+            row = game_row(
+                event, number, 1, game, white, black, seed, opening, sequence=2 * number + game - 2
+            )
+            yield row, rng.choice([Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS, Result.BLACK_WINS])
+
+
+def game_row(
+    event: EvidenceEvent,
+    round_number: int,
+    pairing: int,
+    number: int,
+    white: str,
+    black: str,
+    seed: int,
+    opening: Sequence[str],
+    *,
+    sequence: int | None,
+) -> EvidenceGame:
+    """A finished game."""
+    key = f"{event.name}/{round_number}/{pairing}/{number}"
+    words = " ".join(opening)
+    return EvidenceGame(
+        key, event.name, LADDER, round_number, pairing, number, white, black, seed, words, "",
+        EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER,
+    )  # fmt: skip
