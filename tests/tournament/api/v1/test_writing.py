@@ -447,6 +447,24 @@ def test_a_repeat_gets_the_first_answer_also_when_a_new_request_would_be_refused
         assert read(ask(path, body, **keyed(path)), 201) == first[path]
 
 
+@pytest.mark.usefixtures("versions")
+def test_a_repeated_start_or_entry_is_no_conflict(ask: Ask) -> None:
+    slug = read(ask("tournaments/", {"name": "Two", "bots": ["ada", "rex"], "ladders": [LADDER]}), 201)[
+        "slug"
+    ]
+    soon = (timezone.now() + timedelta(days=1)).isoformat()
+    is_open = read(ask("tournaments/", {"name": "Open", "entry_until": soon}), 201)["slug"]
+    read(ask(f"tournaments/{is_open}/announce/"), 200)
+    for path, body in (
+        (f"tournaments/{slug}/start/", None),
+        (f"tournaments/{is_open}/enter/", {"bot": "ada"}),
+    ):
+        first, again = (ask(path, body, **keyed(path)) for _ in range(2))
+        assert read(first, 200) == read(again, 200)
+        assert again["Idempotent-Replayed"] == "true"
+        assert ask(path, body).status_code in {409, 422}
+
+
 def test_a_key_is_of_one_bot_if_its_token_is(ask: Ask, versions: list[BotVersion]) -> None:
     first = read(ask("version-tests/", TEST, bot=versions[0].bot, **keyed("one")), 201)
     assert read(ask("version-tests/", TEST, bot=versions[0].bot, **keyed("one")), 201) == first

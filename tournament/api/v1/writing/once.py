@@ -30,10 +30,10 @@ CONFLICTS = {"state", "entry"}
 """What errors of tournaments name first if the tournament's state does not permit the action."""
 
 
-def once(view: Callable[..., object]) -> Callable[..., HttpResponse]:
-    """Decorate a view that creates what it returns: a repeat with its ``Idempotency-Key`` gets the first.
+def once(view: Callable[..., object], status: int = 201) -> Callable[..., HttpResponse]:
+    """Decorate a view that stores something: a repeat with its ``Idempotency-Key`` gets the first answer.
 
-    All that the view stores is one transaction, with the answer. If it raises, nothing is stored.
+    All that the view stores is one transaction, with what it returns. If it raises, nothing is stored.
     """
 
     @wraps(view)
@@ -41,7 +41,7 @@ def once(view: Callable[..., object]) -> Callable[..., HttpResponse]:
         key = request.headers.get(KEY)
 
         def create() -> tuple[int, bytes]:
-            return 201, msgspec.json.encode(view(request, **arguments))
+            return status, msgspec.json.encode(view(request, **arguments))
 
         with refused():
             if key is None:
@@ -50,10 +50,10 @@ def once(view: Callable[..., object]) -> Callable[..., HttpResponse]:
             if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
                 raise ApiError(400, f"{KEY}: give it 1 to {MAX_KEY} printable ASCII characters.")
             try:
-                status, body, is_repeat = answer_once(user_of(request), key, _digest(request), create)
+                code, body, is_repeat = answer_once(user_of(request), key, _digest(request), create)
             except AnotherRequest:
                 raise ApiError(422, f"{KEY}: you used this key for another request.") from None
-        response = _created(status, body)
+        response = _created(code, body)
         if is_repeat:
             response[REPLAYED] = "true"
         return response

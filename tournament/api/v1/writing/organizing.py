@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -164,7 +165,8 @@ def _register_control(name: str) -> None:
 
     control.__name__ = f"{name}_tournament"
     control.__doc__ = f"{name.capitalize()} one of your tournaments, as the button on its page does."
-    operation("POST", f"tournaments/<slug:slug>/{name}/", answer=EventAnswer, scopes=EVENTS)(control)
+    view = once(control, status=200) if name == "start" else control  # it makes the games
+    operation("POST", f"tournaments/<slug:slug>/{name}/", answer=EventAnswer, scopes=EVENTS)(view)
 
 
 for _name in CONTROLS:
@@ -172,6 +174,7 @@ for _name in CONTROLS:
 
 
 @operation("POST", "tournaments/<slug:slug>/enter/", answer=EventAnswer, body=OwnBot, scopes=EVENTS)
+@partial(once, status=200)
 def enter_tournament(request: ApiRequest, slug: str, body: OwnBot) -> EventAnswer:
     """Enter one of your bots in a tournament that takes entries."""
     user = user_of(request)
