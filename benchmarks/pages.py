@@ -4,8 +4,8 @@ It fills a database, requests the addresses that the tests know, and common ones
 or as an owner or staff where a guest gets no page. It prints the median and the 95th percentile in
 milliseconds, the most queries, and the most bytes as compressed. On PostgreSQL the time includes that of the
 server's process. The exit code is 1 if a page takes longer than 60 ms (exports, and the full table of 100
-bots, 100 ms; searches with two filters that are not named here, 500 ms). The ten slowest addresses follow,
-with the plans of their statements.
+bots, 100 ms; 1,000 rows for a program, 150 ms; searches with two filters that are not named here, 500 ms).
+The ten slowest addresses follow, with the plans of their statements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ if TYPE_CHECKING:  # they need the settings, which this module chooses when it r
 
     from tournament.models import Game
 
-MAX_MS, MAX_MS_LARGE, MAX_MS_PAIR = 60.0, 100.0, 500.0
+MAX_MS, MAX_MS_LARGE, MAX_MS_ROWS, MAX_MS_PAIR = 60.0, 100.0, 150.0, 500.0
+API: Final = "/api/v1/"
 LARGE: Final = ("full", ".csv", ".jsonl", ".pgn", "crosstable", "standings", "results")
 """Words in the address of an export or of the full table, which may take longer."""
 COMMON: Final = """
@@ -51,13 +52,29 @@ COMMON: Final = """
 /games/?bot={bot}&boards=on /games/suggestions/?owner=o /explore/{ladder}/ /explore/{ladder}/book.txt
 /explore/{ladder}/book.txt?plies=8 /explore/{ladder}/book.txt?plies=16&games=1
 /explore/{explored} /explore/{explored}&games=rated /explore/{explored}&games=20
-/api/v1/bots/ /api/v1/bots/?limit=100 /api/v1/bots/?ladder={ladder} /api/v1/bots/{bot}/ /api/v1/bots/{bot}/1/
-/api/v1/bots/{bot}/versions/ /api/v1/bots/{bot}/ratings/ /api/v1/bots/{bot}/ratings/{ladder}/
-/api/v1/bots/{bot}/ratings/{ladder}/?limit=100 /api/v1/ladders/{ladder}/ /api/v1/ladders/{ladder}/ratings/
-/api/v1/ladders/{ladder}/ratings/?limit=100 /api/v1/people/ /api/v1/people/?limit=100 /api/v1/people/{person}/
-/api/v1/people/{person}/ratings/
+/api/v1/rules/{position} /api/v1/rules/{perft}&depth=2 /api/v1/rules/{explorer}
+/api/v1/rules/{explorer}&games=rated /api/v1/bots/?ladder={ladder}&limit=100
+/api/v1/games/?bot={bot}&sort=longest&limit=1000
+/api/v1/tournaments/{endless}/entries/?limit=1000 /api/v1/tournaments/{swiss}/pairings/?limit=1000
 """
-"""Addresses with placeholders."""
+"""Addresses with placeholders. Those of the API are made from its operations, see ``operation_addresses``."""
+PARTS: Final = {
+    "bots/<slug:slug>": "bots/{bot}",
+    "<int:number>": "1",
+    "games/<int:pk>": "games/{game}",
+    "tournaments/<slug:slug>": "tournaments/{round-robin}",
+    "version-tests/<slug:slug>": "version-tests/{tested}",
+    "<slug:code>": "{ladder}",
+    "people/<str:name>": "people/{person}",
+    "searches/<uuid:pk>": "searches/{search}",
+}
+"""What stands for the parts of an operation's path."""
+OWN: Final = {
+    "perft": "rules/{ladder}/perft/?depth=2",
+    "version-validation": "bots/stone-age/1/validation/",
+    "tournament-pairings": "tournaments/{swiss}/pairings/",
+}
+"""Paths of operations that refuse most objects of the site, or the usual parameters."""
 FILTERS: Final = """
 ladder={ladder} bot={bot} bot={bot}&version=1 bot={bot}&opponent={other} bot={bot}&colour=white owner={person}
 result={result} termination={ending} fault={fault} min_plies={plies} max_plies={plies} opening={opening}
@@ -103,6 +120,8 @@ class PageTimes:
 
     @property
     def is_slow(self) -> bool:
+        if self.template.startswith(API):
+            return self.late_ms > (MAX_MS_ROWS if "limit=1000" in self.template else MAX_MS)
         query, is_search, _ = self.template.removeprefix("/games/?").partition("&sort=")
         if is_search and query not in FILTERS.split():
             return self.late_ms > MAX_MS_PAIR
@@ -129,7 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"- filled in {time.monotonic() - begun:.0f} s")
         print("", head("page", "median, ms", "95 %, ms", "queries", "bytes", "status"), sep="\n", flush=True)
         measured = []
-        wanted = [one for one in [*addresses, *searches()] if any(text in one for text in options.only)]
+        everything = [*addresses, *operation_addresses(), *searches()]
+        wanted = [one for one in everything if any(text in one for text in options.only)]
         for one in measure(wanted, options.requests):
             measured.append(one)
             mark = "**" * one.is_slow
@@ -155,6 +175,22 @@ def searches(seed: int = 1) -> list[str]:
     return found
 
 
+def operation_addresses() -> Iterator[str]:
+    """The addresses that programs read, lists with 100 and 1,000 rows, and games with each filter."""
+    from tournament.api.v1 import urls  # noqa: F401  (registers the operations)
+    from tournament.api.v1.operations import OPERATIONS
+
+    for one in OPERATIONS:
+        if one.method != "GET":
+            continue
+        path = OWN.get(one.name, one.path)
+        for part, placeholder in PARTS.items():
+            path = path.replace(part, placeholder)
+        assert "<" not in path, f"PARTS has nothing for {one.path}"
+        yield from (f"{API}{path}?limit={rows}" for rows in (100, 1000)) if one.rows else (API + path,)
+    yield from (f"{API}games/?{one}&limit=1000" for one in FILTERS.split())
+
+
 def fill(games: int, *, folder: str = "", **sizes: Any) -> list[str]:
     """The tests' site and a large one, unless the folder has them; returns what is to be requested.
 
@@ -166,19 +202,30 @@ def fill(games: int, *, folder: str = "", **sizes: Any) -> list[str]:
 
     kept = Path(folder, "addresses")
     if folder and kept.exists():
-        return [*kept.read_text().split("\n"), *COMMON.split()]
-    addresses = [*all_addresses(fill_whole_site()), *more_addresses()]
-    LargeSite(games, **sizes).fill()
-    if folder:
-        kept.write_text("\n".join(addresses))
-    return list(dict.fromkeys([*addresses, *COMMON.split()]))
+        addresses = kept.read_text().split("\n")
+    else:
+        addresses = [*all_addresses(fill_whole_site()), *more_addresses()]
+        LargeSite(games, **sizes).fill()
+        if folder:
+            kept.write_text("\n".join(addresses))
+    pages = [address for address in addresses if not address.startswith(API)]
+    return list(dict.fromkeys([*pages, *COMMON.split()]))
 
 
 def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     """What each placeholder may stand for."""
     from engines.rules.registry import GAMES
     from tournament.formats import FORMATS
-    from tournament.models import Game, GameLog, LadderRating, Pairing, Tournament, User
+    from tournament.models import (
+        BotSearch,
+        Game,
+        GameLog,
+        LadderRating,
+        Pairing,
+        Tournament,
+        User,
+        VersionTest,
+    )  # fmt: skip
 
     events = Tournament.objects.exclude(state=Tournament.State.DRAFT).filter(owner=None)
     kinds = {kind: list(events.filter(kind=kind).order_by("-games_total")[:4]) for kind in FORMATS}
@@ -210,6 +257,12 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
         "opening": list(Pairing.objects.exclude(opening="").values_list("opening", flat=True)[:500]),
         "explored": [explored for explored, _ in positions],
         "behind": [behind for _, behind in positions],
+        **{
+            what: [explored.replace("/?", f"/{what}/?") for explored, _ in positions]
+            for what in ("explorer", "position", "perft")
+        },
+        "tested": list(VersionTest.objects.values_list("tournament__slug", flat=True)),
+        "search": [str(pk) for pk in BotSearch.objects.values_list("pk", flat=True)],
     }
     return {f"{{{name}}}": found for name, found in values.items() if found}
 
@@ -244,7 +297,7 @@ def measure(templates: Sequence[str], requests: int, seed: int = 1) -> Iterator[
 
     limits.SAVED_SECONDS = 1_000_000  # one client asks for everything
     source = random.Random(seed)
-    ids, stat = draw_ids(source), _server_stat()
+    ids, stat = draw_ids(source), server_stat()
     clients = [_client(visitor) for visitor in VISITORS]
 
     def path_of(template: str) -> str:
@@ -280,11 +333,11 @@ def _measure(template: str, client: Client, paths: Sequence[str], stat: Path | N
     for path in paths:
         statements.append([])
         with connection.execute_wrapper(note):
-            begun = _processor_ms(stat)
+            begun = processor_ms(stat)
             response: Any = client.get(path, headers=headers)
             chunks = iter(response)
             size = len(next(chunks, b""))
-            times.append(_processor_ms(stat) - begun)
+            times.append(processor_ms(stat) - begun)
         sizes.append(size + sum(map(len, chunks)))  # of a file, which the server sends without this code
         statuses.add(response.status_code)
     slowest = times.index(max(times))
@@ -304,7 +357,7 @@ def explain(one: PageTimes) -> Iterator[str]:
             yield "- " + "; ".join(str(found[-1]).strip() for found in cursor.fetchall())[:600]
 
 
-def _server_stat() -> Path | None:
+def server_stat() -> Path | None:
     """The file with the processor time of the PostgreSQL process of this connection."""
     from django.db import connection
 
@@ -315,7 +368,7 @@ def _server_stat() -> Path | None:
         return Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
 
 
-def _processor_ms(stat: Path | None) -> float:
+def processor_ms(stat: Path | None) -> float:
     server_ns = int(stat.read_text().split()[0]) if stat else 0
     return (time.process_time_ns() + server_ns) / 1e6
 

@@ -61,7 +61,7 @@ SETTLE_SECONDS: Final = 5.0
 FOLLOW = re.compile(r' data-follow="([^"]+)"')
 STREAM = re.compile(rb"content-type: (text/event-stream|application/x-ndjson)", re.IGNORECASE)
 PLIES = re.compile(rb"^id: \S*\bsince=(\d+)", re.MULTILINE)
-EVENTS: Final = ("games", "ladders", "tv")
+EVENTS: Final = ("games", "ladders", "tournaments", "tv")
 SLOW: Final = "Slow"
 SITE: Final = "site"
 """The server's name among the services."""
@@ -73,7 +73,7 @@ class Watcher(asyncio.Protocol):
 
     request: bytes
     arrivals: list[tuple[float, int]] = field(default_factory=list)
-    """The time of each event (monotonic, seconds) and the plies of its game."""
+    """The time of each event (monotonic, seconds) and the plies of its game; empty for programs."""
     received: int = 0
     is_stream: bool = False
     is_over: bool = False
@@ -87,6 +87,8 @@ class Watcher(asyncio.Protocol):
         self.is_stream = self.is_stream or STREAM.search(data) is not None
         self.is_over = self.is_over or data.endswith(b"0\r\n\r\n")
         self.received += len(data)
+        if self.request.startswith(b"GET /api/"):
+            return
         *events, self._held = (self._held + data).split(b"\n\n")
         for event in events:
             if found := PLIES.search(event):
@@ -224,7 +226,7 @@ def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path)
         begin(f"Fast {number}", versions, FAST_PAIRS)
         games = find_live(instance, 1) if is_watched else {}
         if options.events:
-            games = {pk: _events_of(options.events, pk) for pk in games}
+            games = {pk: _events_of(options.events, pk, f"Fast {number}") for pk in games}
         with watching(instance, games, options) as crowd:
             rest(instance, SETTLE_SECONDS)
             used, done, begun = _used(instance), _count_done(), time.monotonic()
@@ -274,10 +276,15 @@ def find_live(instance: Instance, number: int) -> Mapping[int, str]:
     raise Broken(f"there were never {number} games at once")
 
 
-def _events_of(kind: str, game: int) -> str:
-    """The address of events of this kind."""
-    what = {"games": game, "ladders": LADDER}
-    return f"/api/v1/{kind}/{what[kind]}/events/" if kind in what else "/api/v1/tv/events/"
+def _events_of(kind: str, game: int, played: str) -> str:
+    """The address of events of this kind: of the game, or of the tournament ``played``."""
+    from tournament.models import Tournament
+
+    if kind == "tv":
+        return "/api/v1/tv/events/"
+    tournament = Tournament.objects.get(name=played).slug
+    what = {"games": game, "ladders": LADDER, "tournaments": tournament}
+    return f"/api/v1/{kind}/{what[kind]}/events/"
 
 
 def _followed(port: int, game: int) -> str:

@@ -293,24 +293,6 @@ def _book(parsed: Namespace) -> int:
     return code
 
 
-COMPRESSED = {
-    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
-    b"\x1f\x8b": ("gzip", "gunzip"),
-    b"\xfd7zXZ": ("xz", "unxz"),
-    b"BZh": ("bzip2", "bunzip2"),
-    b"PK\x03\x04": ("zip", "unzip"),
-}
-"""The first bytes of compressed files, with the format and the command that unpacks it."""
-
-
-def _refuse_compressed(name: str) -> None:
-    with Path(name).open("rb") as file:
-        beginning = file.read(8)
-    for magic, (form, command) in COMPRESSED.items():
-        if beginning.startswith(magic):
-            raise _UnreadableFile(f"{name!r} is compressed with {form}: unpack it first, with {command}")
-
-
 class _UnreadableFile(Exception):
     """A file cannot be opened or read to its end; distinct from an ``OSError`` of the output."""
 
@@ -336,12 +318,12 @@ def _find_complaints(name: str) -> Iterator[list[str]]:
 
 def _read_file(name: str) -> Iterator[Record | RecordError]:
     """The games of a file; raises ``_UnreadableFile``."""
+    from engines.files import open_text
     from engines.records import read_records
 
     try:
-        _refuse_compressed(name)
         # Bytes that are not UTF-8 appear as \xff in the message.
-        with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
+        with open_text(Path(name)) as lines:
             yield from read_records(lines, name)
     except OSError as error:
         raise _UnreadableFile(f"cannot read {name!r}: {error.strerror}") from None

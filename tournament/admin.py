@@ -137,3 +137,11 @@ class MatchmakingAdmin(FixedRowsAdmin):
 
     list_display = ("ladder", "games_an_hour", "time_control", "opening_plies", "pairs_made", "next_at")
     fields = ("games_an_hour", "time_control", "opening_plies")
+
+
+@admin.register(models.SigningKey)
+class SigningKeyAdmin(FixedRowsAdmin):
+    """The public keys of the site's signatures: the end of a stolen one can be set to before the theft."""
+
+    list_display = ("public", "since", "until")
+    fields = ("until",)

@@ -36,7 +36,7 @@ def _secret_key() -> str:
 
     Without a site there it is a new one, which ``manage.py migrate`` stores.
     """
-    meaning = "signs sessions"
+    meaning = "signs sessions and what the site publishes"
     if key := text("DUARENA_SECRET_KEY", "", meaning, shown="created once and kept in the data folder"):
         return key
     new = secrets.token_urlsafe(50)

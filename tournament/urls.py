@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.contrib.auth import views as auth_views
 from django.urls import path, re_path, reverse_lazy
 
+from engines.evidence.signatures import SIGNERS_PATH
 from tournament.api import bots as api_bots
 from tournament.api import work as api_work
 from tournament.api import workers as api_workers
@@ -257,6 +258,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("robots.txt", site.robots, name="robots"),
+    path(SIGNERS_PATH.removeprefix("/"), site.allowed_signers, name="allowed-signers"),
     path("llms.txt", site.llms, name="llms"),
     path("favicon.ico", site.favicon, name="favicon"),
     path("admin/", admin.site.urls),

@@ -1,16 +1,17 @@
 """A soak test: does a site record every game once while processes are killed and requests repeated?
 
-The services of ``./arena up``, with several game workers, play a round robin, a Swiss and a knock-out, and
-games of the ladders until each kind of fault was caused. Every few seconds a process of a worker or a whole
-worker is ended by ``kill -9``; less often the record keeper, beat, the site or one of its processes, the
-checks of uploads, and Redis are killed or stopped, Redis is emptied, the database, the record keeper, the
-site and Redis are away, and a worker is cut off from the site. Requests of workers come twice; some of the
-site's answers are lost after they took effect; some reports arrive after their lease has expired; the clocks
-of two workers are wrong by an hour. Games are annulled, and these annulments are taken back. At the end each
-game must have one result, ladders must be numbered without gaps, rebuilt ratings must be equal to the bit,
-no game may have been without progress for two minutes, and no process may be left. The bots search a fixed
-number of nodes, so all runs must have the same tournaments: games, standings and ratings. The exit code is 1
-if anything is wrong. All runs play at the same time.
+The services of ``./arena up``, with several game workers, play a round robin, a Swiss and a knock-out,
+and games of the ladders until each kind of fault was caused. Every few seconds a process of a worker or a
+whole worker is ended by ``kill -9``; less often the record keeper, beat, the site or one of its
+processes, the checks of uploads, the sender of webhooks and Redis are killed or stopped, Redis is
+emptied, the database, the record keeper, the site and Redis are away, and a worker is cut off. Requests
+of workers come twice; some of the site's answers are lost after they took effect; some reports arrive
+after their lease has expired; the clocks of two workers are wrong by an hour. Games are annulled, and
+these annulments are taken back. At the end each game must have one result, ladders must be numbered
+without gaps, rebuilt ratings must be equal to the bit, no game may have been without progress for two
+minutes, and no process may be left. The bots search a fixed number of nodes, so all runs must have the
+same tournaments: games, standings and ratings. The exit code is 1 if anything is wrong. All runs play at
+the same time.
 
     python -m benchmarks.soak --games 1000 --database sqlite --database postgresql --calm
 """

@@ -21,8 +21,9 @@ AWAY_LEASES: Final = 1.5
 """For so long a part of the site is away, or a worker is cut off: its games must be lost."""
 DATABASE_SECONDS: Final = 25.0
 """For so long SQLite cannot be written: longer than a process waits for the lock."""
-SERVICES: Final = ("keeper", "beat", "site", "validators")
-STOPPED: Final = (*SERVICES, "redis", "players-1")
+STOPPED: Final = ("keeper", "beat", "site", "validators", "redis", "players-1")
+SERVICES: Final = ("keeper", "beat", "site", "validators", "webhooks")
+"""What is killed, beside workers and Redis."""
 AWAY: Final = ("keeper", "site", "redis")
 WHOLE, SLOT = "whole workers killed", "processes of workers killed"
 

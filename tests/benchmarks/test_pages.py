@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.pages import fill, measure
+from benchmarks.exports import measure_exports
+from benchmarks.pages import fill, measure, operation_addresses
 from engines.records import Record, read_records, verify_record
 from tournament.models import Game, GameRecord
 
@@ -19,10 +20,11 @@ def test_a_small_site_is_filled_and_every_page_of_it_answers() -> None:
     (record,) = read_records(text.splitlines(keepends=True), "record")
     assert isinstance(record, Record)
     assert list(verify_record(record)) == []
-    times = list(measure(addresses, 1))
+    times = list(measure([*addresses, *operation_addresses()], 1))
     assert [one.template for one in times if max(one.statuses) >= 500] == []
     assert [
         (one.template, one.statuses) for one in times if "{" in one.template and one.statuses != {200}
     ] == []
     assert len([one for one in times if one.statuses == {200}]) > 100
+    assert all(rows != "0" for _, rows, *_ in measure_exports())
     assert min(time for one in times for time in one.times_ms) > 0

@@ -280,6 +280,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "boards-css-hashed": ("/boards.0123456789ab.css", PUBLIC),
     "healthz": ("/healthz?live", PUBLIC),
     "robots": ("/robots.txt", PUBLIC),
+    "allowed-signers": ("/.well-known/duarena/allowed_signers", PUBLIC),
     "llms": ("/llms.txt", PUBLIC),
     "bot-badge": ("/bots/stone-age/badge.svg", PUBLIC),
     "favicon": ("/favicon.ico", (301, 301, 301, 301)),

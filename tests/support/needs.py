@@ -45,6 +45,7 @@ TOOLS = {
     "ip": Tool("ip", "iproute2"),
     "redis-server": Tool("a Redis with TLS", "redis-server"),
     "openssl": Tool("openssl", "openssl"),
+    "ssh-keygen": Tool("ssh-keygen", "openssh-client"),
     "promtool": Tool("promtool of Prometheus", "prometheus"),
 }
 """By the name of the program or file."""

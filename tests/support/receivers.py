@@ -13,6 +13,7 @@ from tournament.models import User, Webhook
 from tournament.models.webhooks import EventType
 from tournament.services.webhooks.envelope import make_secret
 from tournament.services.webhooks.network import INTERNET, Network
+from tournament.services.webhooks.sender import WebhookSender
 
 HOST = "receiver.example"
 
@@ -78,3 +79,11 @@ def make_webhook(owner: User, url: str = "https://bots.example/hook", **values: 
     """A webhook that is told everything."""
     fields = {"events": list(EventType), "secret": make_secret(), **values}
     return Webhook.objects.create(owner=owner, url=url, **fields)
+
+
+def send_due(port: int) -> None:
+    """Send what is due to receivers with this port, and store their answers."""
+    sender = WebhookSender(to_loopback(port))
+    sender.step()
+    sender.wait(20)
+    sender.step()

@@ -9,9 +9,10 @@ from django.urls import reverse
 
 from tests.support.schedule import make_tournament, make_user, make_version
 from tournament import models
+from tournament.services.signing import sign
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-CHANGED_HERE = [models.Bot, models.Tournament, models.Matchmaking, models.User]
+CHANGED_HERE = [models.Bot, models.Tournament, models.Matchmaking, models.SigningKey, models.User]
 
 
 @pytest.fixture
@@ -20,6 +21,7 @@ def staff(client: Client) -> Client:
     user.is_superuser = True
     user.save()
     models.Matchmaking.objects.ensure()
+    sign(b"text")
     make_tournament(running=False, versions=[make_version("Ada"), make_version("Bob")])
     client.force_login(user)
     return client

@@ -108,9 +108,10 @@ def environment() -> dict[str, str]:
     }
 
 
-def killed_between_statements(act: str, *arguments: str) -> Iterator[None]:
+def killed_between_statements(act: str, *arguments: str, imports: str = "") -> Iterator[None]:
     """Act again and again, each time killed one statement later; a step each, the last was not killed."""
-    command = (sys.executable, "-c", PROGRAM + EACH_STATEMENT.format(act=act), *arguments)
+    program = PROGRAM + imports + EACH_STATEMENT.format(act=act)
+    command = (sys.executable, "-c", program, *arguments)
     with subprocess.Popen(
         command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

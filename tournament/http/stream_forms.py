@@ -100,7 +100,9 @@ def credentials_of(scope: Scope) -> bytes:
     """What says who asks; empty for a visitor. The API reads no cookies, and pages read no tokens."""
     headers = dict(scope["headers"])
     if is_for_programs(scope["path"]):
-        return bytes(headers.get(b"authorization", b""))
+        kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        token = token.strip() if kind.lower() == "bearer" else ""
+        return f"Bearer {token}".encode("latin-1") if token else b""
     session, csrf = (
         b"%b=" % name.encode() for name in (settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME)
     )

@@ -26,7 +26,7 @@ from tournament.models.people import Act, Allowance, KeptAnswer, Notice, Token, 
 from tournament.models.searches import BotSearch, PersonGame
 from tournament.models.shares import SlotUse
 from tournament.models.similarity import SampledMoves
-from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper
+from tournament.models.site import Door, EventCount, Ignored, InboxReport, Keeper, SigningKey
 from tournament.models.tournaments import Entry, MeetingScore, OwnRatings, Pairing, Tournament
 from tournament.models.version_tests import CountedPair, VersionTest
 from tournament.models.webhooks import Webhook, WebhookDelivery, WebhookProgress
@@ -77,6 +77,7 @@ __all__ = [
     "RatingEvent",
     "SampledMoves",
     "Seat",
+    "SigningKey",
     "SlotUse",
     "Token",
     "Tournament",

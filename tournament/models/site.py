@@ -1,4 +1,4 @@
-"""The state of the site itself: the clocks of the record keeper and of the door, the inbox, and counts."""
+"""The state of the site itself: the clocks of the record keeper and of the door, the inbox, counts, keys."""
 
 from __future__ import annotations
 
@@ -86,3 +86,16 @@ class EventCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.label}: {self.count}"
+
+
+class SigningKey(models.Model):
+    """A public key with which the site signs what it publishes; see ``services.signing``."""
+
+    public = models.CharField(max_length=200, unique=True)
+    """As OpenSSH writes it, without a comment."""
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+    """The end of its validity; none for the present key."""
+
+    def __str__(self) -> str:
+        return self.public

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Greatest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -36,7 +37,12 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def due(self, now: Any) -> WebhookQuerySet:
         """Those that have something to send now, the one that has waited the longest first."""
         waiting = WebhookDelivery.objects.due(now).filter(webhook=models.OuterRef("pk"))
-        return self.on().filter(models.Exists(waiting), next_at__lte=now).order_by("next_at", "pk")
+        return self.free(now).filter(models.Exists(waiting)).order_by("next_at", "pk")
+
+    def free(self, now: Any) -> WebhookQuerySet:
+        """Those that are on, do not rest, and to which no sender sends."""
+        unclaimed = models.Q(claimed_until__isnull=True) | models.Q(claimed_until__lte=now)
+        return self.on().filter(unclaimed, next_at__lte=now)
 
 
 class Webhook(models.Model):
@@ -62,7 +68,11 @@ class Webhook(models.Model):
     failures = models.PositiveSmallIntegerField(default=0)
     """Failed attempts since the last success."""
     next_at = models.DateTimeField(default=timezone.now)
-    """Nothing is sent to it before: it is being sent to, or rests after a failure."""
+    """Nothing is sent to it before: it rests after a failure."""
+    claimed_until = models.DateTimeField(null=True)
+    """Until then a sender sends it an event, and no other does, unless it stores the answer before."""
+    is_slow = models.BooleanField(default=False)
+    """Whether its last answer took long: such webhooks get a part of the sender's threads."""
     off_at = models.DateTimeField(null=True)
     """When it was turned off; null while it is on."""
     off_reason = models.CharField(max_length=200, blank=True)
@@ -84,6 +94,11 @@ class Webhook(models.Model):
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def due(self, now: Any) -> DeliveryQuerySet:
         return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now)
+
+    def late_since(self, now: Any) -> Any:
+        """Since when the one that is due for longest could have been sent; None if none is due."""
+        due = self.due(now).filter(webhook__in=Webhook.objects.free(now))
+        return due.aggregate(since=models.Min(Greatest("next_at", "webhook__next_at")))["since"]
 
 
 def new_event_id() -> str:

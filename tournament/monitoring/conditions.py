@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat, pluralize
+from django.utils.timesince import timesince
 
 from tournament import queues
-from tournament.models import Keeper, WaitingMail, Worker
+from tournament.models import Keeper, WaitingMail, Webhook, WebhookDelivery, Worker
 from tournament.monitoring.values import free_space, halted_games, oldest_report, waits_since
 from tournament.services.accounts.acts import last_backup
 from tournament.services.disk import full_disk
@@ -28,6 +29,8 @@ LEAST_FREE_BYTES = 2_000_000_000
 LONGEST_WAIT = datetime.timedelta(minutes=5)
 """An idle slot asks for work every few seconds."""
 OLDEST_BACKUP = datetime.timedelta(days=7)
+LATEST_EVENT = datetime.timedelta(minutes=5)
+"""An event is sent within a second once it is due, unless many receivers are slow."""
 MAX_NAMED = 3
 """So many workers and games are named, others are counted."""
 
@@ -46,7 +49,7 @@ class Condition(NamedTuple):
 
 
 def conditions(now: datetime.datetime) -> list[Condition]:
-    """Every part of the site but the database, without which no page can be shown. Fewer than ten queries."""
+    """Every part of the site but the database, without which no page can be shown. A dozen queries."""
     workers = list(Worker.objects.all())
     return [
         Condition("Record keeper", *_keeper(now)),
@@ -59,6 +62,7 @@ def conditions(now: datetime.datetime) -> list[Condition]:
         Condition("Halted games", *_halted()),
         Condition("Backup", *_backup(now)),
         Condition("Mail", *_mail()),
+        Condition("Webhooks", *_webhooks(now)),
     ]
 
 
@@ -158,3 +162,16 @@ def _mail() -> _State:
         False,
         f"{count} mail{pluralize(count)} wait{pluralize(count, 's,')} for the mail server: {last.trouble}",
     )
+
+
+def _webhooks(now: datetime.datetime) -> _State:
+    """Whether events are sent; that receivers of users fail is not the site's trouble."""
+    states = WebhookDelivery.State
+    waiting = WebhookDelivery.objects.filter(state=states.WAITING).count()
+    counts = f"{waiting} event{pluralize(waiting)} waiting"
+    if (since := WebhookDelivery.objects.late_since(now)) and now - since > LATEST_EVENT:
+        return False, f"nothing has been sent for {(now - since).total_seconds():.0f} s: {counts}"
+    failing = Webhook.objects.on().filter(failures__gt=0).count()
+    last = WebhookDelivery.objects.filter(state=states.DELIVERED).order_by("-pk").first()
+    ago = f"{timesince(last.tried_at, now, depth=1)} ago" if last and last.tried_at else "never"
+    return True, f"{counts}, {failing} webhook{pluralize(failing)} failing, last delivery {ago}"

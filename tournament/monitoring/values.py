@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, Max, Min, OuterRef, QuerySet
-from django.db.models.functions import Greatest
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -201,9 +200,10 @@ def oldest_report() -> datetime.datetime | None:
 def _webhooks(now: datetime.datetime) -> Iterator[Metric]:
     waiting = WebhookDelivery.objects.filter(state=WebhookDelivery.State.WAITING)
     yield _gauge("duarena_webhooks_waiting", "Events for webhooks that wait", [((), waiting.count())])
-    due = WebhookDelivery.objects.due(now).filter(webhook__in=Webhook.objects.on(), webhook__next_at__lte=now)
-    since = due.aggregate(at=Min(Greatest("next_at", "webhook__next_at")))["at"]
-    yield _age("duarena_webhooks_late", "Seconds for which the oldest due one has waited", now, since)
+    text, since = "Seconds for which the oldest due one has waited", WebhookDelivery.objects.late_since(now)
+    yield _age("duarena_webhooks_late", text, now, since)
+    failing = Webhook.objects.on().filter(failures__gt=0).count()
+    yield _gauge("duarena_webhooks_failing", "Webhooks whose last attempt failed", [((), failing)])
 
 
 def _broker() -> Iterator[Metric]:

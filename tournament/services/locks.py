@@ -1,8 +1,8 @@
 """The order in which transactions lock rows, so that no two of them ever wait for each other.
 
 The tables in this order: users, matchmakers, ladders, tournaments, jobs, games, attempts, live games,
-workers, compliance checks, bot versions, bots, games against bots, searches, owners' slot hours; the rows of
-one table in the order of their keys.
+workers, compliance checks, bot versions, bots, games against bots, searches, owners' slot hours, webhooks;
+the rows of one table in the order of their keys.
 
 A transaction that changes the state of games or ends attempts first locks all their tournaments, at once. So
 it waits for nobody's games. Of an attempt, only its start and worker change without that lock. A

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engines.bundles.sites import SiteError, ask_engines, fetch_site_bundle
 from engines.console import run_command
+from engines.files import open_text
 from engines.records import Record, read_records
 from engines.records.seeds import SEED_HEADER, seed_of
 from engines.rules.base import quote
@@ -62,7 +63,7 @@ def _read_game(name: str, wanted: str | None) -> Record:
     """The game with the id ``wanted``; with None the only game of the file."""
     found: list[Record] = []
     try:
-        with Path(name).open(encoding="utf-8", errors="backslashreplace") as lines:
+        with open_text(Path(name)) as lines:
             for record in read_records(lines, name):
                 if isinstance(record, Record):
                     found += [record] if wanted in (None, record.header("GameId")) else []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engines.book import BookError, BookStart, is_records, read_book, read_game_book
 from engines.console import complain
+from engines.files import open_text
 from engines.pairing.openings import OpeningError, iter_openings
 from engines.records import read_records
 from engines.rules.registry import Variant, find_game
@@ -104,7 +105,8 @@ def _read_starts(
 ) -> Iterator[BookStart]:
     """The openings of a file, or the first plies of its recorded games; ``plies`` 0 is all of an opening."""
     try:
-        text = path.read_text("utf-8-sig")
+        with open_text(path, encoding="utf-8-sig", errors="strict") as file:
+            text = file.read()
         if is_records(text):
             if not plies:
                 raise MatchOptionError(f"-openings file={path}: these are games: plies=N says how many plies")

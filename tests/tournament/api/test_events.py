@@ -151,7 +151,7 @@ def test_the_moves_of_a_game_come_as_they_are_played_with_scores_and_clocks(game
     assert (first["side"], first["score"], first["depth"], first["ms"]) == ("white", 42, 7, 500)
     assert (first["white_ms"], first["black_ms"]) == (60_500, 60_000)
     assert check_resumes(ask) == ["game.move"] * 5
-    assert ask("").topics == (f"game-{game.pk}",)
+    assert ask("").followed == (f"game-{game.pk}",)
 
 
 def test_a_game_that_is_begun_again_tells_its_moves_again(game: Game) -> None:
@@ -175,7 +175,7 @@ def test_a_game_ends_with_its_result_and_then_nothing_follows(deal: Deal) -> Non
     row = told(batch)[-1][1]
     assert (row["id"], row["result"], row["plies"]) == (game.pk, game.result, game.plies)
     assert row["page"] == f"http://testserver/games/{game.pk}/"
-    assert batch.topics == ask(batch.cursor).topics == ()
+    assert batch.followed == ask(batch.cursor).followed == ()
 
 
 def test_a_game_that_will_not_be_played_ends_without_a_result(game: Game) -> None:
@@ -212,7 +212,7 @@ def test_a_tournament_tells_starts_ends_and_its_end_once_each(deal: Deal) -> Non
     assert seen[-1][1]["state"] == "finished"
     assert set(types) == {"game.started", "game.ended", "tournament.state"}
     assert check_resumes(ask, begin.cursor) == ["game.ended"] * len(ended) + ["tournament.state"]
-    assert ask(cursor).topics == ()
+    assert ask(cursor).followed == ()
 
 
 def test_a_swiss_tells_its_rounds(deal: Deal) -> None:
@@ -283,6 +283,7 @@ def test_many_events_come_in_parts(deal: Deal, monkeypatch: pytest.MonkeyPatch) 
         parts = 0
         while not (batch := ask(cursor)).is_whole:
             assert len(batch.events) == 2
+            assert batch.followed, "a stream goes on with the others"
             cursor, parts = step(ask, seen, cursor), parts + 1
         step(ask, seen, cursor)
         found = [row.get("id") or row["game"]["id"] for name, row in seen if name == kind]
@@ -309,7 +310,7 @@ def test_a_ladder_tells_rated_games_with_ratings_and_new_versions(deal: Deal) ->
     assert one["white"]["after"] == pytest.approx(other["black"]["before"])
     listed = [data for kind, data in seen if kind == "version.listed"]
     assert {row["bot"] for row in listed} == {"Bot 1", "Bot 2"}
-    assert ask(cursor).topics == ("ladder-duploline",)
+    assert ask(cursor).followed == ("ladder-duploline",)
 
 
 def test_a_ladder_tells_nothing_of_games_that_are_hidden_or_unrated(deal: Deal) -> None:
@@ -380,7 +381,7 @@ def test_a_version_tells_its_owner_the_check_the_games_and_the_verdict(ada: User
         *("waiting", "validating", "valid")
     ]
     assert seen[3][1]["fault"] == "late"
-    assert own(cursor).topics == ()
+    assert own(cursor).followed == ()
     assert check_resumes(own) == ["version.check"] * 2 + ["game.ended", "version.state"]
     assert types_of(public("")) == ["version.state"]
     assert (own("").is_personal, public("").is_personal) == (True, False)
@@ -405,7 +406,7 @@ def test_a_hidden_version_is_followed_by_its_owner_alone(ada: User) -> None:
             asking(version_batch, "stone-age", 1, user=user)("")
     batch = asking(version_batch, "stone-age", 1, user=ada)("")
     assert (types_of(batch), batch.is_personal) == (["version.state"], True)
-    assert batch.topics == ("games",)
+    assert batch.followed == ("games",)
 
 
 # Version tests
@@ -416,7 +417,7 @@ def test_a_version_test_tells_its_pairs_and_its_verdict(ada: User, deal: Deal) -
     ask = asking(version_test_batch, test.slug)
     seen: list[Any] = []
     cursor = step(ask, seen, "")
-    assert ask("").topics == (f"tournament-{test.pk}",)
+    assert ask("").followed == (f"tournament-{test.pk}",)
     while jobs := deal():
         record_short(jobs, candidate_wins)
         tend_tests()
@@ -424,7 +425,7 @@ def test_a_version_test_tells_its_pairs_and_its_verdict(ada: User, deal: Deal) -
     assert [kind for kind, _ in seen] == ["test.pair", "test.pair", "test.verdict"]
     assert [data["pair"] for kind, data in seen if kind == "test.pair"] == [1, 2]
     assert check_resumes(ask) == ["test.pair", "test.pair", "test.verdict"]
-    assert ask(cursor).topics == ()
+    assert ask(cursor).followed == ()
     Tournament.objects.filter(pk=test.pk).update(revision=1)
     assert types_of(ask(cursor)) == ["reset", "test.pair", "test.pair", "test.verdict"]
 

@@ -233,6 +233,16 @@ async def test_a_made_up_token_gets_no_stream(application: Application) -> None:
     assert (one.status, one.sent) == (401, b"unknown")
 
 
+@pytest.mark.parametrize("spelled", ["bearer  of-ada", "BEARER of-ada ", "Bearer of-ada\xa0"])
+def test_a_token_is_the_same_however_it_is_spelled(spelled: str) -> None:
+    def credentials(value: str) -> bytes:
+        scope = get("/api/v1/games/1/events/").scope
+        return stream_forms.credentials_of(scope | {"headers": [(b"authorization", value.encode("latin-1"))]})
+
+    assert credentials(spelled) == credentials(ADA) == ADA.encode()
+    assert credentials("Basic of-ada") == credentials("Bearer ") == b"", "a visitor"
+
+
 @pytest.mark.parametrize(
     ("accept", "form"),
     [

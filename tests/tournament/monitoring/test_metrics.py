@@ -45,7 +45,7 @@ from workers.service.broker import KEEPER, open_redis
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Deal = Callable[[], list[GameJob]]
 TOKEN = "a token of tests"
-QUERIES = 26
+QUERIES = 27
 look_at_broker = queues.look_at_broker
 
 

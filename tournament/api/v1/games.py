@@ -163,5 +163,5 @@ def game_record(request: ApiRequest, pk: int) -> HttpResponse:
     """The record of a finished game, a text like PGN."""
     text = GameRecord.objects.filter(game=find_game_for(request, pk)).values_list("text", flat=True).first()
     if text is None:
-        raise Http404(f"game {pk} has no record")
+        raise ApiError(404, "This game has no record yet.")
     return HttpResponse(text, content_type=PGN_TYPE)

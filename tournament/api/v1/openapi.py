@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest
 
-from tournament.api.v1.operations import OPERATIONS, PREFIX, Operation, operation
+from tournament.api.v1.operations import NOT_FOUND, OPERATIONS, PREFIX, Operation, operation
 from tournament.api.v1.responses import LINES_TYPE
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ _ERRORS = {
     "400": "A parameter or the body is wrong.",
     "401": "There is no valid token.",
     "403": "The token may not do this.",
-    "404": "There is no such object, or you may not see it.",
+    "404": NOT_FOUND,
     "409": "The state of the object does not permit it.",
     "422": "It is understood and refused.",
     "429": "Too many rows or requests: wait as `Retry-After` says.",

@@ -32,7 +32,8 @@ multipart form, which the view reads from ``request.POST`` and ``request.FILES``
     @operation("POST", "tests/", answer=TestRow, status=201, body=NewTest, scopes=(Token.Scope.TESTS,))
     def start_test(request: ApiRequest, body: NewTest) -> TestRow:
 
-Views raise ``ApiError`` with a status and a sentence (400 for a bad parameter), or ``Http404``.
+Views raise ``ApiError`` with a status and a sentence (400 for a bad parameter), or ``Http404``, of which the
+client sees no text.
 ``request.user`` is never from a cookie: it is the token's user if the token has a scope that reads for him,
 else a visitor without an account; ``request.token`` is the token or None. A view may return a complete
 response, of the type ``media``.
@@ -82,6 +83,7 @@ from tournament.views.polling import is_of_stream
 PREFIX = "api/v1/"
 SEES = (Token.Scope.LOGS, Token.Scope.UPLOAD)
 """With one of them, a token sees what its user sees; with others, what everybody sees."""
+NOT_FOUND = "There is no such object, or you may not see it."
 View = Callable[..., Any]
 V = TypeVar("V", bound=View)
 
@@ -187,8 +189,8 @@ def _answer(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpRespo
         response = _respond(chosen, request, where)
     except ApiError as error:
         response = error_answer(error.status, str(error), error.headers)
-    except Http404 as error:
-        response = error_answer(404, _missing(str(error)))
+    except Http404:  # whatever it says: nobody learns what there is that he may not see
+        response = error_answer(404, NOT_FOUND)
     except TooMuch as error:
         response = error_answer(429, as_sentence(str(error)), {"Retry-After": str(error.seconds)})
     except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation, UnreadablePostError):
@@ -199,7 +201,7 @@ def _answer(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpRespo
 
 
 def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResponseBase:
-    token = find_token_of(request, chosen.method, chosen.scopes) if chosen.scopes else given_token(request)
+    token = find_token_of(request, request.method, chosen.scopes) if chosen.scopes else given_token(request)
     request.token = token
     if chosen.scopes and token is not None:
         request.user = token.user
@@ -212,14 +214,17 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         seconds = int(wait) + 1
         sentence = f"You may read {client[1]} rows a second: try again in {seconds} s."
         raise ApiError(429, sentence, {"Retry-After": str(seconds)})
-    arguments = dict(where)
-    if chosen.query is not None:
-        arguments["query"] = _read_query(chosen.query, request)
-    if chosen.body is not None:
-        arguments["body"] = _read_body(chosen.body, request)
-    found = chosen.view(request, **arguments)
-    if not is_of_stream(request):
-        LIMITS.count(client, len(found.rows) if isinstance(found, Rows) else getattr(found, "row_count", 1))
+    arguments, count = dict(where), 0
+    try:
+        if chosen.query is not None:
+            arguments["query"] = _read_query(chosen.query, request)
+        if chosen.body is not None:
+            arguments["body"] = _read_body(chosen.body, request)
+        found = chosen.view(request, **arguments)
+        count = len(found.rows) if isinstance(found, Rows) else getattr(found, "row_count", 1)
+    finally:
+        if not is_of_stream(request):
+            LIMITS.count(client, count)
     if isinstance(found, HttpResponseBase):
         return found
     if not isinstance(found, Rows):
@@ -228,6 +233,7 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         return page_answer(request, found)
 
     def more(after: str) -> Rows:
+        given_token(request)  # raises if it was revoked, or is over
         query = msgspec.structs.replace(arguments["query"], after=after, limit=MAX_ROWS)
         if found.whole is not None:
             return part_of(found.whole, query)
@@ -245,13 +251,6 @@ def viewer_of(token: Token | None, bot: str | None = None) -> Visitor:
     if token is None or not set(SEES) & set(token.scopes):
         return AnonymousUser()
     return token.user if token.bot is None or token.bot.slug == bot else AnonymousUser()
-
-
-def _missing(text: str) -> str:
-    """A sentence on what does not exist, or may not be seen."""
-    if not text or "matches the given query" in text:
-        return "There is no such object, or you may not see it."
-    return as_sentence(text)
 
 
 def _read_query(kind: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:

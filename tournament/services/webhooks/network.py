@@ -13,8 +13,10 @@ import ipaddress
 import re
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
@@ -34,6 +36,9 @@ MAX_TRIED = 3
 _IPV4_IN_IPV6 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("::/96"))
 """NAT64 (RFC 6052) and the deprecated IPv4-compatible addresses: the last 32 bits are one of IPv4."""
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+MAX_RESOLVING = 64
+"""Names that are resolved at a time, also by resolvers that nobody waits for any longer."""
+_resolvers = threading.BoundedSemaphore(MAX_RESOLVING)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?\.?|[0-9a-f:.]*:[0-9a-f:.]*")
 
 
@@ -163,10 +168,7 @@ def _left(deadline: float) -> float:
 
 def _connect(target: Target, network: Network, deadline: float) -> socket.socket:
     """A connection to one of the host's addresses, all of which are allowed."""
-    try:
-        found = network.resolve(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise TargetError(f"its name does not resolve: {error}") from None
+    found = _resolve(target, network, deadline)
     for *_, (address, *_more) in found:
         if not network.is_allowed(address):
             raise TargetError(f"its name resolves to {address}, which is no public address")
@@ -186,6 +188,30 @@ def _connect(target: Target, network: Network, deadline: float) -> socket.socket
                 raise
             trouble = error
     raise trouble
+
+
+def _resolve(target: Target, network: Network, deadline: float) -> Sequence[Any]:
+    """What the resolver finds; one that has not ended at the deadline is left to a thread of its own."""
+    found: Future[Sequence[Any]] = Future()
+
+    def ask() -> None:
+        try:
+            found.set_result(network.resolve(target.host, target.port, type=socket.SOCK_STREAM))
+        except Exception as error:
+            found.set_exception(error)
+        finally:
+            _resolvers.release()
+
+    late = TargetError(f"its name did not resolve within {network.seconds:g} s")
+    if not _resolvers.acquire(timeout=_left(deadline)):
+        raise late
+    threading.Thread(target=ask, name="resolver", daemon=True).start()
+    try:
+        return found.result(_left(deadline))
+    except TimeoutError:
+        raise late from None
+    except (OSError, UnicodeError) as error:
+        raise TargetError(f"its name does not resolve: {error}") from None
 
 
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:

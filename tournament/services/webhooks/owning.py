@@ -89,12 +89,12 @@ def send_test(webhook: Webhook) -> WebhookDelivery:
 
 
 def send_again(delivery: WebhookDelivery) -> None:
-    """Send an event once more, with the same id. Raises ``WebhookError``."""
+    """Send an event once more, with the same id, unless it waits already. Raises ``WebhookError``."""
     if not delivery.webhook.is_on:
         raise WebhookError("its webhook is off: turn it on first")
-    WebhookDelivery.objects.filter(pk=delivery.pk).update(
-        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now()
-    )
+    waiting = WebhookDelivery.State.WAITING
+    sent = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=waiting)
+    sent.update(state=waiting, attempts=0, next_at=timezone.now())
     _hurry(delivery.webhook)
 
 

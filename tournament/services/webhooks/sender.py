@@ -18,6 +18,8 @@ from tournament.services.webhooks.network import INTERNET, Network, ReceiverAnsw
 from tournament.services.webhooks.sending import claim, settle
 
 THREADS = 16
+FOR_SLOW = 8
+"""How many of them send to receivers whose last answer took long: the others wait for none of these."""
 LOOK_SECONDS = 1.0
 """The interval at which the database is asked for new games and events."""
 STORE_SECONDS = 10.0
@@ -62,8 +64,10 @@ class WebhookSender:
         if now - self._stored_at >= STORE_SECONDS:
             store_counts()
             self._stored_at = now
-        under_way = self._sent.values()
-        for delivery in claim(timezone.now(), THREADS - len(under_way), list(under_way)):
+        for delivery in claim(timezone.now(), THREADS - len(self._sent)):
+            self._begin(delivery)
+        slow = sum(delivery.webhook.is_slow for delivery in self._sent.values())
+        for delivery in claim(timezone.now(), min(FOR_SLOW - slow, THREADS - len(self._sent)), slow=True):
             self._begin(delivery)
 
     def wait(self, seconds: float) -> None:
@@ -81,8 +85,9 @@ class WebhookSender:
 
     def _settle(self) -> None:
         for future in [future for future in self._sent if future.done()]:
-            delivery, answer = self._sent.pop(future), future.result()
+            delivery, answer = self._sent[future], future.result()
             settle(delivery, answer, timezone.now())
+            del self._sent[future]  # not before: the database may be away
             if not answer.is_success:
                 where = delivery.webhook.pk
                 log.info("%s for webhook %d failed: %s %s", delivery, where, answer.status, answer.text)

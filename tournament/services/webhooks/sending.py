@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections import Counter
-from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F
 
 from tournament.models import EventCount, Webhook, WebhookDelivery
 from tournament.services.accounts.notices import notify_about_webhook
 from tournament.services.event_counts import count_event
+from tournament.services.locks import lock
 from tournament.services.webhooks.network import ReceiverAnswer
 from tournament.services.webhooks.owning import turn_off
 
@@ -28,44 +27,48 @@ a row, and of an event before it is sent again. After one more the webhook is of
 JITTER = 0.2
 """Pauses are up to so much shorter or longer, so that those of many webhooks end at different times."""
 CLAIM = datetime.timedelta(seconds=60)
+"""Longer than a request takes, and the storing of its answer."""
 MAX_ASKED_PAUSE = datetime.timedelta(hours=1)
 """The longest rest that a receiver gets by ``Retry-After``."""
 SLOW_SECONDS = 1.0
 """A receiver that takes longer rests afterwards for as long as it took, so that others get the time."""
 AT_ONCE_A_USER = 2
+"""Requests to the webhooks of one user at a time, of all senders together."""
 
 
-def claim(
-    now: datetime.datetime, count: int, under_way: Collection[WebhookDelivery] = ()
-) -> list[WebhookDelivery]:
-    """The next events to send, at most ``count``, one a webhook, and ``AT_ONCE_A_USER`` with those under way.
+def claim(now: datetime.datetime, count: int, *, slow: bool = False) -> list[WebhookDelivery]:
+    """The next events to send, at most ``count``, one a webhook: of those that were slow, or of all others.
 
     Nobody else gets them until ``CLAIM`` has passed.
     """
     if count <= 0:
         return []
     claimed: list[WebhookDelivery] = []
-    users = Counter(delivery.webhook.owner_id for delivery in under_way)
-    due = Webhook.objects.due(now).exclude(pk__in=[delivery.webhook_id for delivery in under_way])
-    full = [user for user, number in users.items() if number >= AT_ONCE_A_USER]
-    for webhook in due.exclude(owner__in=full).select_related("owner")[: 4 * count]:
+    taken = Webhook.objects.filter(claimed_until__gt=now).values("owner").annotate(number=Count("pk"))
+    full = taken.filter(number__gte=AT_ONCE_A_USER).values("owner")
+    for webhook in Webhook.objects.due(now).filter(is_slow=slow).exclude(owner__in=full)[: 4 * count]:
         if len(claimed) == count:
             break
-        if users[webhook.owner_id] < AT_ONCE_A_USER and (delivery := _take(webhook, now)):
-            users[webhook.owner_id] += 1
+        if delivery := _take(webhook, now):
             claimed.append(delivery)
     return claimed
 
 
 @transaction.atomic
 def _take(webhook: Webhook, now: datetime.datetime) -> WebhookDelivery | None:
-    """The webhook's next event, whose attempt is counted before it begins; None if another sender has it."""
-    unclaimed = Webhook.objects.filter(pk=webhook.pk, next_at=webhook.next_at)
-    if not unclaimed.update(next_at=now + CLAIM):
+    """The webhook's next event, whose attempt is counted before it begins; None if another sender has the
+    webhook, or its owner has no more requests at a time.
+    """
+    own = lock(Webhook.objects.filter(owner=webhook.owner_id).select_related("owner"))
+    claimed = {one.pk for one in own if one.claimed_until and one.claimed_until > now}
+    free = {one.pk: one for one in own if one.pk not in claimed and one.is_on and one.next_at <= now}
+    if webhook.pk not in free or len(claimed) >= AT_ONCE_A_USER:
         return None
     delivery = webhook.deliveries.due(now).order_by("next_at", "pk").first()
     if delivery is not None:
-        delivery.webhook, delivery.tried_at = webhook, now
+        delivery.webhook, delivery.tried_at = free[webhook.pk], now
+        delivery.webhook.claimed_until = now + CLAIM
+        delivery.webhook.save(update_fields=["claimed_until"])
         delivery.attempts += 1
         delivery.save(update_fields=["attempts", "tried_at"])
     return delivery
@@ -73,9 +76,16 @@ def _take(webhook: Webhook, now: datetime.datetime) -> WebhookDelivery | None:
 
 @transaction.atomic
 def settle(delivery: WebhookDelivery, answer: ReceiverAnswer, now: datetime.datetime) -> None:
-    """Store the answer to a claimed event, and what follows from it."""
+    """Store the answer to a claimed event, and what follows from it.
+
+    Of an answer that comes after another sender has claimed the webhook only a success counts.
+    """
     states, webhook = WebhookDelivery.State, delivery.webhook
     of_webhook = Webhook.objects.filter(pk=webhook.pk)
+    is_slow = answer.took_s > SLOW_SECONDS
+    claimed = of_webhook.filter(claimed_until=webhook.claimed_until)
+    if not claimed.update(claimed_until=None, is_slow=is_slow) and not answer.is_success:
+        return
     values: dict[str, Any] = {
         "status": answer.status,
         "answer": answer.text,
@@ -83,7 +93,7 @@ def settle(delivery: WebhookDelivery, answer: ReceiverAnswer, now: datetime.date
     }
     if answer.is_success:
         values["state"] = states.DELIVERED
-        rest = answer.took_s if answer.took_s > SLOW_SECONDS else 0.0
+        rest = answer.took_s if is_slow else 0.0
         of_webhook.update(failures=0, next_at=now + datetime.timedelta(seconds=rest))
     elif answer.is_gone:
         values["state"] = states.FAILED
@@ -99,7 +109,7 @@ def settle(delivery: WebhookDelivery, answer: ReceiverAnswer, now: datetime.date
         of_webhook.update(next_at=now + max(asked, pause(failures)))
         if failures > len(PAUSES_SECONDS):
             _end(webhook, f"{failures} attempts in a row failed")
-    WebhookDelivery.objects.filter(pk=delivery.pk).update(**values)
+    WebhookDelivery.objects.filter(pk=delivery.pk, state=states.WAITING).update(**values)
     count_event(EventCount.Kind.DELIVERY, "delivered" if answer.is_success else "failed")
 
 

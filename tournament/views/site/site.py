@@ -17,6 +17,7 @@ from engines.rules.registry import GAMES, family_credits, list_families
 from tournament.kit import KIT
 from tournament.models import Matchmaking
 from tournament.models.matchmaking import MAX_TIMES
+from tournament.services import signing
 from tournament.services.searches import sampling
 from tournament.static_files import BOARDS_DIGEST
 from tournament.views.downloads import TEXT_TYPE
@@ -63,6 +64,12 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Crawlers may read pages, but not every ply of every game."""
     lines = ("User-agent: *", "Disallow: /admin/", "Disallow: /*?", "Disallow: /*.pgn", "")
     return HttpResponse("\n".join(lines), content_type="text/plain")
+
+
+@require_safe
+def allowed_signers(_: HttpRequest) -> HttpResponse:
+    """The public keys of the site's signatures, as ``ssh-keygen -Y verify`` reads them."""
+    return HttpResponse(signing.allowed_signers(), content_type=TEXT_TYPE)
 
 
 @require_safe

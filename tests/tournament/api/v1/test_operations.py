@@ -20,7 +20,8 @@ from tournament.api.v1 import responses
 from tournament.api.v1.openapi import document
 from tournament.api.v1.operations import OPERATIONS, Operation, _served
 from tournament.api.v1.responses import LINES_TYPE, Ending, PageQuery, Rows, part_of
-from tournament.services.accounts.tokens import create_token
+from tournament.models import User
+from tournament.services.accounts.tokens import create_token, revoke
 
 pytestmark = pytest.mark.django_db
 LINES = {"Accept": LINES_TYPE}
@@ -158,11 +159,42 @@ def test_who_reads_too_many_rows_waits_as_told(monkeypatch: pytest.MonkeyPatch) 
     assert get("/numbers/").status_code == HTTPStatus.OK
 
 
+def test_each_answer_counts_as_some_rows_also_an_error_and_one_without_a_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(LIMITS, "count", lambda client, rows: counted.append(rows))
+    etag = get("/numbers/?most=40")["ETag"]
+    get("/numbers/?most=40", **{"If-None-Match": etag})
+    ask(RequestFactory().head("/numbers/?most=40"))
+    for query in ("limit=0", "lader=x", "after=x"):
+        get(f"/numbers/?{query}")
+    assert counted == [40, 40, 40, 0, 0, 0]
+
+
+def test_addresses_of_one_ipv6_network_are_one_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    monkeypatch.setattr(LIMITS, "count", lambda client, rows: counted.append(client[0]))
+    for address in ("2001:db8:1:20::1", "2001:db8:1:2f:1::9", "2001:db8:1:100::1", "::ffff:192.0.2.1"):
+        ask(RequestFactory().get("/numbers/", REMOTE_ADDR=address))
+    assert counted == ["2001:db8:1::/56", "2001:db8:1::/56", "2001:db8:1:100::/56", "192.0.2.1"]
+
+
 def test_lines_pause_as_long_as_the_rows_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LIMITS, "_clock", lambda: 0.0)
     answer = get("/numbers/?most=12000", **LINES)
     pauses = [answer.pause_s() for _ in answer.streaming_content]
     assert pauses == [0] * 10 + [1.0, 2.0]
+
+
+def test_lines_end_with_their_token(site: Site) -> None:
+    token, text = create_token(site.owner, "one", ["logs:read"])
+    answer = get("/numbers/?most=3000", **LINES, Authorization=f"Bearer {text}")
+    parts = iter(answer.streaming_content)
+    next(parts)
+    revoke(token)
+    with pytest.raises(ApiError, match="revoked"):
+        next(parts)
 
 
 def test_a_process_forgets_clients_that_were_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +213,13 @@ def test_an_operation_that_ends_says_so_in_every_answer() -> None:
     answer = ask(RequestFactory().get("/numbers/"), ending=Ending(since, until))
     assert answer["Deprecation"] == f"@{int(since.timestamp())}"
     assert answer["Sunset"] == "Thu, 01 Jul 2027 00:00:00 GMT"
+
+
+def test_the_head_of_each_answer_is_asked_for_like_the_answer(site: Site, client: Client) -> None:
+    headers = {"Authorization": f"Bearer {create_token(site.owner, 'one', ['logs:read'])[1]}"}
+    for path in ("ladders/", "token/", "mine/events/", "bots/stone-age/1/validation/"):
+        whole, head = (ask(f"/api/v1/{path}", headers=headers) for ask in (client.get, client.head))
+        assert (head.status_code, head["ETag"], head.content) == (200, whole["ETag"], b""), path
 
 
 def test_a_cookie_is_no_log_in(site: Site, client: Client) -> None:
@@ -219,6 +258,19 @@ def test_an_unknown_address_answers_as_every_error(client: Client) -> None:
         assert answer.status_code == HTTPStatus.NOT_FOUND
         assert answer.json().keys() == {"ok", "error"}
         assert answer.json()["error"].endswith(".")
+
+
+def test_nobody_learns_whether_there_is_what_he_may_not_see(site: Site, client: Client) -> None:
+    User.objects.create_user("quiet")
+    add_version(site.owner, "Hopeless", state="refused")
+    hidden = (
+        "people/quiet/", f"games/{site.draft.games.all()[0].pk}/", f"tournaments/{site.draft.slug}/",
+        f"tournaments/{site.validation.slug}/", "bots/hopeless/", "bots/hopeless/1/events/",
+    )  # fmt: skip
+    missing = ("people/nobody/", "games/999999/", "tournaments/none/", "bots/none/", "bots/none/1/events/")
+    answers = [client.get(f"/api/v1/{path}") for path in (*hidden, *missing)]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
 
 
 def test_a_list_of_bots_is_that_of_the_page(site: Site, client: Client) -> None:

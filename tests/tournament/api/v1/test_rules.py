@@ -10,6 +10,7 @@ from django.test import Client
 
 from engines.rules.registry import GAMES
 from tests.support.filled_site import LADDER, Site
+from tournament.api.v1.operations import NOT_FOUND
 from tournament.api.v1.rules import ExplorerQuery
 from tournament.services.explorer import counting
 from tournament.services.explorer.moves import FILTERS
@@ -24,7 +25,7 @@ def test_the_games_of_all_ladders_and_one_of_them(client: Client) -> None:
     (row,) = (row for row in rows if row["ladder"] == LADDER)
     assert row.items() <= client.get(ADDRESS).json().items()
     missing = client.get("/api/v1/rules/chess/")
-    assert (missing.status_code, missing.json()) == (404, {"ok": False, "error": "No ladder 'chess'."})
+    assert (missing.status_code, missing.json()) == (404, {"ok": False, "error": NOT_FOUND})
 
 
 def test_a_position_and_its_perft(client: Client) -> None:
@@ -43,7 +44,7 @@ def test_a_position_and_its_perft(client: Client) -> None:
         ("perft/?depth=9", 400, "The parameter depth is '9': "),
         ("perft/?depth=8", 422, "depth: 8 plays more than 100,000 moves from this position, choose at most"),
         ("explorer/?games=40", 400, "The parameter games is '40': "),
-        ("tasks/99/", 404, f"No task 99 of '{LADDER}'."),
+        ("tasks/99/", 404, NOT_FOUND),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(

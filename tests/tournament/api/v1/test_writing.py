@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.support.addresses import address_of
-from tests.support.filled_site import LADDER, Site
+from tests.support.filled_site import LADDER, Site, add_version, finish
 from tests.support.schedule import make_tournament, make_user, make_version, make_worker, pack_bot
 from tournament.api.v1.operations import OPERATIONS
 from tournament.api.v1.writing import organizing
@@ -411,6 +411,31 @@ def test_each_user_may_do_with_all_scopes_what_the_pages_permit(site: Site, ask:
                 transaction.set_rollback(True)
         found[address] = (body, tuple(statuses))
     assert found == MATRIX
+
+
+def test_no_token_writes_about_games_that_it_does_not_show(site: Site, ask: Ask) -> None:
+    game = site.validation.games.filter(ladder=LADDER)[0]
+    finish(game, 2)
+    make_worker(takes="analysis")
+    other = add_version(site.owner, "Bea", games=[LADDER]).bot
+    Bot.objects.update(answers=True)
+    for path, body in (("analysis/", {"bot": "bea"}), ("problem/", {"text": "?"})):
+        address = f"games/{game.pk}/{path}"
+        for scopes, bot, status in (
+            (["play"], None, 404),
+            (["play", "logs:read"], other, 404 if path == "analysis/" else 403),
+            (["play", "logs:read"], None, 201),
+        ):
+            read(ask(address, body, *scopes, user=site.owner, bot=bot), status)
+
+
+def test_a_token_of_one_bot_does_not_learn_of_drafts(site: Site, ask: Ask) -> None:
+    for slug in (site.draft.slug, "none"):
+        for path in ("start/", "cancel/"):
+            read(ask(f"tournaments/{slug}/{path}", user=site.owner, bot=site.white.bot), 403)
+        for path in ("enter/", "leave/"):
+            body = {"bot": site.white.bot.slug}
+            read(ask(f"tournaments/{slug}/{path}", body, user=site.owner, bot=site.white.bot), 404)
 
 
 # Repeats with a key

@@ -6,7 +6,9 @@ import dataclasses
 import socket
 import ssl
 import subprocess
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from tests.support.needs import need
 from tests.support.receivers import HOST, Receiver, resolving_to, to_loopback
 from tests.support.servers import QuietHandler
+from tournament.services.webhooks import network as module
 from tournament.services.webhooks.network import (
     INTERNET,
     MAX_RECEIVED,
@@ -231,6 +234,40 @@ def test_a_name_without_an_address_is_a_failure() -> None:
 
     got = send(f"https://{HOST}/", dataclasses.replace(INTERNET, resolve=fail))
     assert got.text == "its name does not resolve: [Errno -2] Name or service not known"
+
+
+def test_a_resolver_that_never_answers_ends_at_the_limit_and_delays_no_other_name() -> None:
+    end = threading.Event()
+
+    def resolve(host: str, port: int, **more: object) -> Sequence[object]:
+        if host == "stuck.example":
+            end.wait(20)
+        return to_loopback(port).resolve(host, port, **more)
+
+    with Receiver() as receiver:
+        network = dataclasses.replace(receiver.network, resolve=resolve, seconds=0.2)
+        begun = time.monotonic()
+        stuck = send(receiver.url.replace(HOST, "stuck.example"), network)
+        assert stuck.text == "its name did not resolve within 0.2 s"
+        assert time.monotonic() - begun < 1.0
+        assert send(receiver.url, network).status == 204
+        assert len(receiver.got) == 1
+    end.set()
+
+
+def test_resolvers_that_nobody_waits_for_are_of_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    end, asked = threading.Event(), []
+    monkeypatch.setattr(module, "_resolvers", threading.BoundedSemaphore(2))
+
+    def resolve(host: str, _port: int, **_: object) -> list[object]:
+        asked.append(host)
+        end.wait(20)
+        return []
+
+    network = dataclasses.replace(INTERNET, resolve=resolve, seconds=0.05)
+    answers = {send(f"https://{number}.example/", network).text for number in range(3)}
+    assert (answers, len(asked)) == ({"its name did not resolve within 0.05 s"}, 2)
+    end.set()
 
 
 CERTIFY = f"""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook as Standard
 from standardwebhooks.webhooks import WebhookVerificationError
@@ -23,7 +26,7 @@ from tournament.services.pruning import DELIVERIES, prune
 from tournament.services.webhooks import events, owning
 from tournament.services.webhooks.events import tell
 from tournament.services.webhooks.network import ReceiverAnswer
-from tournament.services.webhooks.sender import WebhookSender
+from tournament.services.webhooks.sender import FOR_SLOW, LOOK_SECONDS, THREADS, WebhookSender
 from tournament.services.webhooks.sending import CLAIM, JITTER, PAUSES_SECONDS, claim, pause, settle
 
 pytestmark = pytest.mark.django_db
@@ -250,9 +253,9 @@ def test_one_event_at_a_time_goes_to_a_webhook_and_two_to_a_user(owner: User) ->
     claimed = claim(now, 9)
     assert [one.webhook.owner for one in claimed] == [owner, owner, rival]
     assert len({one.webhook for one in claimed}) == 3
-    assert claim(now, 9, claimed) == []
+    assert claim(now, 9) == []
     settle(claimed[0], OK, now)
-    (next_one,) = claim(now, 9, claimed[1:])
+    (next_one,) = claim(now, 9)
     assert next_one.webhook.owner == owner
 
 
@@ -280,6 +283,80 @@ def test_a_slow_receiver_delays_no_other_and_rests_afterwards(owner: User) -> No
     settle(delivery, ReceiverAnswer(200, "", 8.0), now)
     webhook = Webhook.objects.get(owner=owner)
     assert webhook.next_at == now + 8 * SECOND
+
+
+def test_receivers_that_were_slow_take_half_of_the_threads_however_many_they_are() -> None:
+    """All they hold are blocked until the other's event has come, which takes a step and no pause."""
+    answered = threading.Event()
+
+    def wait_for_other(request: QuietHandler) -> None:
+        assert answered.wait(5)
+        request.reply(200)
+
+    with Receiver(wait_for_other) as slow, Receiver() as other:
+        network = dataclasses.replace(slow.network, ports=[slow.server.server_port, other.server.server_port])
+        for number in range(THREADS):
+            user = make_user(f"user{number}")
+            make_webhook(user, slow.url, is_slow=True)
+            tell_lost(user)
+        sender = WebhookSender(network)
+        sender.step()
+        for _ in range(FOR_SLOW):
+            assert slow.came.acquire(timeout=5)
+        assert len(sender._sent) == FOR_SLOW
+        rival = make_user("bert")
+        make_webhook(rival, other.url)
+        tell_lost(rival)
+        begun = time.monotonic()
+        sender.step()
+        assert other.came.acquire(timeout=5)
+        assert time.monotonic() - begun < 10 * LOOK_SECONDS
+        answered.set()
+        sender._threads.shutdown()
+
+
+def test_a_receiver_is_slow_by_its_last_answer(owner: User) -> None:
+    webhook, now = make_webhook(owner), timezone.now() + SECOND
+    for took_s, is_slow in ((8.0, True), (0.1, False)):
+        tell_lost(owner)
+        (delivery,) = claim(now, 1, slow=webhook.is_slow)
+        assert claim(now, 1, slow=not webhook.is_slow) == []
+        settle(delivery, ReceiverAnswer(None, "", took_s), now)
+        webhook.refresh_from_db()
+        assert (webhook.is_slow, webhook.claimed_until) == (is_slow, None)
+        now = webhook.next_at
+
+
+def test_neither_a_test_nor_a_change_lets_two_requests_run_at_a_time(owner: User) -> None:
+    webhook, now = make_webhook(owner, failures=1), timezone.now() + SECOND
+    tell_lost(owner)
+    (delivery,) = claim(now, 1)
+    owning.send_test(webhook)
+    owning.send_again(delivery)
+    owning.change(webhook, webhook.url, webhook.kind, webhook.events)
+    assert claim(now + SECOND, 9) == []
+    settle(delivery, OK, now + SECOND)
+    assert claim(now + SECOND, 9)[0].type == "webhook.test"
+
+
+def test_an_answer_is_kept_while_the_database_is_away(
+    owner: User, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("database is locked")
+
+    make_webhook(owner, receiver.url)
+    tell_lost(owner)
+    sender = WebhookSender(receiver.network)
+    sender.step()
+    sender.wait(5)
+    with monkeypatch.context() as patch:
+        patch.setattr("tournament.services.webhooks.sender.settle", fail)
+        with pytest.raises(OperationalError):
+            sender.step()
+    sender.step()
+    assert WebhookDelivery.objects.get().state == State.DELIVERED
+    assert len(receiver.got) == 1
 
 
 def test_attempts_are_counted_for_the_metrics(

@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.support.filled_site import LogIn
+from tests.support.receivers import make_webhook
 from tests.support.schedule import (
     Deal,
     make_event,
@@ -26,7 +27,7 @@ from tests.support.schedule import (
     void,
 )
 from tests.tournament.conftest import FakeRedis
-from tournament.models import Act, Game, InboxReport, Keeper, Tournament, WaitingMail, Worker
+from tournament.models import Act, Game, InboxReport, Keeper, Tournament, WaitingMail, Webhook, Worker
 from tournament.monitoring import conditions as module
 from tournament.monitoring.conditions import conditions
 from tournament.services import disk
@@ -38,8 +39,9 @@ from workers.failures import MAX_VOIDS
 from workers.jobs import BOTH_UNABLE
 
 pytestmark = pytest.mark.django_db
-QUERIES = 9
+QUERIES = 13
 """Of the conditions, however many games there are."""
+MINUTE = datetime.timedelta(minutes=1)
 Usage = namedtuple("Usage", "total used free")
 
 
@@ -69,7 +71,7 @@ def test_a_site_without_trouble_is_well(as_user: LogIn) -> None:
     assert troubles() == {}
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
     assert "All is well." in page
-    assert page.count(">well<") == 10
+    assert page.count(">well<") == 11
     assert ">trouble<" not in page
 
 
@@ -77,7 +79,7 @@ def test_the_page_names_each_trouble_with_its_reason(as_user: LogIn) -> None:
     Act.objects.all().delete()
     Worker.objects.filter(takes="games").update(state="lost")
     page = as_user(make_user("stan", staff=True)).get("/staff/").content.decode()
-    assert "2 of 10 parts need attention." in page
+    assert "2 of 11 parts need attention." in page
     assert "None plays; players@east is lost." in page
     assert page.count(">trouble<") == 2
 
@@ -195,6 +197,25 @@ def test_mails_that_the_mail_server_does_not_take_are_counted_with_its_reason() 
         WaitingMail.objects.create(to="a@example.org", at=now, tried_at=now, trouble=f"timed out {number}")
         now += datetime.timedelta(seconds=1)
     assert troubles() == {"Mail": "2 mails wait for the mail server: timed out 1"}
+
+
+def test_webhooks_that_nobody_sends_are_named_and_receivers_that_fail_are_counted() -> None:
+    def text() -> str:
+        return {one.part: one.text for one in conditions(timezone.now())}["Webhooks"]
+
+    assert text() == "0 events waiting, 0 webhooks failing, last delivery never"
+    webhook, now = make_webhook(make_user("ada")), timezone.now()
+    webhook.deliveries.create(type="game.lost", data={}, state="delivered", tried_at=now - 3 * MINUTE)
+    Webhook.objects.update(failures=2, next_at=now - 7 * MINUTE)
+    waiting = webhook.deliveries.create(type="game.lost", data={}, next_at=now + MINUTE)
+    assert troubles() == {}
+    assert text() == "1 event waiting, 1 webhook failing, last delivery 3\xa0minutes ago"
+    waiting.next_at = now - 6 * MINUTE
+    waiting.save()
+    assert text() == "nothing has been sent for 360 s: 1 event waiting"
+    assert list(troubles()) == ["Webhooks"]
+    Webhook.objects.update(claimed_until=now + MINUTE)
+    assert troubles() == {}
 
 
 def test_a_missing_or_old_backup_is_named() -> None:

@@ -32,8 +32,10 @@ class EventBatch:
     events: Sequence[ApiEvent]
     cursor: str
     """After all of them."""
-    topics: tuple[str, ...] = ()
-    """Those of ``tournament.queues``; without any, nothing follows."""
+    topics: tuple[str, ...]
+    """Those of ``tournament.queues``."""
+    is_over: bool = False
+    """Whether nothing can happen any more; events that are stored follow nevertheless."""
     is_whole: bool = True
     """False: more events are stored already."""
     is_personal: bool = False
@@ -43,6 +45,11 @@ class EventBatch:
     """It is asked for again after so long also without news: not every change is announced."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """The parameters of the next request, beside the cursor."""
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The topics, or none if nothing follows."""
+        return () if self.is_over and self.is_whole else self.topics
 
 
 def after_of(request: HttpRequest) -> str:
@@ -67,7 +74,7 @@ def answer(request: HttpRequest, batch: EventBatch) -> HttpResponse:
     """
     again_s = batch.again_s if batch.is_whole else 0.0
     pause_s = batch.pause_s if batch.is_whole else 0.0
-    part = LivePart(request, batch.cursor, batch.topics, pause_s, again_s, batch.parameters, name=AFTER)
+    part = LivePart(request, batch.cursor, batch.followed, pause_s, again_s, batch.parameters, name=AFTER)
     if not (is_part(request) or accepts_stream(request)):
         response = HttpResponse(msgspec.json.encode(_page(request, batch)), "application/json")
     elif batch.events:
@@ -93,5 +100,4 @@ class EventPage(msgspec.Struct, frozen=True):
 
 def _page(request: HttpRequest, batch: EventBatch) -> EventPage:
     query = urlencode({**batch.parameters, AFTER: batch.cursor})
-    follows = batch.topics or not batch.is_whole
-    return EventPage(batch.events, request.build_absolute_uri(f"?{query}") if follows else None)
+    return EventPage(batch.events, request.build_absolute_uri(f"?{query}") if batch.followed else None)

@@ -43,7 +43,8 @@ def game_batch(request: HttpRequest, pk: int) -> EventBatch:
     return EventBatch(
         [event for event, _ in told],
         write_cursor(known),
-        (game_topic(pk),) if game.state in OPEN else (),
+        (game_topic(pk),),
+        is_over=game.state not in OPEN,
         is_whole=len(told) < MAX_EVENTS,
         is_personal=not access.may_see_tournament(access.PUBLIC, game.tournament),
     )

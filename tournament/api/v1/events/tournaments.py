@@ -82,7 +82,8 @@ def _batch(
     return EventBatch(
         events,
         cursor,
-        () if tournament.is_over else (tournament_topic(tournament.pk),),
+        (tournament_topic(tournament.pk),),
+        is_over=tournament.is_over,
         is_whole=is_whole,
         is_personal=not access.may_see_tournament(access.PUBLIC, tournament),
         pause_s=1.0,

@@ -43,7 +43,8 @@ def version_test_batch(request: HttpRequest, slug: str) -> EventBatch:
     return EventBatch(
         events,
         write_cursor(known),
-        () if test.is_over else (tournament_topic(tournament.pk),),
+        (tournament_topic(tournament.pk),),
+        is_over=test.is_over,
         is_whole=is_whole,
         is_personal=not access.may_see_tournament(access.PUBLIC, tournament),
         pause_s=1.0,

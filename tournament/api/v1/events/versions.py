@@ -59,11 +59,11 @@ def version_batch(request: HttpRequest, slug: str, number: int) -> EventBatch:
         told = list(one(request, version, known))
         events += [event for event, _ in told]
         known = told[-1][1] if told else known
-    is_over = version.state not in {State.WAITING, State.VALIDATING}
     return EventBatch(
         events,
         write_cursor(known),
-        () if is_over else (ANY_GAME,),
+        (ANY_GAME,),
+        is_over=version.state not in {State.WAITING, State.VALIDATING},
         is_personal=manages,
         again_s=2.0,
     )

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.writing.given import check_form
-from tournament.api.v1.writing.once import check_bot, once, refused, user_of
+from tournament.api.v1.writing.once import check_bot, check_shown, once, refused, user_of
 from tournament.models import Token
 from tournament.services.accounts.follows import follow, unfollow
 from tournament.services.accounts.notices import report_problem
@@ -79,6 +79,7 @@ def report_game(request: ApiRequest, pk: int, body: NewReport) -> Reported:
     """Tell the site's staff that something is wrong with a game."""
     check_bot(request, None)
     game = find_game_for(request, pk)
+    check_shown(request, game.tournament)
     form = ProblemForm({"text": body.text})
     check_form(form)
     ply = min(body.ply, load_replay(game)[0].plies)

@@ -10,13 +10,14 @@ from functools import wraps
 import msgspec
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 
+from tournament import access
 from tournament.api.envelope import ApiError
-from tournament.api.v1.operations import ApiRequest
+from tournament.api.v1.operations import ApiRequest, viewer_of
 from tournament.api.v1.responses import JSON_TYPE
 from tournament.formats.base import TournamentError
-from tournament.models import Bot, User
+from tournament.models import Bot, Tournament, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.answers import AnotherRequest, answer_once
 from tournament.services.accounts.follows import FollowError
@@ -99,6 +100,15 @@ def check_bot(request: ApiRequest, bot: Bot | None) -> None:
     bound = bot_of(request)
     if bound is not None and bound != bot:
         raise ApiError(403, f"This token is for {bound.name!r} alone.")
+
+
+def check_shown(request: ApiRequest, tournament: Tournament) -> None:
+    """Check that the token shows a tournament and its games, not only that its user sees them.
+
+    Raises ``Http404``.
+    """
+    if not access.may_see_tournament(viewer_of(request.token), tournament):
+        raise Http404
 
 
 def _created(status: int, body: bytes) -> HttpResponse:

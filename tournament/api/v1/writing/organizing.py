@@ -8,7 +8,6 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from django.http import Http404
 from msgspec import UNSET, Meta, UnsetType
 
 from engines.rules.registry import GAMES
@@ -16,7 +15,7 @@ from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.writing.given import check_form, find_version, form_data, given
-from tournament.api.v1.writing.once import check_bot, once, refused, user_of
+from tournament.api.v1.writing.once import check_bot, check_shown, once, refused, user_of
 from tournament.forms import TournamentForm
 from tournament.models import Bot, BotVersion, Token, Tournament, User
 from tournament.services.schedule import tournaments
@@ -124,7 +123,7 @@ def stop_version_test(request: ApiRequest, slug: str) -> EventAnswer:
     tournament = find_version_test(request, slug)
     user = user_of(request)
     if not access.may_edit_tournament(user, tournament):
-        raise Http404(f"no version test {slug!r} of yours")
+        raise ApiError(404, "There is no such version test of yours.")
     candidate = tournament.entries.select_related("version__bot").order_by("number")[0]
     check_bot(request, candidate.version.bot)
     with refused():
@@ -153,11 +152,11 @@ def _register_control(name: str) -> None:
     """Register the operation of an organizer's button."""
 
     def control(request: ApiRequest, slug: str) -> EventAnswer:
+        check_bot(request, None)
         tournament = find_tournament(request, slug)
         user = user_of(request)
         if not access.may_edit_tournament(user, tournament):
-            raise Http404(f"no tournament {slug!r} of yours")
-        check_bot(request, None)
+            raise ApiError(404, "There is no such tournament of yours.")
         with refused():
             run_control(user, tournament, CONTROLS[name])
         tournament.refresh_from_db()
@@ -202,8 +201,9 @@ def start_match(request: ApiRequest, slug: str, body: OwnBot) -> EventAnswer:
 def _entered(
     request: ApiRequest, slug: str, bot: Bot, act: Callable[[Tournament, Bot], object]
 ) -> EventAnswer:
-    tournament = find_tournament(request, slug)
     check_bot(request, bot)
+    tournament = find_tournament(request, slug)
+    check_shown(request, tournament)
     with refused():
         act(tournament, bot)
     return _event(request, tournament)

@@ -7,7 +7,6 @@ import uuid
 from typing import Annotated
 
 import msgspec
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from msgspec import Meta
@@ -17,7 +16,7 @@ from engines.rules.registry import GAMES
 from engines.visible import visible
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
-from tournament.api.v1.writing.once import check_bot, once, user_of
+from tournament.api.v1.writing.once import check_bot, check_shown, once, user_of
 from tournament.models import BotSearch, BotVersion, Token
 from tournament.sentences import as_sentence
 from tournament.services.searches.asking import answering, request_analysis, request_position
@@ -105,9 +104,10 @@ def request_search(request: ApiRequest, body: NewSearch) -> SearchAnswer:
 def request_game_analysis(request: ApiRequest, pk: int, body: NewAnalysis) -> SearchAnswer:
     """Have a bot evaluate all positions of a recorded game; a new search ends your earlier one."""
     game = find_game_for(request, pk)
+    check_shown(request, game.tournament)
     replay, _, is_recorded = load_replay(game)
     if not is_recorded:
-        raise Http404(f"game {pk} is not recorded")
+        raise ApiError(404, "This game has no record yet.")
     version = _answering(request, game.ladder_id, body.bot)
     tokens = [move.token for move in replay.moves]
     asked = request_analysis(
