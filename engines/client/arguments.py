@@ -29,7 +29,7 @@ def add_commands(commands: Commands, site: ArgumentParser) -> None:
     add = partial(_add, commands, site)
     _add_versions(add)
     _add_games(add)
-    below = partial(_add, _group(commands, "download", "download records of games"), site)
+    below = partial(_add, _group(commands, "download", "download records of games, and logs"), site)
     _add_downloads(below)
     below = partial(_add, _group(commands, "tournament", "create a tournament from a file"), site)
     create = below("create", "tournament.run", "create a tournament as a draft from a TOML or JSON file")
@@ -118,7 +118,10 @@ def _add_downloads(add: AddCommand) -> None:
     record = add("record", "download.run_record", "the record of a game")
     records = add("records", "download.run_records", "the records of all games that match filters")
     record.add_argument("game", metavar="GAME", type=int, help="the game's number in its address")
-    for one in (record, records):
+    log = add("log", "download.run_log", "what an engine of yours said in a game, and what was sent to it")
+    log.add_argument("game", metavar="GAME", type=int, help="the game's number in its address")
+    log.add_argument("side", choices=("white", "black"), help="which your bot played")
+    for one in (record, records, log):
         one.add_argument("-o", "--output", metavar="FILE", type=Path, help="(default: standard output)")
     add_filters(records)
 

@@ -1,4 +1,4 @@
-"""``python -m engines download``: records of games."""
+"""``python -m engines download``: records of games, and logs of engines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import BinaryIO
 from engines.client.filters import filters_of
 from engines.client.output import ProgressBar, print_json, print_words
 from engines.client.site_client import CannotAsk, SiteClient, find_token, site_of, with_query
+from engines.visible import visible_lines
 
 
 def run_record(parsed: Namespace) -> int:
@@ -24,14 +25,21 @@ def run_records(parsed: Namespace) -> int:
     return _write(parsed, site.parts(with_query("/games/games.pgn", filters_of(parsed))), "\n")
 
 
+def run_log(parsed: Namespace) -> int:
+    """Write the log of an engine of the token's user."""
+    site = SiteClient(site_of(parsed.site), find_token())
+    return _write(parsed, site.parts(f"/api/v1/games/{parsed.game}/log/{parsed.side}/"), "")
+
+
 def _write(parsed: Namespace, parts: Iterable[bytes], between: str) -> int:
-    """Write the parts to the file of the options, else to standard output.
+    """Write the parts to the file of the options, else to standard output, on a terminal escaped.
 
     A file that exists is replaced when all parts are there.
     """
     if parsed.output is None:
         for number, part in enumerate(parts):
-            sys.stdout.write((between if number else "") + part.decode("utf-8", "backslashreplace"))
+            text = (between if number else "") + part.decode("utf-8", "backslashreplace")
+            sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
         return 0
     beside = parsed.output.with_name(f".{parsed.output.name}.part")
     size = 0

@@ -64,6 +64,11 @@ def _folded(value: Any) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
+def orders(columns: Mapping[str, str]) -> list[str]:
+    """The values of ``sort`` for a table with these columns."""
+    return [order for name in columns for order in (name, f"-{name}")]
+
+
 def read_sorting(request: HttpRequest, columns: Mapping[str, str]) -> Sorting:
     """The order that the address asks for; an unknown one is the table's own."""
     given = request.GET.get("sort", "")

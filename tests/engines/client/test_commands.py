@@ -137,6 +137,17 @@ def test_records_are_downloaded_part_by_part(site: ScriptedSite, run: Run, tmp_p
     assert [asked.query for asked in site.asked] == ["ladder=dualma", "before=5"]
 
 
+def test_a_log_is_downloaded_and_nothing_in_it_acts_on_the_terminal(
+    site: ScriptedSite, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.give("/api/v1/games/7/log/white/", fine(b"# standard error\noops \x1b[2J\n"))
+    assert run("download", "log", "7", "white").out == "# standard error\noops \x1b[2J\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run("download", "log", "7", "white").out == "# standard error\noops \\x1b[2J\n"
+    assert run("download", "log", "7", "white", "-o", "log.txt").out == "log.txt has 27 bytes\n"
+    assert run("download", "log", "7", "white", token="").code == 2
+
+
 def test_a_file_is_replaced_only_by_a_whole_one(site: ScriptedSite, run: Run, tmp_path: Path) -> None:
     (tmp_path / "game.pgn").write_text("old")
     site.give("/games/7.pgn", fine(b"half", Content_Length="500"))

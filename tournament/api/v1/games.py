@@ -16,13 +16,14 @@ from engines.visible import visible
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
-from tournament.models import BotVersion, Correction, GameRecord, RatingEvent
-from tournament.views.downloads import PGN_TYPE
+from tournament.api.v1.writing.once import check_bot
+from tournament.models import BotVersion, Correction, GameRecord, RatingEvent, Token
+from tournament.views.downloads import PGN_TYPE, TEXT_TYPE
 from tournament.views.exports import Address, Moment, as_text, origin_of
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.games.endings import ending_sentence, fault_sentence, rated_word
 from tournament.views.games.filters import FILTERS, GameSearchForm
-from tournament.views.games.games import rating_changes
+from tournament.views.games.games import log_text, rating_changes
 from tournament.views.games.rows import GameRow, PlayedMove, played_moves
 from tournament.views.games.search import find_rows, took_too_long
 
@@ -165,3 +166,15 @@ def game_record(request: ApiRequest, pk: int) -> HttpResponse:
     if text is None:
         raise ApiError(404, "This game has no record yet.")
     return HttpResponse(text, content_type=PGN_TYPE)
+
+
+@operation("GET", "games/<int:pk>/log/<slug:side>/", media=TEXT_TYPE, scopes=(Token.Scope.LOGS,))
+def game_log(request: ApiRequest, pk: int, side: str) -> HttpResponse:
+    """The standard error of your engine in a game, and the lines exchanged with it.
+
+    `side` is `white` or `black`, the one that your bot played.
+    """
+    found = find_game_for(request, pk)
+    text = log_text(request, found, side)
+    check_bot(request, (found.white if side == "white" else found.black).bot)
+    return HttpResponse(text, content_type=TEXT_TYPE)

@@ -208,7 +208,8 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
         if not is_of_stream(request):
             spend(token.user, chosen.cost, timezone.now())
     else:
-        request.user = viewer_of(token, where.get("slug") if chosen.path.startswith("bots/") else None)
+        is_of_bot = chosen.path.startswith("bots/") and "other" not in where
+        request.user = viewer_of(token, where["slug"] if is_of_bot and "slug" in where else None)
     client = client_of(request, token)
     if not is_of_stream(request) and (wait := LIMITS.wait_s(client)) > 0:
         seconds = int(wait) + 1

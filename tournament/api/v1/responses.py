@@ -24,6 +24,8 @@ from tournament.views.paging import LAST_ID, is_whole
 
 MAX_ROWS = 1000
 """Most rows of one page."""
+MAX_PLACE = 1_000_000
+"""How far lists can be read whose cursor is a position in the database."""
 LINES_TYPE = "application/x-ndjson"
 JSON_TYPE = "application/json"
 _Model = TypeVar("_Model", bound=Model)
@@ -86,6 +88,16 @@ def page_by_id(found: QuerySet[_Model], query: PageQuery, row_of: Callable[[_Mod
     window = list(found.filter(pk__gt=cursor_of(query)).order_by("pk")[: query.limit + 1])
     shown = window[: query.limit]
     return Rows(list(map(row_of, shown)), str(shown[-1].pk) if len(window) > len(shown) else "")
+
+
+def page_by_place(found: QuerySet[_Model], query: PageQuery, row_of: Callable[[_Model], Any]) -> Rows:
+    """A page of rows in the order of ``found``; its cursor is a position. Raises ``ApiError``."""
+    start = cursor_of(query)
+    if start > MAX_PLACE:
+        raise ApiError(400, f"The parameter after is beyond {MAX_PLACE}: no cursor of this list.")
+    window = list(found[start : start + query.limit + 1])
+    end = str(start + query.limit) if len(window) > query.limit else ""
+    return Rows(list(map(row_of, window[: query.limit])), end)
 
 
 def cursor_of(query: PageQuery) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 from django.db.models import Q
@@ -11,11 +11,13 @@ from msgspec import Meta
 
 from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
-from tournament.api.v1.responses import PageQuery, Rows, page_by_id, part_of
+from tournament.api.v1.responses import PageQuery, Rows, page_by_id, page_by_place, part_of
 from tournament.formats import kinds
 from tournament.models import BotVersion
 from tournament.views.exports import Address, Moment, as_text, origin_of
+from tournament.views.sorting import orders, read_sorting
 from tournament.views.tournaments.costs import describe_progress
+from tournament.views.tournaments.lists import SORTED, counted
 from tournament.views.tournaments.tables import (
     CrosstableRow,
     PairingRow,
@@ -60,6 +62,15 @@ class EntryRow(msgspec.Struct, frozen=True):
     page: Address
 
 
+Order: Any = Literal["", *orders(SORTED)]
+
+
+class TournamentsQuery(PageQuery, frozen=True, kw_only=True):
+    """The order of the list."""
+
+    sort: Annotated[Order, Meta(description="By a column of the page, with `-` descending.")] = ""
+
+
 class TablesQuery(PageQuery, frozen=True, kw_only=True):
     """Which tables."""
 
@@ -72,12 +83,15 @@ class RoundsQuery(TablesQuery, frozen=True, kw_only=True):
     round: Annotated[int, Meta(ge=0, le=2**31 - 1, description="The number of a round; 0 for all.")] = 0
 
 
-@operation("GET", "tournaments/", rows=TournamentRow, query=PageQuery)
-def tournaments(request: ApiRequest, query: PageQuery) -> Rows:
-    """The tournaments, the oldest first."""
+@operation("GET", "tournaments/", rows=TournamentRow, query=TournamentsQuery)
+def tournaments(request: ApiRequest, query: TournamentsQuery) -> Rows:
+    """The tournaments, the oldest first, or as `sort` says."""
     endless = Q(kind__in=kinds(lambda one: one.is_endless))
     found = access.visible_tournaments(request.user).exclude(endless).select_related("owner").defer("book")
-    return page_by_id(found, query, lambda one: tournament_row(request, one))
+    if not query.sort:
+        return page_by_id(found, query, lambda one: tournament_row(request, one))
+    ordered = read_sorting(request, SORTED).of_query(counted(found))
+    return page_by_place(ordered, query, lambda one: tournament_row(request, one))
 
 
 @operation("GET", "tournaments/<slug:slug>/", answer=TournamentAnswer)

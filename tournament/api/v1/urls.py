@@ -1,6 +1,6 @@
 """The modules with operations, and the addresses of all of them."""
 
-from tournament.api.v1 import bots, games, ladders, openapi, rules, site, tournaments, version_tests
+from tournament.api.v1 import bots, games, ladders, openapi, results, rules, site, tournaments, version_tests
 from tournament.api.v1.events import views as events
 from tournament.api.v1.operations import patterns
 from tournament.api.v1.writing import account, organizing, searches, uploads
@@ -8,6 +8,7 @@ from tournament.api.v1.writing import account, organizing, searches, uploads
 MODULES = (
     ladders,
     bots,
+    results,
     games,
     tournaments,
     version_tests,

@@ -26,8 +26,8 @@ from tournament.services.bots.activity import ActivityError, activate, switch
 from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
-from tournament.views.bots.results import RESULTS, Rated, rated_of, result_rows, results_of
-from tournament.views.exports import Address, served_rows, served_table, table_links
+from tournament.views.bots.results import Rated, ResultRow, rated_of, result_rows, results_of
+from tournament.views.exports import Address, served_rows, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
@@ -125,7 +125,7 @@ def bot_results(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     ladder, version = results["ladder"].code, results["version"]
     about = {"bot": bot.name, "ladder": ladder, "version": version.number if version else None}
     rows = result_rows(request, results)
-    return served_table(kind, "results", RESULTS, rows, file=f"{slug}-{ladder}-results", **about)
+    return served_rows(kind, "results", ResultRow, rows, file=f"{slug}-{ladder}-results", **about)
 
 
 @takes_form

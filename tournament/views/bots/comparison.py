@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
+import msgspec
 from django.contrib import messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
+from msgspec import Meta
 
 from engines.arithmetic.intervals import EloInterval, interval
 from engines.arithmetic.standings import GameScore
@@ -22,20 +25,51 @@ from tournament.arithmetic.similarity import Similarity
 from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, Tournament
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.searches.similarity import similarities_of
-from tournament.views.exports import served_table, table_links
+from tournament.views.exports import Address, served_rows, table_links
 from tournament.views.games.filters import comparison_address, games_address
-from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
-
-RESULTS = ("ladder", "colour", *COLUMNS, "elo", "elo_low", "elo_high", "superiority", "list")
-"""The first bot's. Lines of both colours together have no colour; only they have Elo and superiority.
-
-``superiority`` is the likelihood that the first bot is the better one, 0 to 1.
-"""
-ESTIMATES = ("ladder", "version", "opponent_version", "elo", "elo_error", "superiority")
+from tournament.views.games.scores import (
+    ScoreRow,
+    Share,
+    rated_filters,
+    sum_pairs,
+    total_and_colours,
+)
 
 FEW_GAMES = 20
 """The page says of fewer games that they are few."""
 MAX_TESTS = 10
+FourNumbers = tuple[float | None, float | None, float | None, float | None]
+Superiority = Annotated[
+    float | None, Meta(description="The likelihood that the first bot is the better one, 0 to 1.")
+]
+
+
+class ComparedRow(msgspec.Struct, frozen=True):
+    """The first bot's rated games against the second on a ladder."""
+
+    ladder: str
+    colour: Annotated[str | None, Meta(description="Of the first bot; null for both together.")]
+    games: int
+    won: int
+    drawn: int
+    lost: int
+    score: Share
+    elo: Annotated[float | None, Meta(description="Only for both colours together, as the next ones.")]
+    elo_low: float | None
+    elo_high: float | None
+    superiority: Superiority
+    list: Annotated[Address, Meta(description="The list of these games.")]
+
+
+class EstimateRow(msgspec.Struct, frozen=True):
+    """The difference of two bots by the estimate of a ladder, whether they have met or not."""
+
+    ladder: str
+    version: int
+    opponent_version: int
+    elo: float
+    elo_error: float
+    superiority: Superiority
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +124,7 @@ class Comparison:
 @require_safe
 def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
     """The results of a bot against another, filtered by ``ladder``, ``version`` and ``opponent_version``."""
-    asked = _find(request, slug, other)
+    asked = find_comparison(request, slug, other)
     first, second, ladder, filters = asked.first, asked.second, asked.ladder, asked.filters
     context = {
         "first": first,
@@ -115,26 +149,30 @@ def bot_comparison(request: HttpRequest, slug: str, other: str) -> HttpResponse:
 @require_safe
 def comparison_results(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
     """The rated games of two bots by ladder and colour, with the filters of their comparison."""
-    asked = _find(request, slug, other)
-    rows = []
-    for one in _compare(asked):
-        of_both = (one.interval.elo, one.interval.low, one.interval.high, one.interval.los)
-        for row in (one.total, *one.colours):
-            found = (None,) * len(of_both) if row.name else of_both
-            address = request.build_absolute_uri(row.games)
-            rows.append((one.game.code, row.name.lower() or None, *row.counts, *found, address))
-    return _served(asked, kind, "results", RESULTS, rows)
+    asked = find_comparison(request, slug, other)
+    return _served(asked, kind, "results", ComparedRow, compared_rows(request, asked))
 
 
 @require_safe
 def comparison_estimates(request: HttpRequest, slug: str, other: str, kind: str) -> HttpResponse:
     """The differences of two bots by the estimates of ladders, with the filters of their comparison."""
-    asked = _find(request, slug, other)
-    rows = [
-        (game.code, one, another, gap.elo, gap.error, gap.superiority)
-        for game, one, another, _, gap in _gaps(asked)
-    ]
-    return _served(asked, kind, "estimates", ESTIMATES, rows)
+    asked = find_comparison(request, slug, other)
+    return _served(asked, kind, "estimates", EstimateRow, estimate_rows(asked))
+
+
+def compared_rows(request: HttpRequest, asked: Comparison) -> Iterator[ComparedRow]:
+    """The rated games of both by ladder, and there by colour."""
+    for one in _compare(asked):
+        of_both = (one.interval.elo, one.interval.low, one.interval.high, one.interval.los)
+        for row in (one.total, *one.colours):
+            found: FourNumbers = (None, None, None, None) if row.name else of_both
+            address = request.build_absolute_uri(row.games)
+            yield ComparedRow(one.game.code, row.name.lower() or None, *row.counts, *found, address)
+
+
+def estimate_rows(asked: Comparison) -> Iterator[EstimateRow]:
+    for game, one, another, _, gap in _gaps(asked):
+        yield EstimateRow(game.code, one, another, gap.elo, gap.error, gap.superiority)
 
 
 @require_safe
@@ -157,13 +195,13 @@ def _named(bots: QuerySet[Bot], name: str) -> Bot | None:
 
 
 def _served(
-    asked: Comparison, kind: str, name: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]]
+    asked: Comparison, kind: str, name: str, of: type[msgspec.Struct], rows: Iterator[msgspec.Struct]
 ) -> HttpResponse:
     first, second = asked.first, asked.second
-    return served_table(
+    return served_rows(
         kind,
         name,
-        columns,
+        of,
         rows,
         file=f"{first.bot.slug}-{second.bot.slug}-{name}",
         bot=first.bot.name,
@@ -173,7 +211,7 @@ def _served(
     )
 
 
-def _find(request: HttpRequest, slug: str, other: str) -> Comparison:
+def find_comparison(request: HttpRequest, slug: str, other: str) -> Comparison:
     """The comparison with the filters in the address; raises ``Http404`` for filters that fit nothing."""
     first = _contestant(request, slug, "version")
     second = _contestant(request, other, "opponent_version")

@@ -8,28 +8,49 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
+from msgspec import Meta
 
 from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.views.bots import recent
-from tournament.views.exports import table_links
+from tournament.views.exports import Address, table_links
 from tournament.views.games.filters import NO_OPENING, games_address
-from tournament.views.games.scores import COLUMNS, ScoreRow, rated_filters, sum_pairs, total_and_colours
+from tournament.views.games.scores import (
+    ScoreRow,
+    Share,
+    rated_filters,
+    sum_pairs,
+    total_and_colours,
+)
 
 MAX_OPPONENTS = 15
 """The most opponents listed, unless all are asked for."""
 MAX_OPENINGS = 8
-RESULTS = ("by", "name", *COLUMNS, "list")
-"""``by`` is all, opponent, colour, opening or forfeit; of a forfeit the name is the termination.
 
-``list`` is the address of the list of games.
-"""
+
+class ResultRow(msgspec.Struct, frozen=True):
+    """The results of a bot in some of its rated games on a ladder."""
+
+    by: Annotated[
+        str,
+        Meta(
+            description="`all`, `opponent`, `colour`, `opening` or `forfeit`; the last two of latest games."
+        ),
+    ]
+    name: Annotated[str, Meta(description="Which opponent, colour, moves or termination; of `all` empty.")]
+    games: int
+    won: Annotated[int | None, Meta(description="Null for forfeits, as the next ones.")]
+    drawn: int | None
+    lost: int | None
+    score: Share
+    list: Annotated[Address, Meta(description="The list of these games.")]
 
 
 class Rated(NamedTuple):
@@ -114,16 +135,16 @@ def _latest_results(
     }
 
 
-def result_rows(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
-    """The same with the columns ``RESULTS``."""
-    rows = [("all", "", results["total"])]
+def result_rows(request: HttpRequest, results: Mapping[str, Any]) -> Iterator[ResultRow]:
+    """The same as rows."""
+    rows: list[tuple[str, str, ScoreRow]] = [("all", "", results["total"])]
     rows += [("opponent", row.opponent.name, row) for row in results["opponents"]]
     rows += [("colour", row.name.lower(), row) for row in results["colours"]]
     rows += [("opening", row.name, row) for row in results["openings"]]
     for by, name, row in rows:
-        yield by, name, *row.counts, request.build_absolute_uri(row.games)
+        yield ResultRow(by, name, *row.counts, request.build_absolute_uri(row.games))
     for cause, count, address in results["forfeits"]:
-        yield "forfeit", cause, count, None, None, None, None, request.build_absolute_uri(address)
+        yield ResultRow("forfeit", cause, count, None, None, None, None, request.build_absolute_uri(address))
 
 
 def _chosen_ladder(request: HttpRequest, ratings: Sequence[Rated]) -> str:

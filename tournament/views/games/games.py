@@ -201,12 +201,16 @@ def game_record(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def game_log(request: HttpRequest, pk: int, side: str) -> HttpResponse:
     """One engine's standard error and lines as text, for its owner and staff."""
-    game = find_game_for(request, pk)
+    text = log_text(request, find_game_for(request, pk), side)
+    return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
+
+
+def log_text(request: HttpRequest, game: Game, side: str) -> str:
+    """The whole log of a side; raises ``Http404`` if there is none that this user may see."""
     log = next((log for log in _logs(request, game) if log.side == side), None)
     if log is None:
         raise Http404(f"no log of {side!r} for this user")
-    text = f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
-    return attached(text, f"game-{pk}-{side}.txt", TEXT_TYPE)
+    return f"# standard error\n{log.stderr}\n# lines exchanged\n{log.lines}\n"
 
 
 @require_safe

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from django import template
 from django.db.models import QuerySet, Sum
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from msgspec import Meta
 
 from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
@@ -19,8 +20,7 @@ from tournament.views.links import address_of
 
 register = template.Library()
 
-COLUMNS = ("games", "won", "drawn", "lost", "score")
-"""The columns of tables as files; ``score`` is the share of points, 0 to 1, and None without games."""
+Share = Annotated[float | None, Meta(description="The share of points, 0 to 1; null without games.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class ScoreRow:
         return games_address(**self.filters)
 
     @property
-    def counts(self) -> tuple[int | float | None, ...]:
-        """The values of ``COLUMNS``."""
+    def counts(self) -> tuple[int, int, int, int, float | None]:
+        """Games, won, drawn, lost, and the share of points, None without games."""
         score = self.score
         return score.games, score.wins, score.draws, score.losses, score.share if score.games else None
 

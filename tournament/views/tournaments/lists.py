@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from engines.rules.registry import GAMES, Variant
@@ -38,13 +38,11 @@ def listed_page(
     request: HttpRequest, tournaments: TournamentQuerySet, size: int, sorting: Sorting | None = None
 ) -> Page:
     """The newest tournaments first, or as ``sorting`` says; one query more than those of the page."""
-    entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
     rows = tournaments.select_related("owner", "own_ratings").defer("own_ratings__ratings", "book")
-    counted = rows.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n")))
     if sorting is not None and sorting.name:
-        page = numbered(request, sorting.of_query(counted), size)
+        page = numbered(request, sorting.of_query(counted(rows)), size)
     else:
-        page = by_id(request, counted, size)
+        page = by_id(request, counted(rows), size)
     won = [_winners(one) for one in page.rows]
     versions = BotVersion.objects.select_related("bot").in_bulk({pk for ids in won for pk in ids})
     listed = [
@@ -52,6 +50,12 @@ def listed_page(
         for one, ids in zip(page.rows, won, strict=True)
     ]
     return replace(page, rows=listed)
+
+
+def counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
+    """With the number of their ``bots``, by which ``SORTED`` sorts."""
+    entries = Entry.objects.filter(tournament=OuterRef("pk")).order_by().values("tournament")
+    return tournaments.annotate(bots=Subquery(entries.annotate(n=Count("pk")).values("n")))
 
 
 def _winners(tournament: Tournament) -> list[int]:

@@ -22,6 +22,18 @@ def test_the_list_has_the_tournaments_of_the_file_the_oldest_first(site: Site, c
     assert client.get(first["next"]).json()["rows"] == rows[2:4]
 
 
+@pytest.mark.parametrize("order", ["name", "-name", "bots", "-games", "started"])
+def test_the_list_is_sorted_as_the_page(site: Site, client: Client, order: str) -> None:
+    for number in range(3):
+        make_event("round-robin", versions=[site.white, site.black], name=f"Cup {number}", pairs=number + 1)
+    listed = client.get(f"/tournaments/?sort={order}").context["page"].rows
+    first = client.get(f"/api/v1/tournaments/?sort={order}&limit=3").json()
+    rows = first["rows"] + client.get(first["next"]).json()["rows"]
+    assert [row["slug"] for row in rows] == [one.tournament.slug for one in listed]
+    for query in ("sort=size", f"sort={order}&after=9999999", f"sort={order}&after=x"):
+        assert client.get(f"/api/v1/tournaments/?{query}").status_code == 400
+
+
 def test_one_tournament_has_its_terms_and_its_entries(site: Site, client: Client) -> None:
     (row,) = [
         row for row in client.get("/api/v1/tournaments/").json()["rows"] if row["slug"] == site.running.slug

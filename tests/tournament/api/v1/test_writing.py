@@ -263,6 +263,17 @@ def test_many_bots_are_found_at_once_and_too_many_refused(ask: Ask, versions: li
     assert error == "The body is wrong: Expected `array` of length <= 5000 - at `$.bots`."
 
 
+@pytest.mark.usefixtures("versions")
+def test_a_dry_run_of_a_tournament_makes_its_checks_and_stores_nothing(ask: Ask) -> None:
+    values = {"name": "Spring", "bots": ["ada", "rex"], "ladders": [LADDER], "dry_run": True}
+    tried = read(ask("tournaments/", values, "events:write"), 200)
+    assert (tried["name"], tried["kind"], tried["slug"], tried["page"]) == ("Spring", "round-robin", "", "")
+    assert tried["dry_run"]
+    assert read(ask("tournaments/", values | {"book": "z9"}), 422)["error"].startswith("book: ")
+    assert not Tournament.objects.exists()
+
+
+@pytest.mark.usefixtures("versions")
 def test_a_draft_of_another_user_is_not_found_and_a_public_tournament_cannot_be_controlled(ask: Ask) -> None:
     rival = make_user("bob")
     for running in (False, True):
@@ -302,7 +313,7 @@ def test_a_short_match_is_started(ask: Ask) -> None:
 def test_the_fields_of_both_bodies_are_those_of_the_pages(ada: User) -> None:
     staff = make_user("stan", staff=True)
     form = TournamentForm(user=staff, organizer=staff)
-    assert set(organizing.NewTournament.__struct_fields__) == set(form.fields)
+    assert set(organizing.NewTournament.__struct_fields__) - {"dry_run"} == set(form.fields)
     assert set(organizing.NewVersionTest.__struct_fields__) == set(VersionTestForm(user=ada).fields)
 
 

@@ -8,12 +8,15 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
+from django.db import transaction
+from django.http import HttpResponse
 from msgspec import UNSET, Meta, UnsetType
 
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
+from tournament.api.v1.responses import object_answer
 from tournament.api.v1.writing.given import check_form, find_version, form_data, given
 from tournament.api.v1.writing.once import check_bot, check_shown, once, refused, user_of
 from tournament.forms import TournamentForm
@@ -52,6 +55,7 @@ class EventAnswer(msgspec.Struct, frozen=True, kw_only=True):
     page: str
     url: str
     """Where programs read it."""
+    dry_run: bool = False
 
 
 class NewVersionTest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,6 +96,7 @@ class NewTournament(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     own_workers: bool = False
     starts_at: datetime.datetime | None = None
     entry_until: datetime.datetime | None = None
+    dry_run: Annotated[bool, Meta(description="Check everything, and store nothing.")] = False
 
 
 class OwnBot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,9 +137,25 @@ def stop_version_test(request: ApiRequest, slug: str) -> EventAnswer:
 
 
 @operation("POST", "tournaments/", answer=EventAnswer, status=201, body=NewTournament, scopes=EVENTS)
+def create_tournament(request: ApiRequest, body: NewTournament) -> HttpResponse:
+    """Create a tournament as a draft, which you then start or announce.
+
+    With `dry_run` all checks are made and nothing is stored; the status is then 200.
+    """
+    if not body.dry_run:
+        return _create(request, body=body)
+    with refused(), transaction.atomic():
+        tried = _create_draft(request, body)
+        transaction.set_rollback(True)
+    return object_answer(msgspec.structs.replace(tried, slug="", page="", url="", dry_run=True))
+
+
 @once
-def create_tournament(request: ApiRequest, body: NewTournament) -> EventAnswer:
-    """Create a tournament as a draft, which you then start or announce."""
+def _create(request: ApiRequest, body: NewTournament) -> EventAnswer:
+    return _create_draft(request, body)
+
+
+def _create_draft(request: ApiRequest, body: NewTournament) -> EventAnswer:
     user, values = user_of(request), given(body)
     check_bot(request, None)
     values["bots"] = _active("bots", values["bots"])
