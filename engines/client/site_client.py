@@ -221,6 +221,8 @@ def _path_of(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         raise CannotAsk(NO_SITE) from None
+    if not parts.path.startswith("/"):  # after the site's address it would name another host
+        raise CannotAsk(NO_SITE)
     return f"{parts.path}?{parts.query}"
 
 

@@ -110,6 +110,13 @@ def test_the_next_page_is_asked_of_the_same_site_whatever_it_says(site: Scripted
     assert [row["id"] for row in Client(site.address, "secret").rows("/api/v1/games/", {})] == [1, 2]
 
 
+@pytest.mark.parametrize("following", ["@elsewhere.example/x", ":99/x", "[", "x"])
+def test_a_next_page_that_is_no_address_is_not_asked_for(site: ScriptedSite, following: str) -> None:
+    site.give("/api/v1/games/", page(1, following=following))
+    with pytest.raises(CannotAsk, match="not a Duarena site"):
+        list(Client(site.address, "secret").rows("/api/v1/games/", {}))
+
+
 def event(number: int) -> dict[str, object]:
     return {"id": f"c{number}", "type": "game.move", "at": "2026-11-29T07:00:00+00:00", "data": {"n": number}}
 
