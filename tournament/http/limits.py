@@ -75,7 +75,7 @@ class RefusedRequest(Exception):
         """The response to a request for ``path``: plain text, or the API's form of an error."""
         if not path.startswith(API_PATHS):
             return HttpResponse(f"{self._text}\n", "text/plain", self._status, headers=self._headers)
-        headers = {**self._headers, "Retry-After": str(RETRY_SECONDS)}
+        headers = {**self._headers, "Retry-After": str(RETRY_SECONDS), "Access-Control-Allow-Origin": "*"}
         return JsonResponse({"ok": False, "error": self._text}, status=self._status, headers=headers)
 
 

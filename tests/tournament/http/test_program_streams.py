@@ -216,6 +216,7 @@ async def test_a_token_has_one_stream_of_a_kind_and_an_address_without_one_few(
     for over in (stream("/api/v1/games/2/events/", authorization=ADA), stream("/api/v1/bots/3/events/")):
         await over.begin(application)
         assert (over.status, over.headers[b"Retry-After"]) == (429, b"60")
+        assert over.headers[b"Access-Control-Allow-Origin"] == b"*", "pages of other sites read why"
         answer = json.loads(over.sent)
         assert (answer["ok"], answer["error"][:9]) == (False, "Too many ")
     held[0].leave()
