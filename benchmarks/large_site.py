@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from engines.formats.planning import PlannedPairing
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.records import BOOK, Fault, Termination, format_record
 from engines.rules.history import History
@@ -56,7 +57,7 @@ from tournament.services.results.records import record_of
 from tournament.services.results.seats import store_seats
 from tournament.services.schedule.finishing import count_finished
 from tournament.services.schedule.meetings import rescored
-from tournament.services.schedule.pairings import PlannedPairing, make_games, openings_of, store_pairings
+from tournament.services.schedule.pairings import make_games, openings_of, store_pairings
 from tournament.services.schedule.rounds import advance_all
 from workers.jobs import GameReport, SideLog
 

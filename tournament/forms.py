@@ -20,6 +20,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from engines.formats.rated import MAX_TIMES
 from engines.rules.registry import GAMES
 from engines.timecontrol import TimeControlError, format_time_control, parse_time_control
 from engines.visible import visible_lines
@@ -27,7 +28,6 @@ from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Bot, BotVersion, LadderRating, Token, User, Webhook
-from tournament.models.matchmaking import MAX_TIMES
 from tournament.models.webhooks import MAX_URL, EventType
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms

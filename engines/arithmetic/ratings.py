@@ -314,6 +314,19 @@ class Fold:
         self._versions.setdefault(player[0], set()).add(player[1])
 
 
+def own_table(ladder: str, games: Iterable[tuple[int, int, Result]]) -> dict[int, Standing]:
+    """A tournament's own ratings on a ladder by player, from (White, Black, result).
+
+    Folded in the order of the schedule without drift, so that the same games give the same table in whatever
+    order they finished. Games of a player against himself are left out.
+    """
+    fold = Fold(tournament_scale(ladder))
+    for white, black, result in games:
+        if white != black:
+            fold.step((str(white), 1), (str(black), 1), result)
+    return {int(name): standing for (name, _), standing in fold.standings.items()}
+
+
 class _Row:
     """A standing that changes in place: a new object for each game would take most of a fold's time."""
 

@@ -68,6 +68,16 @@ class KnockoutMatch:
         """The number of finished pairs of games."""
         return (round(self.first_points + self.second_points) + self.annulled) // 2
 
+    @property
+    def note(self) -> str:
+        """In words, if it was not decided by its points."""
+        if self.by_withdrawal:
+            is_of_both = self.winner is None and self.second is not None
+            return "both are withdrawn" if is_of_both else "withdrawn"
+        if self.is_bye:
+            return "bye"
+        return "level, so the better seed advances" if self.by_last_resort else ""
+
 
 def seed_lines(players: int) -> list[int]:
     """The seeds from the top of the bracket to its bottom; numbers above ``players`` are byes.

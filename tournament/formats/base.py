@@ -6,15 +6,16 @@ package and overrides what is different.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from django.template.defaultfilters import pluralize
 
 from engines.arithmetic.standings import Crosstable, format_points
 from engines.formats import EventFormat
+from engines.formats.rated import UNRATED, OwnedBot, Unrated, why_shared, why_unrated
 from engines.pairing.knockout import KnockoutMatch
 from engines.pairing.results import Absences, MeetingResult
 from engines.rules.registry import GAMES
@@ -57,28 +58,6 @@ class GameEffect(Enum):
     """It is one of the tournament's games that are over; the last one may end the tournament."""
 
 
-class Unrated(StrEnum):
-    """Why a game is not rated, as its record says it; the first that applies."""
-
-    EVENT = "event"
-    BOT = "bot"
-    OWNER = "owner"
-    TIME_CONTROL = "time-control"
-    OPENINGS = "openings"
-    PLY_LIMIT = "ply-limit"
-    REPEAT = "repeat"
-    PERSON = "person"
-
-
-UNRATED = {
-    Unrated.BOT: "both players are versions of one bot",
-    Unrated.OWNER: "both bots have one owner",
-    Unrated.TIME_CONTROL: "the time control is not on the ladder's terms",
-    Unrated.OPENINGS: "the openings are not on the ladder's terms",
-    Unrated.PLY_LIMIT: "the ply limit is not on the ladder's terms",
-    Unrated.REPEAT: "it repeats an earlier game move by move",
-}
-"""In words."""
 BY_STAFF = "staff rates it although"
 
 
@@ -213,12 +192,13 @@ class TournamentFormat(EventFormat):
         decides, and the terms of the ladder. Of games that repeat each other only the first is rated
         (``services.results.storing``), and annulled games are not (``services.annulments``).
         """
-        if not game.tournament.rated or game.tournament.own_workers:
-            return Unrated.EVENT
-        if why := _shared(game.white.bot, game.black.bot):
-            return why
-        is_rated = game.tournament.rates_on(game.ladder_id)
-        return None if is_rated else Unrated(game.tournament.off_terms[game.ladder_id])
+        event = game.tournament
+        return why_unrated(
+            owned(game.white.bot),
+            owned(game.black.bot),
+            is_event_rated=event.rated and not event.own_workers,
+            off_terms=None if event.rated_off_terms else event.off_terms.get(game.ladder_id),
+        )
 
     def explain(self, why: Unrated) -> str:
         """The same in words."""
@@ -247,12 +227,13 @@ class TournamentFormat(EventFormat):
 
     def _shared_among(self, bots: Sequence[Bot]) -> tuple[Unrated | None, bool]:
         """Why games between some of these bots are not rated, and whether it is so in all of them."""
-        groups: dict[tuple[int | None, int | None], list[Bot]] = {}
-        for bot in bots:
-            groups.setdefault(_rated_as(bot), []).append(bot)
-        meeting = [groups[_rated_as(bot)] for bot in bots[:1]] if self.has_challenger else groups.values()
+        groups: dict[Hashable, list[OwnedBot]] = {}
+        owned_bots = [owned(bot) for bot in bots]
+        for bot in owned_bots:
+            groups.setdefault(bot.rated_as, []).append(bot)
+        meeting = [groups[bot.rated_as] for bot in owned_bots[:1]] if self.has_challenger else groups.values()
         same = next((group for group in meeting if len(group) > 1), None)
-        return (_shared(same[0], same[1]), len(groups) == 1) if same else (None, False)
+        return (why_shared(same[0], same[1]), len(groups) == 1) if same else (None, False)
 
     def rates(self, game: Game) -> bool:
         """Whether a game may be rated, see ``why_unrated``."""
@@ -298,16 +279,9 @@ class TournamentFormat(EventFormat):
         return Winners(title, first, f"{format_points(rows[0].points)} points")
 
 
-def _rated_as(bot: Bot) -> tuple[int | None, int | None]:
-    """Games between bots for which this is the same are not rated; the site's bots have no owner."""
-    return bot.owner_id, bot.pk if bot.owner_id is None else None
-
-
-def _shared(white: Bot, black: Bot) -> Unrated | None:
-    """Why a game between these bots is never rated; None if it may be."""
-    if white.pk == black.pk:
-        return Unrated.BOT
-    return Unrated.OWNER if _rated_as(white) == _rated_as(black) else None
+def owned(bot: Bot) -> OwnedBot:
+    """As what decides about ratings knows it."""
+    return OwnedBot(bot.pk, bot.owner_id)
 
 
 def count_pairs(tournament: Tournament) -> str:

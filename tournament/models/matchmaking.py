@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from django.conf import settings
@@ -12,36 +11,14 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.template.defaultfilters import pluralize
 
+from engines.formats.rated import LadderTerms
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
-from engines.timecontrol import TimeControl, TimeControlError, format_time_control, parse_time_control
+from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.models.ladders import Ladder
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_GAMES_AN_HOUR = 100_000
-MAX_TIMES = 4
-"""A rated game may have up to so many times the ladder's time control."""
-
-
-@dataclass(frozen=True, slots=True)
-class LadderTerms:
-    """How the games of a ladder are played. Games of tournaments are rated only if they are played so."""
-
-    time_control: str
-    opening_plies: int
-
-    @property
-    def longest(self) -> TimeControl:
-        """The longest time control of a rated game; the shortest is that of the ladder."""
-        return parse_time_control(self.time_control).times(MAX_TIMES)
-
-    @property
-    def longest_text(self) -> str:
-        return format_time_control(self.longest)
-
-    def __str__(self) -> str:
-        plies = f"{self.opening_plies} random opening pl{pluralize(self.opening_plies, 'y,ies')}"
-        return f"{self.time_control} to {self.longest_text}, {plies}"
 
 
 def check_time_control(text: str) -> None:

@@ -68,7 +68,7 @@ class Tournament(models.Model):
     rated = models.BooleanField(default=True)
     """Whether its games shall change the ladders' ratings; see ``rates_on``."""
     off_terms = models.JSONField(default=dict, blank=True)
-    """The ladders on whose terms it is not played, each with the ``formats.base.Unrated`` why. Fixed at its
+    """The ladders on whose terms it is not played, each with the ``formats.rated.Unrated`` why. Fixed at its
     start: the terms of a ladder may change later."""
     rated_off_terms = models.BooleanField(default=False)
     """Staff lets its games count on other terms too."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from engines.formats.rated import Unrated
 from tournament.formats import FORMATS, PARAMETERS, TournamentFormat, kinds
-from tournament.formats.base import GameEffect, Unrated
+from tournament.formats.base import GameEffect
 from tournament.forms import TournamentForm as NewForm
 from tournament.models import Bot, BotVersion, Game, Tournament, User
 from tournament.services.results.effects import IN_ORDER

@@ -23,6 +23,8 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from engines.arithmetic.ratings import SETTLED_GAMES
+from engines.formats.planning import PlannedPairing, pairing_seed
+from engines.formats.rated import LadderTerms
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from tournament.arithmetic.matchmaker import draw_pairs
@@ -37,12 +39,11 @@ from tournament.models import (
     Matchmaking,
     Tournament,
 )
-from tournament.models.matchmaking import LadderTerms
 from tournament.models.tournaments import TournamentQuerySet
 from tournament.services.fair_share import played_by
 from tournament.services.ladders.candidates import candidates_of
 from tournament.services.locks import lock_row, lock_tournaments
-from tournament.services.schedule.pairings import PlannedPairing, openings_of, pairing_seed, store_pairings
+from tournament.services.schedule.pairings import openings_of, store_pairings
 from tournament.services.schedule.slugs import unique_slug
 from tournament.services.schedule.terms import MAX_PRIORITY
 from tournament.services.work.durations import slots_at_work

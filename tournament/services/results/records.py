@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from django.conf import settings
 
+from engines.formats.rated import Unrated
 from engines.records import (
     BOOK,
     Fault,
@@ -29,7 +30,6 @@ from engines.records import (
 )
 from engines.records.seeds import seed_header
 from engines.rules.base import Reason, Result
-from tournament.formats.base import Unrated
 from tournament.models import Game, PersonGame
 from workers.jobs import GameReport
 from workers.play.environment import environment_headers

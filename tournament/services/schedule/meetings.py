@@ -2,9 +2,7 @@
 
 Whoever changes what games count, changes these sums in the same transaction, which holds the lock of the
 games' tournament: new results by ``count_results``, all other changes by ``rescored``.
-
-A halted game is over: it counts half a point for both, so that the next round does not wait for it. A game
-of a withdrawn version counts for its opponent. An annulled game is over and counts no points.
+How a game counts is defined in ``engines.formats.meetings``.
 """
 
 from __future__ import annotations
@@ -12,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from django.db.models import Count
 
 from engines.arithmetic.standings import GameScore
+from engines.formats.base import RoundTerms
+from engines.formats.meetings import COLUMNS, PlayedMeeting, ScheduledGame, column_of, place, seeded_results
 from engines.pairing.knockout import Length
 from engines.pairing.results import Absences, MeetingResult
-from engines.records import Fault
 from engines.rules.base import Result
 from tournament.formats import FORMATS, kinds
 from tournament.models import Game, MeetingScore, Tournament
@@ -28,27 +26,8 @@ from tournament.services.bulk import add_counts
 
 KEYS = ("tournament_id", "ladder_id", "round", "one_id", "other_id")
 """The columns of a ``MeetingScore`` that say whose it is."""
-SCORE = ("wins", "draws", "losses", "given_up", "walkovers", "defaults")
-"""The columns of a ``MeetingScore`` that are a ``GameScore``, in its order."""
-COLUMNS = (*SCORE, "annulled")
-_OF_RESULT = {Result.WHITE_WINS: "wins", Result.DRAW: "draws", Result.BLACK_WINS: "losses"}
-_OF_FAULT = {Fault.WHITE: "defaults", Fault.BLACK: "walkovers"}
-"""The columns of halted games by fault; those without such a fault are given up."""
-_REVERSED = {"wins": "losses", "losses": "wins", "walkovers": "defaults", "defaults": "walkovers"}
-
 Key = tuple[int, str, int, int, int]
 """Values of ``KEYS``."""
-
-
-class PlayedMeeting(NamedTuple):
-    """A ``MeetingScore`` as tables read it."""
-
-    round: int
-    one: int
-    other: int
-    score: GameScore
-    """The score of ``one``."""
-    annulled: int
 
 
 # Keeping
@@ -57,7 +36,7 @@ class PlayedMeeting(NamedTuple):
 def count_results(results: Iterable[tuple[Game, Result]]) -> None:
     """Count games that have just got these results; part of the transaction that stores them."""
     placed = ((game, result) for game, result in results if game.tournament.format.has_places)
-    _add(Counter(_row_of(game, _OF_RESULT[result]) for game, result in placed))
+    _add(Counter(_row_of(game, column_of(result, "", is_annulled=False)) for game, result in placed))
 
 
 @contextmanager
@@ -77,10 +56,8 @@ def note_drawn(tournament: Tournament, players: Iterable[tuple[str, int, int, in
 def _row(
     tournament: int, kind: str, ladder: str, number: int, white: int, black: int, column: str
 ) -> tuple[Key, str]:
-    number = number if FORMATS[kind].is_staged else 0
-    if white > black:
-        white, black, column = black, white, _REVERSED.get(column, column)
-    return (tournament, ladder, number, white, black), column
+    number, one, other, column = place(FORMATS[kind], ScheduledGame(number, white, black, column))
+    return (tournament, ladder, number, one, other), column
 
 
 def _row_of(game: Game, column: str) -> tuple[Key, str]:
@@ -96,8 +73,7 @@ def _counts(games: GameQuerySet) -> Counter[tuple[Key, str]]:
     counts = Counter[tuple[Key, str]]()
     for pk, kind, ladder, number, white, black, state, result, fault, annulled, count in rows:
         if result or state == Game.State.HALTED:
-            counted = _OF_RESULT[result] if result else _OF_FAULT.get(fault, "given_up")
-            column = "annulled" if annulled else counted
+            column = column_of(Result(result) if result else None, fault, is_annulled=annulled)
             counts[_row(pk, kind, ladder, number, white, black, column)] += count
     return counts
 
@@ -131,17 +107,6 @@ def played_meetings(tournament: Tournament) -> dict[str, list[MeetingResult]]:
     return {code: seeded_results(tournament.seeds[code], met) for code, met in found.items()}
 
 
-def seeded_results(ids: list[int], met: Iterable[PlayedMeeting]) -> list[MeetingResult]:
-    """The same meetings of seeds; ``ids`` are the versions, the best seed first."""
-    places = {pk: place for place, pk in enumerate(ids, 1)}
-    results = []
-    for one in met:
-        sides = [(places[one.one], one.score.points), (places[one.other], one.score.reversed().points)]
-        (first, mine), (second, theirs) = sorted(sides)
-        results.append(MeetingResult(one.round, first, second, mine, theirs, one.annulled))
-    return results
-
-
 def absent_seeds(tournament: Tournament, ladder: str) -> Absences:
     """By round, the seeds without whom it was drawn; empty if its rounds are not drawn one by one."""
     ids = tournament.seeds.get(ladder, [])
@@ -149,7 +114,11 @@ def absent_seeds(tournament: Tournament, ladder: str) -> Absences:
     return {int(number): {ids.index(pk) + 1 for pk in gone} for number, gone in rounds.items()}
 
 
-def match_length(tournament: Tournament) -> Length:
-    """Of a knock-out; a match that annulments leave level after the end gets no extra pairs."""
+def round_terms(tournament: Tournament, ladder: str) -> RoundTerms:
+    """The terms from which rounds of a ladder are drawn.
+
+    A match of a knock-out that annulments leave level after the end gets no extra pairs.
+    """
     is_played = tournament.state in {Tournament.State.FINISHED, Tournament.State.HALTED}
-    return Length(tournament.pairs, 0 if is_played else tournament.extra_pairs)
+    length = Length(tournament.pairs, 0 if is_played else tournament.extra_pairs)
+    return RoundTerms(tournament.rounds, length, absent_seeds(tournament, ladder))

@@ -7,19 +7,18 @@ process that is killed makes no game twice.
 
 from __future__ import annotations
 
-import random
-import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import accumulate, cycle, islice
+from functools import partial
+from itertools import accumulate, islice
 
 from django.db import transaction
 from django.db.models import F, Max
 
-from engines.pairing.meetings import GAMES_A_PAIR, plan_meetings
-from engines.pairing.openings import Opening, OpeningError, draw_openings
-from engines.rules.registry import find_game
+from engines.formats import planning
+from engines.formats.planning import EventOpenings, PlannedPairing
+from engines.pairing.meetings import GAMES_A_PAIR
+from engines.pairing.openings import Opening, OpeningError
 from tournament.formats.base import TournamentError
 from tournament.models import BotVersion, Game, Pairing, Tournament
 from tournament.services.bulk import delete_rows, insert_from, insert_rows
@@ -30,20 +29,6 @@ PAIRINGS_AT_ONCE = 2_500
 """A quarter of a second on SQLite, during which others cannot write."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPairing:
-    """Two versions that will meet; ``number`` is counted across the ladders of a round."""
-
-    ladder: str
-    round: int
-    number: int
-    first: int
-    """The id of a version, like ``second``."""
-    second: int
-    opening: Opening
-    seed: int
-
-
 def entered_versions(tournament: Tournament) -> list[BotVersion]:
     """In the order of the tables."""
     return [entry.version for entry in tournament.entries.select_related("version__bot").order_by("number")]
@@ -52,45 +37,26 @@ def entered_versions(tournament: Tournament) -> list[BotVersion]:
 def plan_cycles(tournament: Tournament, first: int, cycles: int) -> Iterator[PlannedPairing]:
     """The pairings of ``cycles`` cycles of a round robin or gauntlet; ``first`` counts from 0.
 
-    Any number of first pairings is as balanced as possible: all players meet once on every ladder before
-    any meet again, and all meetings of a cycle on one ladder start from the same opening. Raises
-    ``TournamentError``; 1,000 long openings on each ladder take seconds.
+    Raises ``TournamentError``; 1,000 long openings on each ladder take seconds.
     """
     players = players_of(entered_versions(tournament), tournament.ladders)
-    tables = {code: tournament.format.table(len(entered)) for code, entered in players.items()}
-    openings = {
-        code: openings_of(tournament, code, tournament.seed, first + cycles)[first:] for code in players
+    absent = {
+        code: {int(number): gone for number, gone in rows.items()} for code, rows in tournament.absent.items()
     }
-    for meeting in plan_meetings(tables, first + cycles):
-        entered = players[meeting.ladder]
-        both = {entered[meeting.first - 1].pk, entered[meeting.second - 1].pk}
-        if meeting.cycle >= first and both.isdisjoint(_absent(tournament, meeting.ladder, meeting.cycle)):
-            yield PlannedPairing(
-                meeting.ladder,
-                meeting.round,
-                meeting.number,
-                entered[meeting.first - 1].pk,
-                entered[meeting.second - 1].pk,
-                openings[meeting.ladder][meeting.cycle - first],
-                pairing_seed(tournament.seed, meeting.ladder, meeting.round, meeting.number),
-            )
-
-
-def pairing_seed(seed: int, ladder: str, round_number: int, number: int) -> int:
-    """The seed of everything drawn within a pair; repeatable for the same tournament seed."""
-    return zlib.crc32(f"{seed}/{ladder}/{round_number}/{number}".encode())
+    return planning.plan_cycles(
+        tournament.format,
+        tournament.seed,
+        {code: [version.pk for version in entered] for code, entered in players.items()},
+        range(first, first + cycles),
+        partial(openings_of, tournament),
+        absent,
+    )
 
 
 def openings_of(tournament: Tournament, ladder: str, seed: int, number: int) -> list[Opening]:
-    """The first ``number`` openings drawn from a seed; raises ``TournamentError``.
-
-    Those of a book come in a random order, again and again.
-    """
-    if lines := tournament.book.get(ladder):
-        drawn = random.Random(f"{seed}/{ladder}").sample(lines, len(lines))
-        return [tuple(line.split()) for line in islice(cycle(drawn), number)]
+    """The first ``number`` openings drawn from a seed; raises ``TournamentError``."""
     try:
-        return draw_openings(find_game(ladder), tournament.opening_plies, seed, number)
+        return EventOpenings(tournament.opening_plies, tournament.book).draw(ladder, seed, number)
     except OpeningError as error:
         raise TournamentError(str(error)) from None
 

@@ -11,13 +11,15 @@ that is withdrawn is in no round drawn from then on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, Max
 
 from engines.formats.base import RoundTerms
+from engines.formats.planning import LadderRounds, PlannedPairing, plan_rounds
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.pairing.results import MeetingResult
 from tournament.formats import kinds
@@ -25,15 +27,8 @@ from tournament.models import BotVersion, LadderRating, Tournament
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import finish
-from tournament.services.schedule.meetings import absent_seeds, match_length, note_drawn, played_meetings
-from tournament.services.schedule.pairings import (
-    PlannedPairing,
-    note_withdrawn,
-    openings_of,
-    pairing_seed,
-    players_in,
-    store_pairings,
-)
+from tournament.services.schedule.meetings import note_drawn, played_meetings, round_terms
+from tournament.services.schedule.pairings import note_withdrawn, openings_of, players_in, store_pairings
 from tournament.services.schedule.publishing import tell_rounds
 
 
@@ -50,28 +45,30 @@ def advance(pk: int) -> bool:
     tournament = Tournament.objects.get(pk=pk)
     if not _is_due(tournament):
         return False
-    met, numbers = played_meetings(tournament), _Numbers(tournament)
-    terms = {code: _terms_of(tournament, code, met.get(code, [])) for code in tournament.ladders}
-    planned = [
-        pairing
+    met = played_meetings(tournament)
+    ladders = {
+        code: LadderRounds(
+            tournament.seeds[code], met.get(code, []), _terms_of(tournament, code, met.get(code, []))
+        )
         for code in tournament.ladders
-        for pairing in _plan_round(tournament, code, met.get(code, []), terms[code], numbers)
-    ]
+    }
+    last = tournament.pairings.order_by().values_list("round").annotate(Max("number"))
+    draw = partial(openings_of, tournament)
+    planned = list(plan_rounds(tournament.format, tournament.seed, ladders, draw, dict(last)))
     tournament.absent = {
         code: {
             str(number): [tournament.seeds[code][seed - 1] for seed in sorted(gone)]
             for number, gone in absent.items()
         }
         for code in tournament.ladders
-        if (absent := terms[code].absent)
+        if (absent := ladders[code].terms.absent)
     }
     return _store_round(tournament, finished_rounds(met, planned), planned)
 
 
 def _terms_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> RoundTerms:
     """The terms of the next round of a ladder, without the versions that are withdrawn now."""
-    ids, absent = tournament.seeds[code], absent_seeds(tournament, code)
-    terms = RoundTerms(tournament.rounds, match_length(tournament), absent)
+    ids, terms = tournament.seeds[code], round_terms(tournament, code)
     gone = BotVersion.objects.filter(pk__in=ids, state=BotVersion.State.WITHDRAWN).values_list(
         "pk", flat=True
     )
@@ -133,36 +130,3 @@ def _seeded(ladder: str, entered: Sequence[BotVersion]) -> list[int]:
         return known[max(known)] if known else float("-inf")
 
     return [version.pk for version in sorted(entered, key=rating_of, reverse=True)]
-
-
-class _Numbers:
-    """Numbers for new pairings: counted in each round across ladders, after the existing pairings."""
-
-    def __init__(self, tournament: Tournament) -> None:
-        rows = tournament.pairings.order_by().values_list("round").annotate(Max("number"))
-        self._last: dict[int, int] = dict(rows)
-
-    def next(self, round_number: int) -> int:
-        self._last[round_number] = self._last.get(round_number, 0) + 1
-        return self._last[round_number]
-
-
-def _plan_round(
-    tournament: Tournament, code: str, met: Sequence[MeetingResult], terms: RoundTerms, numbers: _Numbers
-) -> Iterator[PlannedPairing]:
-    """The next pairings of a ladder; none if it has been played to its end."""
-    ids = tournament.seeds[code]
-    for number, pairs in tournament.format.due(len(ids), met, terms):
-        seed = pairing_seed(tournament.seed, code, number, 0)
-        openings = openings_of(tournament, code, seed, 1 + max(pair for _, _, pair in pairs))
-        for first, second, pair in pairs:
-            in_round = numbers.next(number)
-            yield PlannedPairing(
-                code,
-                number,
-                in_round,
-                ids[first - 1],
-                ids[second - 1],
-                openings[pair],
-                pairing_seed(tournament.seed, code, number, in_round),
-            )

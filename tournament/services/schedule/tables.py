@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import F
-
-from engines.arithmetic.ratings import Fold, RatedGame, Standing, tournament_scale
-from engines.arithmetic.standings import crosstable
-from engines.pairing.knockout import KnockoutMatch, rounds_survived
-from engines.pairing.results import MeetingResult, find_byes
+from engines.arithmetic.ratings import Standing, own_table
+from engines.formats.meetings import PlayedMeeting
+from engines.formats.tables import event_table
 from engines.rules.base import Result
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Game, Tournament
-from tournament.services.schedule.meetings import (
-    PlayedMeeting,
-    absent_seeds,
-    match_length,
-    meetings_of,
-    seeded_results,
-)
+from tournament.services.schedule.meetings import meetings_of, round_terms
 
 BATCH = 1_000
 """Games that are read at once."""
@@ -37,24 +28,11 @@ def _table(
     versions: Sequence[BotVersion],
     played: Sequence[PlayedMeeting],
 ) -> StandingsTable:
-    order, scores = tournament.format.order, [(one.one, one.other, one.score) for one in played]
-    seeded, ids = seeded_versions(tournament, code, versions), tournament.seeds.get(code)
-    if not ids:
-        return StandingsTable(code, seeded, crosstable(list(seeded), scores, order=order))
-    met = seeded_results(ids, played)
-    if tournament.format.has_bracket:
-        bracket = bracket_of(tournament, code, met)
-        won = {ids[seed - 1]: number for seed, number in rounds_survived(len(ids), bracket).items()}
-        table = crosstable(ids, scores, order=order, matches=won)
-        return StandingsTable(code, seeded, table, met, bracket=bracket)
-    absent = absent_seeds(tournament, code)
-    byes = {
-        ids[seed - 1]: [tournament.games_a_meeting] * len(rounds)
-        for seed, rounds in find_byes(len(ids), met, absent).items()
-    }
-    meetings = [(ids[one.first - 1], ids[one.second - 1]) for one in met]
-    table = crosstable(ids, scores, order=order, meetings=meetings, byes=byes)
-    return StandingsTable(code, seeded, table, met, absent)
+    seeded = seeded_versions(tournament, code, versions)
+    rounds = round_terms(tournament, code) if tournament.seeds.get(code) else None
+    table = event_table(tournament.format, list(seeded), played, rounds)
+    absent = rounds.absent if rounds else {}
+    return StandingsTable(code, seeded, table.crosstable, table.met, absent, table.bracket)
 
 
 def seeded_versions(
@@ -66,28 +44,13 @@ def seeded_versions(
     return {pk: by_id[pk] for pk in ids} if ids else by_id
 
 
-def bracket_of(tournament: Tournament, code: str, met: Sequence[MeetingResult]) -> list[list[KnockoutMatch]]:
-    """The rounds of a knock-out that has begun; empty for other formats."""
-    ids = tournament.seeds.get(code)
-    if not ids:
-        return []
-    return tournament.format.bracket(len(ids), met, match_length(tournament), absent_seeds(tournament, code))
-
-
 def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:
-    """A tournament's own ratings on a ladder, by version id.
-
-    Folded in the order of the schedule without drift, so that the same games give the same table
-    in whatever order they finished.
-    """
+    """A tournament's own ratings on a ladder, by version id."""
     games = (
         Game.objects.counted()
         .filter(tournament=tournament, ladder_id=ladder)
-        .exclude(white_id=F("black_id"))
         .order_by("id")
         .values_list("white_id", "black_id", "result")
     )
-    fold = Fold(tournament_scale(ladder))
-    for white, black, result in games.iterator(BATCH):
-        fold.add(RatedGame((str(white), 1), (str(black), 1), Result(result or "*")))
-    return {int(name): standing for (name, _), standing in fold.standings.items()}
+    rows = games.iterator(BATCH)
+    return own_table(ladder, ((white, black, Result(result or "*")) for white, black, result in rows))

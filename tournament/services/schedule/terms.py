@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from engines.book import BookError, read_book
+from engines.formats.rated import Unrated
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.base import UnknownGame
-from engines.rules.registry import GAMES, find_game
+from engines.rules.registry import find_game
 from engines.timecontrol import TimeControlError, parse_time_control
 from tournament.formats import FORMATS, PARAMETERS, TournamentFormat
-from tournament.formats.base import TournamentError, Unrated
+from tournament.formats.base import TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import BotVersion, Matchmaking, Tournament
 from workers.jobs import MAX_OPENING_PLIES
@@ -102,14 +103,8 @@ def find_off_terms(of: TournamentTerms | Tournament) -> dict[str, str]:
 
 
 def _why_off(of: TournamentTerms | Tournament, row: Matchmaking) -> Unrated | None:
-    terms = row.terms
-    own = parse_time_control(of.time_control)
-    if not own.is_within(parse_time_control(terms.time_control), terms.longest):
-        return Unrated.TIME_CONTROL
-    if of.book or of.opening_plies != terms.opening_plies:
-        return Unrated.OPENINGS
-    is_usual = of.ply_limit in {None, GAMES[row.ladder_id].ply_limit}
-    return None if is_usual else Unrated.PLY_LIMIT
+    plies = None if of.book else of.opening_plies
+    return row.terms.why_off(row.ladder_id, of.time_control, plies, of.ply_limit)
 
 
 def read_openings(terms: TournamentTerms) -> dict[str, list[str]]:

@@ -14,9 +14,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from engines.formats.rated import UNRATED, Unrated
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
-from tournament.formats.base import MAX_ROUNDS, UNRATED, TournamentError, Unrated
+from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
 from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.services.locks import lock_tournament

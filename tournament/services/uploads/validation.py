@@ -13,6 +13,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
+from engines.formats.planning import PlannedPairing, pairing_seed
 from engines.visible import visible, visible_lines
 from tournament import models
 from tournament.formats.validation import Validation
@@ -20,7 +21,7 @@ from tournament.models import BotVersion, ComplianceCheck, Game, Job, Ladder, To
 from tournament.services.bots.verdicts import refuse
 from tournament.services.fair_share import is_exhausted
 from tournament.services.locks import hold, lock_row, locking
-from tournament.services.schedule.pairings import PlannedPairing, pairing_seed, store_pairings
+from tournament.services.schedule.pairings import store_pairings
 from tournament.services.schedule.slugs import name_slug
 from tournament.services.stopping import end_jobs, return_check
 from tournament.services.uploads import availability as uploads

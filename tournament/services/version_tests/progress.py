@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from engines.arithmetic.ratings import POINTS
+from engines.formats.planning import PlannedPairing, pairing_seed
 from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.base import Result
 from tournament.formats.base import TournamentError
@@ -27,13 +28,7 @@ from tournament.services.locks import lock_tournament
 from tournament.services.schedule.advancing import take_steps
 from tournament.services.schedule.finishing import cancel_open_games
 from tournament.services.schedule.organizing import log_act
-from tournament.services.schedule.pairings import (
-    PlannedPairing,
-    entered_versions,
-    openings_of,
-    pairing_seed,
-    store_pairings,
-)
+from tournament.services.schedule.pairings import entered_versions, openings_of, store_pairings
 from tournament.services.work.durations import BATCH_SECONDS, MAX_PAIRS, seconds_by_version, slots_expected
 from workers.sequential import SequentialTest
 

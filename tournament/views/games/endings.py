@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from django import template
 
+from engines.formats.rated import Unrated
 from engines.rules.base import Reason, Result
 from engines.rules.registry import ENDINGS
 from engines.terminations import Fault, Termination
-from tournament.formats.base import BY_STAFF, Unrated
+from tournament.formats.base import BY_STAFF
 from tournament.models import Game
 
 register = template.Library()

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 from engines import svg
 from engines.arithmetic import ratings
 from engines.estimation.estimates import ANCHOR, MAX_ESTIMATED
+from engines.formats.rated import MAX_TIMES
 from engines.rules.registry import GAMES, family_credits, list_families
 from tournament.kit import KIT
 from tournament.models import Matchmaking
-from tournament.models.matchmaking import MAX_TIMES
 from tournament.services import signing
 from tournament.services.searches import sampling
 from tournament.static_files import BOARDS_DIGEST

@@ -138,21 +138,11 @@ def _match(table: StandingsTable, addresses: MeetingAddresses, match: KnockoutMa
         return MeetingSide(version, seed, points if played else None, tone)
 
     first, second = side(match.first, match.first_points), side(match.second, match.second_points)
-    note = _note_of(match)
     if match.is_over and match.second is None:
-        return MeetingRow(first, None, note)
+        return MeetingRow(first, None, match.note)
     if not played or first.version is None or second.version is None:
-        return MeetingRow(first, second, note)
-    return MeetingRow(first, second, note, addresses.between(first.version, second.version))
-
-
-def _note_of(match: KnockoutMatch) -> str:
-    if match.by_withdrawal:
-        is_of_both = match.winner is None and match.second is not None
-        return "both are withdrawn" if is_of_both else "withdrawn"
-    if match.is_bye:
-        return "bye"
-    return "level, so the better seed advances" if match.by_last_resort else ""
+        return MeetingRow(first, second, match.note)
+    return MeetingRow(first, second, match.note, addresses.between(first.version, second.version))
 
 
 def _meeting(table: StandingsTable, addresses: MeetingAddresses, met: MeetingResult) -> MeetingRow:
