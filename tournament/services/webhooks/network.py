@@ -35,6 +35,15 @@ MAX_TRIED = 3
 """Addresses of one host that are tried."""
 _IPV4_IN_IPV6 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("::/96"))
 """NAT64 (RFC 6052) and the deprecated IPv4-compatible addresses: the last 32 bits are one of IPv4."""
+_NOT_PUBLIC = (
+    ipaddress.ip_network("192.0.0.0/24"),
+    ipaddress.ip_network("192.88.99.0/24"),
+    ipaddress.ip_network("168.63.129.16/32"),
+    ipaddress.ip_network("3fff::/20"),
+)
+"""What ``ipaddress`` of some versions calls global: IETF protocol assignments, where Oracle Cloud has its
+metadata; relays of 6to4; the host of Azure's virtual machines; documentation (RFC 9637).
+"""
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 MAX_RESOLVING = 64
 """Names that are resolved at a time, also by resolvers that nobody waits for any longer."""
@@ -42,8 +51,11 @@ _resolvers = threading.BoundedSemaphore(MAX_RESOLVING)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?\.?|[0-9a-f:.]*:[0-9a-f:.]*")
 
 
-class TargetError(ValueError):
-    """An address to which nothing is sent: one clause without capital and full stop."""
+class TargetError(Exception):
+    """Why nothing is sent to an address, or no more read of it: one clause without capital and full stop.
+
+    No ``ValueError``, which ``http.client`` takes for a malformed answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +105,11 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if ip not in _GLOBAL_UNICAST:
             return False
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved)
+    return (
+        ip.is_global
+        and not (ip.is_multicast or ip.is_reserved)
+        and not any(ip in network for network in _NOT_PUBLIC)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +209,7 @@ def _connect(target: Target, network: Network, deadline: float) -> socket.socket
 def _resolve(target: Target, network: Network, deadline: float) -> Sequence[Any]:
     """What the resolver finds; one that has not ended at the deadline is left to a thread of its own."""
     found: Future[Sequence[Any]] = Future()
+    resolvers = _resolvers
 
     def ask() -> None:
         try:
@@ -200,10 +217,10 @@ def _resolve(target: Target, network: Network, deadline: float) -> Sequence[Any]
         except Exception as error:
             found.set_exception(error)
         finally:
-            _resolvers.release()
+            resolvers.release()
 
     late = TargetError(f"its name did not resolve within {network.seconds:g} s")
-    if not _resolvers.acquire(timeout=_left(deadline)):
+    if not resolvers.acquire(timeout=_left(deadline)):
         raise late
     threading.Thread(target=ask, name="resolver", daemon=True).start()
     try:

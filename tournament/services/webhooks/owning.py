@@ -12,7 +12,7 @@ from tournament.models import User, Webhook, WebhookDelivery
 from tournament.models.webhooks import TEST_EVENT
 from tournament.services.webhooks.envelope import make_secret
 from tournament.services.webhooks.events import MAX_A_DAY, about, store
-from tournament.services.webhooks.network import TargetError, parse_target
+from tournament.services.webhooks.network import TargetError, is_public, parse_target
 
 MAX_WEBHOOKS = 5
 """Of one account."""
@@ -25,11 +25,22 @@ class WebhookError(ValueError):
 
 
 def check_url(url: str) -> None:
-    """Raise ``WebhookError`` for an address that no webhook may have."""
+    """Raise ``WebhookError`` for an address that no webhook may have.
+
+    Names are resolved only when events are sent.
+    """
     try:
-        parse_target(url)
+        host = parse_target(url).host
     except TargetError as error:
         raise WebhookError(str(error)) from None
+    if not {".", ":"} & {*host.rstrip(".")}:
+        raise WebhookError(f"the name {host} has no dot, as names on the internet have")
+    try:
+        is_usable = is_public(host)
+    except ValueError:  # a name
+        return
+    if not is_usable:
+        raise WebhookError(f"{host} is no public address")
 
 
 def create(owner: User, url: str, kind: str, events: Sequence[str]) -> Webhook:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import socket
 import ssl
 import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,9 @@ PRIVATE = """
     :: ::1 fe80::1 fe80::1%eth0 fec0::1 fc00::1 fd12::1 ff02::1 2001:db8::1 100::1
     ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b::a00:1
     64:ff9b:1::808:808 2002:7f00:1:: 2002:a00:1::1 2001:0:7f00:1::
+    192.0.0.8 192.0.0.192 192.0.2.1 192.88.99.1 168.63.129.16 198.51.100.1 203.0.113.5 100.100.100.200 0.1.2.3
+    3fff::1 5f00::1 fd00:ec2::254 2001:2::1 2001:20::1 ::ffff:0:7f00:1 ::ffff:c000:c0 2002:c000:c0::1
+    64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1
 """.split()
 PUBLIC = "8.8.8.8 93.184.216.34 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808 2002:808:808::1".split()
 
@@ -63,6 +68,20 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
         ("https://[::1/", "malformed"),
         ("https://bots.example/\r\nHost: other", "not ASCII"),
         ("https://bäts.example/", "not ASCII"),
+        ("https://①②⑦.⓪.⓪.①/", "not ASCII"),
+        ("https://bots.example:٤٤٣/", "not ASCII"),
+        ("https://bots.example:443@127.0.0.1/", "no user"),
+        ("https://bots.example%0d%0aHost:other/", "malformed"),
+        ("https://127.0.0.1%00.bots.example/", "no valid host"),
+        ("https://%6c%6fcalhost/", "no valid host"),
+        ("https://bots.example;a/", "no valid host"),
+        ("https:////127.0.0.1/", "no valid host"),
+        ("https:bots.example/", "no valid host"),
+        ("https://[fe80::1%25eth0]/", "no valid host"),
+        ("https://[127.0.0.1]/", "malformed"),
+        ("https://bots.example:+443/", "malformed"),
+        ("//127.0.0.1/", "https://"),
+        ("gopher://127.0.0.1:443/", "https://"),
         (f"https://bots.example/{'a' * 500}", "longer than 500"),
     ],
 )
@@ -103,7 +122,9 @@ def test_no_socket_goes_to_a_name_of_a_private_network(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"]
+    "host",
+    """127.0.0.1 127.1 0 0.0.0.0 2130706433 0177.0.0.1 017700000001 0x7f.1 0x7f000001 localhost LocalHost
+    [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:ffff:127.0.0.1] [64:ff9b::127.0.0.1]""".split(),
 )
 def test_no_spelling_of_this_machine_is_reached(host: str) -> None:
     assert "which is no public address" in send(f"https://{host}/", INTERNET).text
@@ -132,11 +153,19 @@ def test_a_name_that_resolves_to_something_else_a_moment_later_changes_nothing()
         assert len(receiver.got) == 1
 
 
-def test_a_redirect_is_a_failure_and_not_followed() -> None:
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_is_a_failure_and_not_followed(status: int) -> None:
     with Receiver() as other:
-        with Receiver(lambda request: request.reply(302, Location=f"{other.server.url}/")) as receiver:
+        with Receiver(lambda request: request.reply(status, Location=f"{other.server.url}/")) as receiver:
             answer = send(receiver.url, receiver.network)
-        assert (answer.status, answer.is_success, other.got) == (302, False, [])
+        assert (answer.status, answer.is_success, other.got) == (status, False, [])
+
+
+def test_the_name_with_a_dot_at_its_end_is_the_same_host() -> None:
+    """Some resolvers know ``localhost.``, others do not."""
+    assert "address" in (text := send("https://localhost./", INTERNET).text) or "not resolve" in text
+    local = dataclasses.replace(INTERNET, resolve=resolving_to("127.0.0.1"))
+    assert "which is no public address" in send("https://localhost./", local).text
 
 
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +228,32 @@ def bomb(request: QuietHandler) -> None:
     request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n" + b"a" * (MAX_RECEIVED + 1))
 
 
-@pytest.mark.parametrize("answer", [huge, huge_headers, bomb])
+def endless_chunks(request: QuietHandler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        request.wfile.write(b"1;" + b"a" * 100 + b"\r\na\r\n")
+
+
+def huge_chunk(request: QuietHandler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n")
+    while True:
+        request.wfile.write(b"a" * 65_536)
+
+
+def endless_trailers(request: QuietHandler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+    while True:
+        request.wfile.write(b"Name: value\r\n" * 1000)
+
+
+def endless_continue(request: QuietHandler) -> None:
+    while True:
+        request.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+
+
+@pytest.mark.parametrize(
+    "answer", [huge, huge_headers, bomb, endless_chunks, huge_chunk, endless_trailers, endless_continue]
+)
 def test_a_huge_answer_is_a_failure_of_which_little_is_read(answer: object) -> None:
     with Receiver(answer) as receiver:  # type: ignore[arg-type]
         got = send(receiver.url, receiver.network)
@@ -213,11 +267,40 @@ def test_a_huge_answer_is_a_failure_of_which_little_is_read(answer: object) -> N
         b"SSH-2.0-OpenSSH\r\n",
         b"HTTP/1.1 999999 \r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na",
+        b"HTTP/1.1 200 OK\r\n" + b"Name: value\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n",
+        b"HTTP/9.9 200 OK\r\n\r\n",
+        b"\x15\x03\x01\x00\x02\x02\x28",
     ],
 )
 def test_what_is_no_answer_of_http_is_a_failure(said: bytes) -> None:
     with Receiver(lambda request: request.wfile.write(said)) as receiver:
         assert send(receiver.url, receiver.network).status is None
+
+
+def test_a_compressed_answer_stays_compressed() -> None:
+    content = gzip.compress(b"a" * 30_000_000)
+    answer = partial(QuietHandler.reply, status=200, body=content, Content_Encoding="gzip")
+    with Receiver(answer) as receiver:
+        got = send(receiver.url, receiver.network)
+    assert len(content) < MAX_RECEIVED
+    assert (got.status, len(got.text)) == (200, 300)
+    assert "aaaa" not in got.text
+
+
+def test_a_whole_answer_counts_though_the_receiver_never_closes() -> None:
+    end = threading.Event()
+
+    def answer(request: QuietHandler) -> None:
+        request.reply(200, b"ok")
+        end.wait(20)
+
+    with Receiver(answer) as receiver:
+        got = send(receiver.url, receiver.network)
+        end.set()
+    assert (got.status, got.text) == (200, "ok")
+    assert got.took_s < 1.0
 
 
 def test_the_beginning_of_an_answer_is_kept_printable() -> None:

@@ -53,6 +53,10 @@ def test_a_webhook_is_added_changed_rotated_turned_off_and_removed(page: Client,
     [
         ({"url": "http://bots.example/"}, "The address must begin with https://."),
         ({"url": "https://bots.example:22/"}, "The port must be 443 or 8443, and is 22."),
+        ({"url": "https://192.168.1.7/"}, "192.168.1.7 is no public address."),
+        ({"url": "https://[::1]/"}, "::1 is no public address."),
+        ({"url": "https://localhost/"}, "The name localhost has no dot, as names on the internet have."),
+        ({"url": "https://2130706433/"}, "The name 2130706433 has no dot"),
         ({"events": []}, "Choose what the webhook is told."),
     ],
 )
