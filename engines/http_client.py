@@ -57,6 +57,10 @@ class BadAnswer(ValueError):
     """An answer that is not JSON."""
 
 
+class NothingFollows(Exception):
+    """A stream has nothing more to tell (status 204)."""
+
+
 class AnswerTooLong(BadAnswer):
     """An answer with more bytes than the caller allows."""
 
@@ -117,16 +121,20 @@ class HttpClient:
             yield from _pieces(answer, max_bytes)
 
     def lines(self, url: str, max_line: int, *, headers: Mapping[str, str] = NO_HEADERS) -> Iterator[bytes]:
-        """The lines of an answer of any length as they arrive, without their ends; raises as ``stream`` does.
+        """The lines of an answer of any length as they arrive, without their ends.
 
+        Raises as ``stream`` does, and ``NothingFollows``.
         ``max_line`` is the most bytes of a line. A last line without an end is an answer that broke off.
         """
         rest = b""
-        for piece in self.stream(url, sys.maxsize, headers=headers):
-            *whole, rest = (rest + piece).split(b"\n")
-            if max(map(len, (*whole, rest))) > max_line:
-                raise AnswerTooLong(f"a line of the answer has more than {max_line} bytes")
-            yield from whole
+        with self._open(url, None, headers) as answer:
+            if answer.status == http.HTTPStatus.NO_CONTENT:
+                raise NothingFollows
+            for piece in _pieces(answer, sys.maxsize):
+                *whole, rest = (rest + piece).split(b"\n")
+                if max(map(len, (*whole, rest))) > max_line:
+                    raise AnswerTooLong(f"a line of the answer has more than {max_line} bytes")
+                yield from whole
         if rest:
             raise NoAnswer("it broke off within a line")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from engines.client.exit_codes import MEANINGS
 from engines.client.filters import add_filters
-from engines.console import complain
+from engines.console import INTERRUPTED, complain
 
 MAX_PATIENCE_SECONDS = 7 * 24 * 3600
 QUESTIONS = {"not-weaker": "no-loss", "stronger": "gain", "a-little-stronger": "small-gain"}
@@ -34,7 +35,7 @@ def add_commands(commands: Commands, site: ArgumentParser) -> None:
     below = partial(_add, _group(commands, "tournament", "create a tournament from a file"), site)
     create = below("create", "tournament.run", "create a tournament as a draft from a TOML or JSON file")
     create.add_argument("file", metavar="FILE", type=Path, help="its names and values as in the API")
-    create.add_argument("--dry-run", action="store_true", help="only print what would be sent")
+    create.add_argument("--dry-run", action="store_true", help="only have the site check it")
     create.add_argument("--start", action="store_true", help="start it at once")
 
 
@@ -154,3 +155,11 @@ def _run(function: str, parsed: Namespace) -> int:
         return int(getattr(import_module(f"engines.client.{module}"), name)(parsed))
     except CannotAsk as error:
         return complain(str(error))
+    except KeyboardInterrupt:
+        complain(f"{_new_line()}Interrupted; the site goes on with what it has begun.")
+        return INTERRUPTED
+
+
+def _new_line() -> str:
+    """Ends a progress bar's line on a terminal."""
+    return "\n" if sys.stderr is not None and sys.stderr.isatty() else ""

@@ -38,7 +38,11 @@ def _write(parsed: Namespace, parts: Iterable[bytes], between: str) -> int:
     """
     if parsed.output is None:
         for number, part in enumerate(parts):
-            text = (between if number else "") + part.decode("utf-8", "backslashreplace")
+            text = part.decode("utf-8", "backslashreplace")
+            if parsed.json:
+                print_json({"text": text})
+                continue
+            text = f"{between if number else ''}{text}"
             sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
         return 0
     beside = parsed.output.with_name(f".{parsed.output.name}.part")

@@ -15,7 +15,10 @@ UNDECIDED = 3
 """The time was up, or a test ended without an answer."""
 
 
-MEANINGS = "Exit codes: 0 done, or yes; 1 refused, or no; 2 not known; 3 the time was up, or undecided."
+MEANINGS = (
+    "Exit codes: 0 done, or yes; 1 refused, or no; 2 not known; 3 the time was up, or undecided;"
+    " 130 interrupted."
+)
 
 
 def worst(codes: Iterable[int]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from engines.client.site_client import NO_SITE, CannotAsk, Json, SiteClient
 from engines.visible import visible
@@ -19,14 +18,12 @@ def split_version(text: str) -> tuple[str, int | None]:
 
 def find_bot(site: SiteClient, name: str) -> Json:
     """The bot of a name, or of the name in its address."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = "-".join(re.findall(r"[a-z0-9_]+", plain))
-    if not slug:
-        raise CannotAsk(f"write the name of the bot as in the address of its page, not {visible(name)!r}")
-    bot = site.get(f"/api/v1/bots/{slug}/")
-    if not {"bot", "slug", "newest_version"} <= bot.keys():
+    found = list(site.rows("/api/v1/bots/", {"called": name}, 1)) if name else []
+    if not found:
+        raise CannotAsk(f"there is no bot {visible(name)!r}, or you may not see it")
+    if not {"bot", "slug", "newest_version"} <= found[0].keys():
         raise CannotAsk(NO_SITE)
-    return bot
+    return found[0]
 
 
 def find_version(site: SiteClient, text: str) -> tuple[str, int]:

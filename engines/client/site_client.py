@@ -12,7 +12,7 @@ import random
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -28,6 +28,7 @@ from engines.http_client import (
     ErrorAnswer,
     HttpClient,
     NoAnswer,
+    NothingFollows,
     is_safe_for_tokens,
     parse_site_address,
 )
@@ -40,8 +41,8 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0)
 """Seconds before each further try; each is lengthened at random by up to a quarter."""
 FIRST_PAUSES = 2
 """How often a site is asked again that has not answered yet: its address may be wrong."""
-MAX_PAUSE_SECONDS = 600.0
-"""A site that asks to wait for longer is not asked again."""
+MAX_WAIT_SECONDS = 600.0
+"""A site that asks to wait for longer, in all for one request, is not asked again."""
 NOTED_SECONDS = 5.0
 """A pause from this length on is told on standard error."""
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -110,8 +111,8 @@ class SiteClient:
             asked = _path_of(following) if isinstance(following, str) else ""
 
     def events(self, path: str) -> Iterator[Json]:
-        """The events of a stream, without an end: a new connection continues after the last one."""
-        after, tries = "", 0
+        """The events of a stream until nothing follows; a new connection continues after the last one."""
+        after, pauses = "", list[float]()
         while True:
             url = self.address + with_query(path, {"after": after})
             try:
@@ -119,12 +120,13 @@ class SiteClient:
                     self._has_answered = True
                     if line.strip():  # an empty line shows that the stream is alive
                         event = _event_in(line)
-                        after, tries = str(event["id"]), 0
+                        after, pauses = str(event["id"]), []
                         yield event
                 raise NoAnswer("the stream ended")
+            except NothingFollows:
+                return
             except (NoAnswer, ErrorAnswer, BadAnswer) as error:
-                self._wait_after(error, tries)
-                tries += 1
+                pauses.append(self._wait_after(error, pauses))
 
     def create(self, path: str, value: Mapping[str, object]) -> Json:
         """Have the site create what ``value`` describes, once however often the request is sent."""
@@ -158,19 +160,21 @@ class SiteClient:
 
     def _tried(self, request: Callable[[], T]) -> T:
         """The answer to a request that may be repeated; raises ``CannotAsk``."""
-        tries = 0
+        pauses: list[float] = []
         while True:
             try:
                 answer = request()
             except (NoAnswer, ErrorAnswer, BadAnswer) as error:
-                self._wait_after(error, tries)
-                tries += 1
+                pauses.append(self._wait_after(error, pauses))
             else:
                 self._has_answered = True
                 return answer
 
-    def _wait_after(self, error: Exception, tries: int) -> None:
-        """Wait before the next try; raises ``CannotAsk`` if there is none."""
+    def _wait_after(self, error: Exception, pauses: Sequence[float]) -> float:
+        """Wait before the next try, and return for how long; raises ``CannotAsk`` if there is none.
+
+        ``pauses`` are those before the tries so far.
+        """
         asked = 0.0
         most = len(PAUSES)
         if isinstance(error, ErrorAnswer):
@@ -182,12 +186,15 @@ class SiteClient:
             most = most if self._has_answered else FIRST_PAUSES
         else:
             failure, most = CannotAsk(str(error) if isinstance(error, AnswerTooLong) else NO_SITE), 0
-        if tries >= most or asked > MAX_PAUSE_SECONDS:
+        if len(pauses) >= most:
             raise failure from None
-        seconds = max(asked, PAUSES[tries] * random.uniform(1, 1.25))
+        seconds = max(asked, PAUSES[len(pauses)] * random.uniform(1, 1.25))
+        if sum(pauses) + seconds > MAX_WAIT_SECONDS:
+            raise failure from None
         if seconds >= NOTED_SECONDS:
             note(f"{failure} Trying again in {round(seconds)} s.")
         self._sleep(seconds)
+        return seconds
 
 
 def site_of(named: str | None) -> str:

@@ -15,9 +15,11 @@ from engines.client.output import ProgressBar, print_json, print_words
 from engines.client.reporting import Report
 from engines.client.site_client import NO_SITE, CannotAsk, Json, Refusal, SiteClient, find_token, site_of
 from engines.client.test import play_tests, read_versions
-from engines.client.validation import follow_validation, name_of, validation_code
+from engines.client.validation import follow_validation, validation_code
 from engines.http_client import CHUNK_BYTES
 
+TESTS = "tests:write"
+"""The scope of tokens that start version tests."""
 REFUSALS = frozenset({400, 413, 422})
 """The statuses of an answer that refuses the bundle."""
 _FIELD = '--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
@@ -31,6 +33,7 @@ def run(parsed: Namespace) -> int:
     """Upload a bundle, and print its validation until it ends; returns the exit code."""
     site = SiteClient(site_of(parsed.site), find_token())
     report, deadline = Report(parsed), time.monotonic() + parsed.timeout
+    _check_token(site, is_testing=bool(parsed.test) and not parsed.dry_run)
     try:
         upload = _upload(site, parsed.bundle, {"notes": parsed.notes, "dry_run": f"{parsed.dry_run:d}"})
     except Refusal as refusal:
@@ -39,15 +42,32 @@ def run(parsed: Namespace) -> int:
         return report.refused(str(refusal))
     if parsed.dry_run:
         return _tell_dry_run(upload, parsed)
-    if not parsed.json:
-        print_words(f"{name_of(upload)} is uploaded: {upload['page']}")
+    report.uploaded(upload)
+    try:
+        _follow(site, parsed, upload, report, deadline)
+    except CannotAsk as error:
+        return report.failed(error)
+    return report.end()
+
+
+def _follow(site: SiteClient, parsed: Namespace, upload: Json, report: Report, deadline: float) -> None:
+    """Wait for the end of the validation, and of the tests that the options ask for."""
     slug, number = str(upload["slug"]), int(upload["number"])
     versions = read_versions(site, slug) if parsed.test else []  # before the new one is active
     version = follow_validation(site, slug, number, deadline, is_quiet=parsed.json)
     report.validated(version)
     if parsed.test and validation_code(version) == 0:
         play_tests(site, parsed, slug, number, versions, report, deadline)
-    return report.end()
+
+
+def _check_token(site: SiteClient, *, is_testing: bool) -> None:
+    """Raise ``CannotAsk`` before anything is sent, if the token is unknown or may not start a test.
+
+    A site that refuses the token closes the connection during a large upload.
+    """
+    scopes = site.get("/api/v1/token/").get("scopes")
+    if is_testing and TESTS not in (scopes if isinstance(scopes, list) else [TESTS]):
+        raise CannotAsk(f"nothing was uploaded: for --test the token needs the scope {TESTS} too")
 
 
 def _tell_dry_run(upload: Json, parsed: Namespace) -> int:
@@ -60,8 +80,6 @@ def _tell_dry_run(upload: Json, parsed: Namespace) -> int:
 
 def _upload(site: SiteClient, bundle: Path, fields: dict[str, str]) -> Json:
     """The new version."""
-    # First a short request: a site that refuses the token closes the connection during a large upload.
-    site.get("/api/v1/token/")
     boundary = secrets.token_hex(16)
     values = "".join(_FIELD.format(boundary=boundary, name=name, value=text) for name, text in fields.items())
     before = (values + _FILE.format(boundary=boundary)).encode()

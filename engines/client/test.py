@@ -18,7 +18,10 @@ def run(parsed: Namespace) -> int:
     site = SiteClient(site_of(parsed.site), find_token())
     slug, number = find_version(site, parsed.bot)
     report, deadline = Report(parsed), time.monotonic() + parsed.timeout
-    play_tests(site, parsed, slug, number, read_versions(site, slug), report, deadline)
+    try:
+        play_tests(site, parsed, slug, number, read_versions(site, slug), report, deadline)
+    except CannotAsk as error:
+        return report.failed(error)
     return report.end()
 
 

@@ -7,34 +7,70 @@ import tomllib
 from argparse import Namespace
 from pathlib import Path
 
-from engines.client.exit_codes import NO
+from engines.client.exit_codes import CANNOT, NO
 from engines.client.output import print_json, print_words
-from engines.client.site_client import CannotAsk, Json, Refusal, SiteClient, find_token, site_of
+from engines.client.site_client import (
+    NO_SITE,
+    CannotAsk,
+    Json,
+    Refusal,
+    SiteClient,
+    find_token,
+    note,
+    site_of,
+)
 
+ADDRESS = "/api/v1/tournaments/"
 REFUSALS = frozenset({400, 409, 422})
 
 
 def run(parsed: Namespace) -> int:
     """Create the tournament as a draft, or with ``--start`` start it; returns the exit code."""
     value = read_tournament(parsed.file)
-    if parsed.dry_run:
-        print_json(value)
-        return 0
     site = SiteClient(site_of(parsed.site), find_token())
     try:
-        event = site.create("/api/v1/tournaments/", value)
-        if parsed.start:
-            event = site.create(f"/api/v1/tournaments/{event['slug']}/start/", {})
+        event = _checked(site.create(ADDRESS, {**value, "dry_run": True} if parsed.dry_run else value))
     except Refusal as refusal:
-        if refusal.status not in REFUSALS:
-            raise
-        print_words(f"refused: {refusal}")
-        return NO
+        return _refused(refusal, {}, parsed)
+    if parsed.start and not parsed.dry_run:
+        try:
+            event = _checked(site.create(f"{ADDRESS}{event['slug']}/start/", {}))
+        except CannotAsk as error:
+            return _refused(error, event, parsed)
     if parsed.json:
         print_json(event)
+    elif parsed.dry_run:
+        print_words(f"The site would create {event['name']}; nothing is stored.")
     else:
-        print_words(f"{event.get('name')} is {event.get('state')}: {event.get('page')}")
+        print_words(_sentence(event))
     return 0
+
+
+def _refused(error: CannotAsk, made: Json, parsed: Namespace) -> int:
+    """Tell why a request failed, and the draft that was made before; returns the exit code."""
+    code = NO if isinstance(error, Refusal) and error.status in REFUSALS else CANNOT
+    if code == CANNOT and not made:
+        raise error
+    if parsed.json:
+        print_json({**made, ("refused" if code == NO else "error"): str(error), "code": code})
+        return code
+    if made:
+        print_words(_sentence(made))
+    if code == NO:
+        print_words(f"refused: {error}")
+    else:
+        note(str(error))
+    return code
+
+
+def _sentence(event: Json) -> str:
+    return f"{event['name']} is {event['state']}: {event['page']}"
+
+
+def _checked(event: Json) -> Json:
+    if {"slug", "name", "state", "page"} <= event.keys():
+        return event
+    raise CannotAsk(NO_SITE)
 
 
 def read_tournament(path: Path) -> Json:

@@ -42,6 +42,12 @@ class BotQuerySet(models.QuerySet["Bot"]):
         """The bot with this name, ignoring case."""
         return self.filter(name_key=name_key(name)).first()
 
+    def called(self, name: str) -> Bot | None:
+        """The bot with this name, ignoring case, or else the one with this slug."""
+        if not name.isprintable():
+            return None
+        return self.named(name) or self.filter(slug=name).first()
+
     def looking_like(self, name: str) -> Bot | None:
         """The oldest bot whose name can be taken for this one."""
         return self.filter(look__in=look_keys(name)).order_by("pk").first()

@@ -9,11 +9,14 @@ import pytest
 
 from engines.rules.registry import find_game
 from tests.engines.client.conftest import Run
-from tests.support.scripted_site import Answer, ScriptedSite, fine, lines, refusal
+from tests.support.scripted_site import CLOSED, Answer, ScriptedSite, fine, lines, refusal
 
 PAGE = "https://site.example/x/"
 BOT = {"bot": "Stone Age", "slug": "stone-age", "newest_version": 3, "owner": "olga", "page": PAGE}
 TESTS = "/api/v1/version-tests/"
+TOURNAMENTS = "/api/v1/tournaments/"
+START = f"{TOURNAMENTS}cup/start/"
+EVENT = {"slug": "cup", "name": "Cup", "state": "draft", "page": PAGE}
 
 
 def versions(active: int = 2) -> Answer:
@@ -37,7 +40,7 @@ def played(state: str, **more: object) -> Answer:
 
 @pytest.fixture(autouse=True)
 def bot(site: ScriptedSite) -> None:
-    site.give("/api/v1/bots/stone-age/", fine(BOT))
+    site.give("/api/v1/bots/", fine({"rows": [BOT], "next": None}))
     site.give("/api/v1/bots/stone-age/versions/", versions())
     site.give(TESTS, (201, {"slug": "test-9", "name": "x", "state": "running", "page": PAGE}, {}))
 
@@ -181,13 +184,56 @@ def test_a_tournament_is_created_from_a_file(site: ScriptedSite, run: Run, tmp_p
         'name = "Cup"\nkind = "swiss"\nbots = ["stone-age", "pebble"]\nrounds = 5\n'
     )
     value = {"name": "Cup", "kind": "swiss", "bots": ["stone-age", "pebble"], "rounds": 5}
-    assert json.loads(run("tournament", "create", "cup.toml", "--dry-run", token="").out) == value
-    event = {"slug": "cup", "name": "Cup", "state": "draft", "page": PAGE}
-    site.give("/api/v1/tournaments/", (201, event, {}))
-    site.give("/api/v1/tournaments/cup/start/", fine({**event, "state": "running"}))
+    site.give(TOURNAMENTS, fine({**EVENT, "slug": "", "page": "", "dry_run": True}))
+    tried = run("tournament", "create", "cup.toml", "--dry-run", "--start")
+    assert (tried.code, tried.out) == (0, "The site would create Cup; nothing is stored.\n")
+    site.give(TOURNAMENTS, (201, EVENT, {}))
+    site.give(START, fine({**EVENT, "state": "running"}))
     done = run("tournament", "create", "cup.toml", "--start")
     assert (done.code, done.out) == (0, f"Cup is running: {PAGE}\n")
-    assert json.loads(site.of("/api/v1/tournaments/")[0].body) == value
-    site.give("/api/v1/tournaments/", refusal(400, "rounds: it has two bots."))
+    sent = [json.loads(asked.body) for asked in site.of(TOURNAMENTS)]
+    assert sent == [{**value, "dry_run": True}, value]
+    site.give(TOURNAMENTS, refusal(400, "rounds: it has two bots."))
     refused = run("tournament", "create", "cup.toml")
     assert (refused.code, refused.out) == (1, "refused: rounds: it has two bots.\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (refusal(409, "Five tournaments are running."), 1),
+        (refusal(403, "The token may not."), 2),
+        (CLOSED, 2),
+    ],
+)
+def test_a_tournament_that_cannot_be_started_is_told_with_its_address(
+    site: ScriptedSite, run: Run, tmp_path: Path, answer: Answer, code: int
+) -> None:
+    (tmp_path / "cup.json").write_text('{"name": "Cup"}')
+    site.give(TOURNAMENTS, (201, EVENT, {}))
+    site.give(START, answer)
+    done = run("tournament", "create", "cup.json", "--start")
+    assert done.code == code
+    assert done.out.startswith(f"Cup is draft: {PAGE}\n")
+    told = json.loads(run("tournament", "create", "cup.json", "--start", "--json").out)
+    assert (told["page"], told["state"], told["code"]) == (PAGE, "draft", code)
+
+
+def test_tests_that_were_started_are_told_if_another_cannot_be(site: ScriptedSite, run: Run) -> None:
+    rows = [{"version": n, "state": "valid", "ladders": ["dualma", "trio"], "active_on": []} for n in (1, 3)]
+    site.give("/api/v1/bots/stone-age/versions/", fine({"rows": rows, "next": None}))
+    site.give(TESTS, (201, {"slug": "test-9", "page": PAGE}, {}), refusal(422, "A test is running."))
+    words = ("test", "Stone Age", "--ladder", "dualma", "--ladder", "trio")
+    done = run(*words)
+    assert done.code == 2
+    assert done.err == f"A test is running.\nThe test of version 3 against 1 goes on: {PAGE}\n"
+    site.give(TESTS, (201, {"slug": "test-9", "page": PAGE}, {}), refusal(422, "A test is running."))
+    told = json.loads(run(*words, "--json").out)
+    assert (told["error"], told["code"]) == ("A test is running.", 2)
+
+
+def test_a_bot_is_found_by_the_site(site: ScriptedSite, run: Run) -> None:
+    site.give("/api/v1/bots/", fine({"rows": [], "next": None}))
+    done = run("status", "Übung 9")
+    assert (done.code, done.err) == (2, "there is no bot 'Übung 9', or you may not see it\n")
+    assert [asked.query for asked in site.asked] == ["called=%C3%9Cbung+9&limit=1"]

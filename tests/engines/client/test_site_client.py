@@ -50,6 +50,14 @@ def test_a_site_that_asks_to_wait_for_an_hour_is_not_asked_again(site: ScriptedS
     assert client.slept == []
 
 
+def test_a_site_that_asks_to_wait_again_and_again_is_given_up_after_ten_minutes(site: ScriptedSite) -> None:
+    site.give(PATH, refusal(429, WAIT, Retry_After="250"))
+    client = Client(site.address)
+    with pytest.raises(CannotAsk, match="Too many rows: wait"):
+        client.get(PATH)
+    assert client.slept == [250.0, 250.0]
+
+
 def test_a_site_that_stays_away_is_given_up(site: ScriptedSite) -> None:
     site.give(PATH, FINE, CLOSED)
     client = Client(site.address)
@@ -130,6 +138,13 @@ def test_a_stream_continues_after_its_last_event(site: ScriptedSite) -> None:
     assert [next(events)["data"]["n"] for _ in range(3)] == [1, 2, 3]
     assert [asked.query for asked in site.asked] == ["", "after=c2", "after=c2", "after=c2"]
     assert len(client.slept) == 3
+
+
+def test_a_stream_ends_when_nothing_follows(site: ScriptedSite) -> None:
+    site.give("/x/", lines(event(1)), (204, b"", {}))
+    client = Client(site.address)
+    assert [one["data"]["n"] for one in client.events("/x/")] == [1]
+    assert len(client.slept) == 1
 
 
 @pytest.mark.parametrize("line", [b"<html>", b"[]", b'{"id": "x", "type": "y", "data": 3}', b"[" * 100_000])

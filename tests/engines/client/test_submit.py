@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -226,3 +227,31 @@ def test_a_valid_version_is_tested_against_the_one_that_was_active_before_it(
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### Stone Age v2\n\nStone Age v2 is valid: it plays from now on.")
     assert "| Is it at least not weaker? | no | 33 games: 1 won" in summary
+
+
+def test_a_token_that_may_not_test_is_found_out_before_the_zip_is_sent(
+    site: ScriptedSite, submit: Run
+) -> None:
+    site.give("/api/v1/token/", fine({"user": "olga", "scopes": ["bots:upload"]}))
+    done = submit("--test", "not-weaker")
+    assert done.code == 2
+    assert done.err == "nothing was uploaded: for --test the token needs the scope tests:write too\n"
+    assert site.of(UPLOAD) == []
+    assert submit().code == 0
+
+
+@pytest.mark.parametrize("path", [VERSIONS, VALIDATION, TESTS])
+def test_what_was_uploaded_is_told_when_a_later_step_fails(
+    site: ScriptedSite, submit: Run, tmp_path: Path, path: str
+) -> None:
+    rows = [{"version": 1, "state": "valid", "ladders": ["dualma"], "active_on": ["dualma"]}]
+    rows.append({**rows[0], "version": 2})
+    site.give(VERSIONS, fine({"rows": rows, "next": None}))
+    site.give(path, refusal(422, "Not now."))
+    done = submit("--test", "not-weaker", "--summary", "report.md")
+    assert done.code == 2
+    assert done.err == f"Not now.\nStone Age v2 stays uploaded: {VERSION['page']}\n"
+    assert "Stone Age v2 stays uploaded" in (tmp_path / "report.md").read_text()
+    told = json.loads(submit("--test", "not-weaker", "--json").out)
+    assert (told["error"], told["code"]) == ("Not now.", 2)
+    assert told["made"] == [f"Stone Age v2 stays uploaded: {VERSION['page']}"]

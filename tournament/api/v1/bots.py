@@ -69,6 +69,9 @@ class BotsQuery(PageQuery, frozen=True, kw_only=True):
     """The filters of the list; a bot must match all that are given."""
 
     name: Annotated[str, Meta(max_length=40, description="A part of the name.")] = ""
+    called: Annotated[
+        str, Meta(max_length=80, description="The name of one bot, or that in its address; at most one row.")
+    ] = ""
     owner: Annotated[str, Meta(max_length=150, description="A part of the owner's name.")] = ""
     ladder: Annotated[str, Meta(description="The code of a ladder on which it plays.")] = ""
     published: Annotated[bool, Meta(description="Only those that everybody may download.")] = False
@@ -89,6 +92,9 @@ def bots(request: ApiRequest, query: BotsQuery) -> Rows:
         {"name": query.name, "owner": query.owner, "ladder": query.ladder, "published": query.published}
     )
     found = listed_bots(request.user, form, Sorting(request, SORTED, "", False))
+    if query.called:
+        called = Bot.objects.called(query.called)
+        found = found.filter(pk=called.pk) if called else found.none()
     origin = origin_of(request)
     return page_by_id(found, query, lambda bot: bot_row(origin, bot))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
@@ -181,17 +181,12 @@ def bot_compare(request: HttpRequest, slug: str) -> HttpResponse:
     bots = access.visible_bots(request.user)
     bot = get_object_or_404(bots, slug=slug)
     name = request.GET.get("with", "").strip()
-    other = _named(bots, name) if name.isprintable() else None
+    called = Bot.objects.called(name)
+    other = bots.filter(pk=called.pk).first() if called else None
     if other is None or other == bot:
         messages.error(request, f"There is no other bot with the name “{name[:40]}”.")
         return redirect(bot)
     return redirect("bot-comparison", bot.slug, other.slug)
-
-
-def _named(bots: QuerySet[Bot], name: str) -> Bot | None:
-    """The one of ``bots`` with this address or name."""
-    named = Bot.objects.named(name)
-    return bots.filter(slug=name).first() or (bots.filter(pk=named.pk).first() if named else None)
 
 
 def _served(

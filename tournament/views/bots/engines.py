@@ -18,8 +18,7 @@ def engine(request: HttpRequest) -> JsonResponse:
     Without a number it is the newest published version, or else the newest that this user may see.
     """
     name = request.GET.get("name", "")
-    bots = Bot.objects
-    bot = (bots.named(name) or bots.filter(slug=name).first()) if name.isprintable() else None
+    bot = Bot.objects.called(name)
     versions = access.visible_versions(request.user, BotVersion.objects.filter(bot=bot).order_by("-number"))
     if number := whole_number(request, "number", 0, most=LAST_ID):
         found = versions.filter(number=number).first()

@@ -87,3 +87,13 @@ def test_a_token_of_another_bot_reads_no_log(site: Site) -> None:
     other = add_version(site.owner, "New").bot
     assert read_log(site, "white", site.owner, "logs:read", bot=other).status_code == 403
     assert read_log(site, "white", site.owner, "logs:read", bot=site.white.bot).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("stone age", ["stone-age"]), ("stone-age", ["stone-age"]), ("stone", []), ("Hopeless", []), ("\0", [])],
+)
+def test_one_bot_is_found_by_its_name(site: Site, client: Client, name: str, found: list[str]) -> None:
+    add_version(site.owner, "Hopeless", state="refused")
+    rows = client.get("/api/v1/bots/", {"called": name}).json()["rows"]
+    assert [row["slug"] for row in rows] == found
