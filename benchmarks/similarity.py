@@ -350,20 +350,15 @@ def _report(
             )
         )
     if options.pairs:
-        names = {number: name for name, number in numbers.items()}
-        for kind, pairs in kinds.items():
-            for pair in sorted(pairs, key=lambda one: one.excess or 0):
-                print(
-                    row(
-                        kind,
-                        names[pair.one],
-                        names[pair.other],
-                        pair.positions,
-                        f"{pair.share:.2f}",
-                        f"{pair.expected or 0:.2f}",
-                        f"{pair.excess or 0:.2f}",
-                    )
-                )
+        _list_pairs(kinds, {number: name for name, number in numbers.items()})
+
+
+def _list_pairs(kinds: Mapping[str, Sequence[Similarity]], names: Mapping[int, str]) -> None:
+    for kind, pairs in kinds.items():
+        for pair in sorted(pairs, key=lambda one: one.excess or 0):
+            players = names[pair.one], names[pair.other]
+            numbers = (f"{number or 0:.2f}" for number in (pair.share, pair.expected, pair.excess))
+            print(row(kind, *players, pair.positions, *numbers))
 
 
 def _range(values: Sequence[float]) -> str:
