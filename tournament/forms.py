@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -27,11 +28,10 @@ from engines.visible import visible_lines
 from tournament import access
 from tournament.formats import FORMATS, PARAMETERS
 from tournament.formats.round_robin import RoundRobin
-from tournament.models import Bot, BotVersion, LadderRating, Token, User, Webhook
-from tournament.models.webhooks import MAX_URL, EventType
+from tournament.models import Bot, BotVersion, LadderRating, User
+from tournament.models.names import name_key
 from tournament.sentences import as_sentence, isolate, isolated, isolated_number
 from tournament.services.schedule.terms import MAX_BOOK, MAX_PAIRS, MAX_PRIORITY, TournamentTerms
-from tournament.services.webhooks.owning import WebhookError, check_url
 from workers.jobs import MAX_OPENING_PLIES
 
 MAX_SEED = 2**31 - 1
@@ -79,33 +79,6 @@ class UploadForm(forms.Form):
 
     def clean_notes(self) -> str:
         return visible_lines(self.cleaned_data["notes"])
-
-
-class WebhookForm(forms.Form):
-    """A webhook to add or change."""
-
-    url = forms.CharField(
-        label="Address",
-        max_length=MAX_URL,
-        help_text="An https:// address on the internet, with port 443 or 8443.",
-        widget=forms.URLInput(attrs={"autocomplete": "off"}),
-    )
-    kind = forms.ChoiceField(label="What receives them", choices=Webhook.Kind.choices)
-    events = forms.MultipleChoiceField(
-        label="What it is told",
-        choices=EventType.choices,
-        initial=[EventType.VERSION_CHECKED, EventType.TOURNAMENT_FINISHED],
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose what the webhook is told."},
-    )
-
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"]
-        try:
-            check_url(url)
-        except WebhookError as error:
-            raise forms.ValidationError(as_sentence(str(error))) from None
-        return url
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +183,23 @@ class BotChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
         return isolate(bot.name)
 
 
+class BotField(forms.CharField):
+    """A bot by its name or its slug; the value is the slug."""
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if not text:
+            return ""
+        found = (
+            Bot.objects.filter(Q(slug=text) | Q(name_key=name_key(text)))
+            .values_list("slug", flat=True)
+            .first()
+        )
+        if found is None and not re.fullmatch(r"[-\w]+", text, re.ASCII):
+            raise forms.ValidationError(f"No bot has the name “{text}”.")
+        return found or text
+
+
 CHOICES = [(code, one.choice) for code, one in FORMATS.items() if one.choice]
 
 
@@ -222,46 +212,6 @@ def moment_field(label: str, help_text: str = "") -> forms.DateTimeField:
         help_text=help_text,
         widget=forms.DateTimeInput(attrs=attributes, format="%Y-%m-%dT%H:%M"),
     )
-
-
-class TokenForm(forms.Form):
-    """A token to create."""
-
-    name = forms.CharField(
-        label="Name",
-        max_length=40,
-        help_text="To distinguish it from your other tokens, for example by where it is used.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
-    scopes = forms.MultipleChoiceField(
-        label="What it may do",
-        choices=Token.Scope.choices,
-        initial=[Token.Scope.UPLOAD],
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose what the token may do."},
-    )
-    bot = BotChoice(
-        Bot.objects.none(),
-        label="Only for the bot",
-        required=False,
-        empty_label="all of my bots",
-        help_text="A token for one bot cannot act for your others, and not create tournaments.",
-    )
-    ends_at = moment_field("Ends", "Empty: it is valid until you revoke it.")
-
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        bots: Any = self.fields["bot"]
-        bots.queryset = Bot.objects.filter(owner=user).order_by("name_key")
-        if not access.may_lend_bundles(user):
-            scopes = [choice for choice in Token.Scope.choices if choice[0] != Token.Scope.WORKER]
-            self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if not name.isprintable():
-            raise forms.ValidationError("The name contains an invisible character.")
-        return name
 
 
 class TimeControlField(forms.CharField):

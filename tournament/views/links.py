@@ -1,12 +1,14 @@
-"""Links to versions, ladders and owners, and choices; templates would take ten times as long for a page."""
+"""Links and addresses with words of rows, and choices; templates would take ten times as long for a page."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.forms import BoundField
@@ -124,3 +126,23 @@ def draw_options(choices: Iterable[Any], chosen: object = None) -> SafeString:
 def address_of(name: str, *arguments: str | int) -> str:
     """The address of a page, by the name in ``urls`` and its arguments; tables have hundreds."""
     return reverse(name, args=arguments)
+
+
+def games_address(**filters: object) -> str:
+    """The address of the list of games with these filters; None leaves one out."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    return f"{address_of('games')}?{urlencode(given)}"
+
+
+def comparison_address(bot: str, other: str, **filters: object) -> str:
+    """The address of the comparison of two bots, given by their slugs, with these filters."""
+    query = urlencode({name: value for name, value in filters.items() if value})
+    begin, middle, end = _comparison_parts()
+    address = f"{begin}{bot}{middle}{other}{end}"
+    return f"{address}?{query}" if query else address
+
+
+@cache
+def _comparison_parts() -> list[str]:
+    """The address before, between and after the slugs; a page has hundreds of them."""
+    return re.split("bot-1|bot-2", reverse("bot-comparison", args=["bot-1", "bot-2"]))

@@ -19,8 +19,8 @@ from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.board import answer_page, find_ladder
 from tournament.views.analysis.trees import ShownTree
 from tournament.views.downloads import TEXT_TYPE, attached
-from tournament.views.games.filters import games_address
 from tournament.views.ladders.drawings import draw_results
+from tournament.views.links import games_address
 from tournament.views.paging import LAST_ID, whole_number
 from tournament.views.polling import PART
 from tournament.views.requests import fresh_buttons, takes_get_and_post

@@ -29,7 +29,7 @@ from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import Rated, ResultRow, rated_of, result_rows, results_of
 from tournament.views.exports import Address, served_rows, table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.filters import comparison_address, games_address
+from tournament.views.links import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import Page, by_finish, numbered
 from tournament.views.polling import is_part

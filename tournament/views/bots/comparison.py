@@ -26,7 +26,6 @@ from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, T
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.searches.similarity import similarities_of
 from tournament.views.exports import Address, served_rows, table_links
-from tournament.views.games.filters import comparison_address, games_address
 from tournament.views.games.scores import (
     ScoreRow,
     Share,
@@ -34,6 +33,7 @@ from tournament.views.games.scores import (
     sum_pairs,
     total_and_colours,
 )
+from tournament.views.links import comparison_address, games_address
 
 FEW_GAMES = 20
 """The page says of fewer games that they are few."""

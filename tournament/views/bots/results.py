@@ -21,7 +21,7 @@ from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
 from tournament.views.bots import recent
 from tournament.views.exports import Address, table_links
-from tournament.views.games.filters import NO_OPENING, games_address
+from tournament.views.games.filters import NO_OPENING
 from tournament.views.games.scores import (
     ScoreRow,
     Share,
@@ -29,6 +29,7 @@ from tournament.views.games.scores import (
     sum_pairs,
     total_and_colours,
 )
+from tournament.views.links import games_address
 
 MAX_OPPONENTS = 15
 """The most opponents listed, unless all are asked for."""

@@ -29,7 +29,7 @@ from tournament.views.bots.bots import games_of, ratings_of
 from tournament.views.bots.next_steps import checks_before, next_steps_of
 from tournament.views.bots.results import rated_of, results_of
 from tournament.views.downloads import FileDownload, served_file
-from tournament.views.games.filters import games_address
+from tournament.views.links import games_address
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons

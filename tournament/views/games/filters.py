@@ -1,24 +1,23 @@
-"""The filters of the list of games: the form that reads them from an address, and the addresses with them."""
+"""The filters of the list of games, and the form that reads them from an address."""
 
 from __future__ import annotations
 
 import datetime
 import functools
-import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse_lazy
 
 from engines.records.model import MAX_TOKEN
 from engines.rules.base import IllegalMove, Result, RulesError, Side
 from engines.rules.registry import GAMES, find_game
 from engines.terminations import Fault, Termination
 from engines.visits import PLIES
+from tournament.forms import BotField
 from tournament.models import (
     Bot,
     BotVersion,
@@ -31,7 +30,6 @@ from tournament.models import (
     User,
 )
 from tournament.models.games import Scanned
-from tournament.models.names import name_key
 from tournament.sentences import as_sentence
 from tournament.services.explorer.moves import visits_of
 from tournament.views.games.endings import FORFEIT_WORDS, OTHER_WORDS, RULES_WORDS
@@ -77,23 +75,6 @@ FAULTS = {"none": [Fault.NONE], "either": SIDES, "white": [Fault.WHITE], "black"
 def _suggesting() -> forms.TextInput:
     """A text with suggestions while it is entered; see ``search.suggestions``."""
     return forms.TextInput({"data-suggest": reverse_lazy("games-suggestions"), "list": "suggested"})
-
-
-class BotField(forms.CharField):
-    """A bot by its name or its slug; the value is the slug."""
-
-    def clean(self, value: Any) -> str:
-        text: str = super().clean(value)
-        if not text:
-            return ""
-        found = (
-            Bot.objects.filter(Q(slug=text) | Q(name_key=name_key(text)))
-            .values_list("slug", flat=True)
-            .first()
-        )
-        if found is None and not re.fullmatch(r"[-\w]+", text, re.ASCII):
-            raise forms.ValidationError(f"No bot has the name “{text}”.")
-        return found or text
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,28 +486,3 @@ def _columns(condition: Q) -> set[str]:
 
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
-
-
-def comparison_address(bot: str, other: str, **filters: object) -> str:
-    """The address of the comparison of two bots, given by their slugs, with these filters."""
-    query = urlencode({name: value for name, value in filters.items() if value})
-    begin, middle, end = _comparison_parts()
-    address = f"{begin}{bot}{middle}{other}{end}"
-    return f"{address}?{query}" if query else address
-
-
-@functools.cache
-def _comparison_parts() -> list[str]:
-    """The address before, between and after the slugs; a page has hundreds of them."""
-    return re.split("bot-1|bot-2", reverse("bot-comparison", args=["bot-1", "bot-2"]))
-
-
-def games_address(**filters: object) -> str:
-    """The address of the list with these filters; None leaves one out."""
-    given = {name: value for name, value in filters.items() if value is not None}
-    return f"{_list_address()}?{urlencode(given)}"
-
-
-@functools.cache
-def _list_address() -> str:
-    return reverse("games")  # tables have hundreds of addresses of lists

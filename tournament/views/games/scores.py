@@ -15,8 +15,7 @@ from msgspec import Meta
 from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
 from tournament.models import Bot, LadderRating, PairScore
-from tournament.views.games.filters import comparison_address, games_address
-from tournament.views.links import address_of
+from tournament.views.links import address_of, comparison_address, games_address
 
 register = template.Library()
 

@@ -26,12 +26,11 @@ from tournament.sentences import isolated
 from tournament.services.results.estimates import ladder_estimate
 from tournament.views.exports import origin_of, served_rows, table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.filters import comparison_address
 from tournament.views.games.record_files import ladder_file, served_records
 from tournament.views.ladders.drawings import draw_picture
 from tournament.views.ladders.ratings import COLUMNS, SORTED, drawn_rows
 from tournament.views.ladders.rows import RatingRow, rating_rows
-from tournament.views.links import FilterChoice
+from tournament.views.links import FilterChoice, comparison_address
 from tournament.views.paging import LAST_ID, Page, numbered, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part
 from tournament.views.requests import fresh_buttons

@@ -14,7 +14,7 @@ from tournament.arithmetic.similarity import BOUND, Similarity
 from tournament.models import BotVersion
 from tournament.services.searches.sampling import LEAST_GAMES
 from tournament.services.searches.similarity import similarities
-from tournament.views.games.filters import comparison_address
+from tournament.views.links import comparison_address
 
 MAX_SHOWN = 200
 

@@ -18,7 +18,7 @@ from tournament.models.names import latin_slug
 from tournament.views.bots.bots import BotRatingRow, rating_rows
 from tournament.views.exports import served_rows, table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.filters import games_address
+from tournament.views.links import games_address
 from tournament.views.paging import games_of_seats, numbered
 from tournament.views.requests import fresh_buttons
 from tournament.views.tournaments.lists import listed_page

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Case, When
@@ -12,7 +15,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from tournament.forms import TokenForm
+from tournament import access
+from tournament.forms import BotChoice, moment_field
+from tournament.models import Bot, Token, User
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import TokenError, create_token, own_token, revoke
 from tournament.views.logged_in import login_required, takes_form
@@ -22,6 +27,46 @@ MAX_SHOWN = 100
 COOKIE = "new-token"
 """The name of the cookie with the text of a token that was just created."""
 SHOWN_WITHIN_SECONDS = 60
+
+
+class TokenForm(forms.Form):
+    """A token to create."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=40,
+        help_text="To distinguish it from your other tokens, for example by where it is used.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=Token.Scope.choices,
+        initial=[Token.Scope.UPLOAD],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token may do."},
+    )
+    bot = BotChoice(
+        Bot.objects.none(),
+        label="Only for the bot",
+        required=False,
+        empty_label="all of my bots",
+        help_text="A token for one bot cannot act for your others, and not create tournaments.",
+    )
+    ends_at = moment_field("Ends", "Empty: it is valid until you revoke it.")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bots: Any = self.fields["bot"]
+        bots.queryset = Bot.objects.filter(owner=user).order_by("name_key")
+        if not access.may_lend_bundles(user):
+            scopes = [choice for choice in Token.Scope.choices if choice[0] != Token.Scope.WORKER]
+            self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not name.isprintable():
+            raise forms.ValidationError("The name contains an invisible character.")
+        return name
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

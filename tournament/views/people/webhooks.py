@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,17 +12,44 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from tournament.forms import WebhookForm
 from tournament.models import Webhook
+from tournament.models.webhooks import MAX_URL, EventType
 from tournament.sentences import as_sentence
 from tournament.services.webhooks import owning
 from tournament.services.webhooks.events import MAX_A_DAY, left_today
-from tournament.services.webhooks.owning import WebhookError
+from tournament.services.webhooks.owning import WebhookError, check_url
 from tournament.views.logged_in import login_required, takes_form
 from tournament.views.paging import by_id
 from tournament.views.requests import AuthenticatedRequest
 
 PAGE_SIZE = 25
+
+
+class WebhookForm(forms.Form):
+    """A webhook to add or change."""
+
+    url = forms.CharField(
+        label="Address",
+        max_length=MAX_URL,
+        help_text="An https:// address on the internet, with port 443 or 8443.",
+        widget=forms.URLInput(attrs={"autocomplete": "off"}),
+    )
+    kind = forms.ChoiceField(label="What receives them", choices=Webhook.Kind.choices)
+    events = forms.MultipleChoiceField(
+        label="What it is told",
+        choices=EventType.choices,
+        initial=[EventType.VERSION_CHECKED, EventType.TOURNAMENT_FINISHED],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the webhook is told."},
+    )
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        try:
+            check_url(url)
+        except WebhookError as error:
+            raise forms.ValidationError(as_sentence(str(error))) from None
+        return url
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

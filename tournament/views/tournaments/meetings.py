@@ -13,8 +13,7 @@ from engines.pairing.knockout import KnockoutMatch
 from engines.pairing.results import MeetingResult, find_byes
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion
-from tournament.views.games.filters import games_address
-from tournament.views.links import link_version
+from tournament.views.links import games_address, link_version
 
 MAX_MEETINGS = 150
 """The most meetings of a ladder's Swiss with which its page shows all rounds."""

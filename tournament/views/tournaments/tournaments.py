@@ -30,9 +30,8 @@ from tournament.services.schedule.terms import find_off_terms
 from tournament.views.downloads import TEXT_TYPE, attached
 from tournament.views.exports import table_links
 from tournament.views.feeds import feed_link
-from tournament.views.games.filters import games_address
 from tournament.views.games.record_files import served_records, tournament_file
-from tournament.views.links import FilterChoice
+from tournament.views.links import FilterChoice, games_address
 from tournament.views.paging import LAST_ID, Page, by_finish, by_id, whole_number
 from tournament.views.polling import PART, LivePart, given_parameters, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons

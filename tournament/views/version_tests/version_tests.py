@@ -31,8 +31,9 @@ from tournament.views.exports import (
     table_links,
     with_next,
 )
-from tournament.views.games.filters import COUNTED, games_address
+from tournament.views.games.filters import COUNTED
 from tournament.views.games.scores import ScoreRow
+from tournament.views.links import games_address
 from tournament.views.paging import by_id
 from tournament.views.polling import PART, LivePart, is_part, reload, shows_other
 from tournament.views.requests import fresh_buttons

@@ -21,7 +21,7 @@ from tournament.caches import cache
 from tournament.models import ActiveVersion, BotVersion, ComplianceCheck, Job, LadderRating, Notice
 from tournament.services.uploads import validation
 from tournament.views.bots import bots
-from tournament.views.games.filters import comparison_address
+from tournament.views.links import comparison_address
 from workers.jobs import ComplianceEnding, Finding, Work
 
 BOT = "/bots/stone-age/"
