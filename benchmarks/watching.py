@@ -5,8 +5,8 @@ machine provides to the user; root needs ``--no-sandbox``. They report the time 
 Clients in this process follow the games' streams, from several addresses of the loopback network. A move that
 arrives with a later one counts like any other. With ``--speed`` two more slots play games between bots that
 answer at once, with and without watchers in turns; the clients then have the least priority. With
-``--events`` they are programs, which follow the events of that game, of ``/tv/``, or of the ladder, that is
-of all games that are counted.
+``--events`` they are programs, which follow the events of that game, of ``/tv/``, of the ladder, that is of
+all its rated games, or of the tournament that the two slots play.
 
     .venv/bin/python -m benchmarks.watching --games 1
     .venv/bin/python -m benchmarks.watching --games 50
@@ -56,8 +56,8 @@ PER_ADDRESS, PROGRAMS_PER_ADDRESS = 25, 8
 """Clients of one address; a site refuses more than 32, and more programs than 8."""
 START_SECONDS, LATE_SECONDS = 180.0, 5.0
 """How long games may take to begin, and a move after the measured time to arrive."""
-SETTLE_SECONDS: Final = 5.0
-"""Between the opening of the streams and the measured time."""
+OPENING_SECONDS, SETTLE_SECONDS = 4.0, 8.0
+"""How long the clients take to come, one after another, and when the measured time begins after the first."""
 FOLLOW = re.compile(r' data-follow="([^"]+)"')
 STREAM = re.compile(rb"content-type: (text/event-stream|application/x-ndjson)", re.IGNORECASE)
 PLIES = re.compile(rb"^id: \S*\bsince=(\d+)", re.MULTILINE)
@@ -117,7 +117,10 @@ class Crowd:
 
     async def _watch(self) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19 if self.meek else 0)
-        transports = [await self._open(number, address) for number, address in enumerate(self.addresses)]
+        transports = []
+        for number, address in enumerate(self.addresses):
+            transports.append(await self._open(number, address))
+            await asyncio.sleep(OPENING_SECONDS / len(self.addresses))
         while not self._is_over.is_set():
             await asyncio.sleep(LOOK_SECONDS)
         for transport in transports:

@@ -158,7 +158,7 @@ class Streams:
                 return
             stream.topics = follow.topics
             if part.events:
-                await asyncio.sleep(follow.pause_s)
+                await asyncio.sleep(_to_next_turn(follow.pause_s))
             await self._changes.wait(follow.topics, part.since, follow.again_s)
             part = await self._part(scope, part.query)
 
@@ -249,6 +249,11 @@ class ProgramLimits:
             one = self._without_token.counted(address)
         with self._all.counted(address), one:
             yield
+
+
+def _to_next_turn(pause_s: float) -> float:
+    """The seconds until the streams with this pause go on, all at once, so that one part is made for them."""
+    return pause_s - time.monotonic() % pause_s if pause_s else 0.0
 
 
 def _key_of(scope: Scope, query: bytes) -> Key:

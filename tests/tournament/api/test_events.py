@@ -103,6 +103,7 @@ def step(ask: Ask, seen: list[Any], cursor: str) -> str:
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starts of games are told at once."""
     monkeypatch.setattr(tournaments, "SETTLED", datetime.timedelta())
+    monkeypatch.setattr(tournaments, "STEP", tournaments.MICROSECOND)
 
 
 @pytest.fixture
@@ -185,6 +186,17 @@ def test_a_game_that_will_not_be_played_ends_without_a_result(game: Game) -> Non
 
 
 # Tournaments
+
+
+def test_clients_that_came_at_different_times_soon_share_a_cursor(
+    deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = asking(tournament_batch, make_tournament().slug)
+    early = ask("").cursor
+    late = ask("").cursor
+    assert early != late
+    monkeypatch.setattr(tournaments, "STEP", datetime.timedelta(days=1))
+    assert ask(early).cursor == ask(late).cursor
 
 
 def test_a_tournament_tells_starts_ends_and_its_end_once_each(deal: Deal) -> None:

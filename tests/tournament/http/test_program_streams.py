@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.urls import path
 from pytest_django import Settings
 
 from tests.support.exchanges import Exchange, get, in_loop, until
-from tournament.http import stream_forms
+from tournament.http import stream_forms, streams
 from tournament.http.application import Application
 from tournament.http.changes import Changes
 from tournament.http.limits import AtOnce
@@ -114,6 +115,13 @@ async def test_both_forms_have_the_same_events_one_by_one(application: Applicati
     )
     assert lines.headers[b"access-control-allow-origin"] == b"*"
     await closed(tasks, lines, sent)
+
+
+def test_streams_with_the_same_pause_go_on_at_the_same_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    for now in (7.0, 7.25, 7.5, 7.875):
+        monkeypatch.setattr(time, "monotonic", lambda now=now: now)
+        assert now + streams._to_next_turn(1.0) == 8.0
+    assert streams._to_next_turn(0.0) == 0
 
 
 @pytest.mark.parametrize(

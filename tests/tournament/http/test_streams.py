@@ -14,6 +14,7 @@ from django.urls import path
 from pytest_django import Settings
 
 from tests.support.exchanges import Exchange, get, in_loop, run, until
+from tournament.http import streams as module
 from tournament.http.application import Application
 from tournament.http.changes import Changes
 from tournament.http.limits import AtOnce
@@ -255,7 +256,10 @@ async def test_there_are_limits_for_all_and_for_an_address(
 
 
 @in_loop
-async def test_changes_in_the_pause_between_events_come_together(application: Application) -> None:
+async def test_changes_in_the_pause_between_events_come_together(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_to_next_turn", lambda pause_s: pause_s)
     shown["one"].pause_s = 0.2
     one = stream("/one/")
     tasks = await opened(application, one)

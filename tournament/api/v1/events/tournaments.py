@@ -34,6 +34,8 @@ from tournament.views.tournaments.tournaments import find_tournament
 
 SETTLED = datetime.timedelta(seconds=3)
 """A start is told so long after it: by then the transactions that store earlier ones have ended."""
+STEP = datetime.timedelta(seconds=1)
+"""Starts are told in steps, so that clients that came at different times soon have the same cursor."""
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
 Microseconds = Annotated[int, msgspec.Meta(ge=0, le=10**17)]
@@ -47,7 +49,7 @@ class TournamentCursor(msgspec.Struct, array_like=True, frozen=True):
     state: str
     revision: Whole
     started: tuple[Microseconds, Whole]
-    """The last game whose start was told: when, in microseconds, and its id."""
+    """Up to which game starts were told: when it began, in microseconds, and its id."""
     ladders: dict[str, tuple[Whole, Whole]]
     """The completion sequence and the last round of each ladder."""
 
@@ -72,8 +74,7 @@ def tournament_batch(request: HttpRequest, slug: str) -> EventBatch:
         found += [event for event, _ in told]
         known = told[-1][1] if told else known
     is_whole = len(found) < MAX_EVENTS
-    known = msgspec.structs.replace(now, started=known.started) if is_whole else known
-    return _batch(tournament, found, write_cursor(known), is_whole=is_whole)
+    return _batch(tournament, found, write_cursor(now if is_whole else known), is_whole=is_whole)
 
 
 def _batch(
@@ -98,7 +99,7 @@ def _present(tournament: Tournament) -> TournamentCursor:
     if tournament.format.is_staged:
         drawn = Pairing.objects.filter(tournament=tournament).values_list("ladder")
         rounds = dict(drawn.annotate(last=Max("round")))
-    started = (timezone.now() - SETTLED - EPOCH) // MICROSECOND
+    started = (timezone.now() - SETTLED - EPOCH) // STEP * (STEP // MICROSECOND)
     ladders = {code: (sequences.get(code, 0), rounds.get(code, 0)) for code in tournament.ladders}
     return TournamentCursor(tournament.state, tournament.revision, (started, 0), ladders)
 
@@ -126,7 +127,7 @@ def _starts(
 ) -> Iterator[Told]:
     """Of games that are still being played: the others have ended."""
     us, game = known.started
-    since = EPOCH + us * MICROSECOND
+    since, until = (EPOCH + moment * MICROSECOND for moment in (us, now.started[0]))
     is_new = Q(started_at__gt=since) | Q(started_at=since, game__gt=game)
     live = Game.objects.filter(pk__in=LiveGame.objects.values("game")).alias(event=Scanned("tournament"))
     attempts = Attempt.objects.filter(
@@ -135,7 +136,7 @@ def _starts(
         game__in=list(live.filter(event=tournament.pk).values_list("pk", flat=True)),
         ended_at__isnull=True,
         reported_at__isnull=True,
-        started_at__lte=timezone.now() - SETTLED,
+        started_at__lt=until,
     )
     found: Any = list(attempts.order_by("started_at", "game").values_list("game", "started_at")[:MAX_EVENTS])
     rows = started_games(origin_of(request), [pk for pk, _ in found])
