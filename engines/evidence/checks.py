@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping, Sequence
+
 from engines.evidence.archive import EvidenceArchive
 from engines.evidence.estimate_check import EstimateCheck
 from engines.evidence.format import (
     EvidenceCorrection,
     EvidenceDocument,
+    EvidenceEntry,
+    EvidenceEvent,
     EvidenceGame,
     EvidenceKind,
     parse_version,
 )
 from engines.evidence.lists import AttemptCheck, VersionCheck, WorkerCheck, read_entries
-from engines.evidence.played_games import CorrectionCheck, GameCheck, HeaderCheck, RepeatCheck, ReplayCheck
+from engines.evidence.played_games import (
+    CorrectionCheck,
+    GameCheck,
+    HeaderCheck,
+    RatedCheck,
+    RepeatCheck,
+    ReplayCheck,
+)
 from engines.evidence.rating_checks import RatingCheck, check_constants
 from engines.evidence.reading import SCHEDULE, read_games
 from engines.evidence.report import EvidenceReport
+from engines.evidence.schedule_checks import (
+    CyclePairCheck,
+    LadderPairCheck,
+    PairCheck,
+    Players,
+    RoundPairCheck,
+)
 from engines.evidence.strict_json import FormatError
+from engines.evidence.table_checks import TableCheck
 from engines.rules.base import quote
 
 
@@ -25,29 +44,54 @@ def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
     document, kind = archive.document(), archive.manifest.kind
     _check_document(archive, document)
     scales = check_constants(document.ladders, kind, report)
+    events = {event.name: event for event in document.events}
+    entries = read_entries(archive)
     replay = ReplayCheck(report)
-    checks: list[GameCheck] = [
+    ratings = RatingCheck(report, archive, scales)
+    versions = VersionCheck(report, archive, entries)
+    checks = [
         replay,
-        HeaderCheck(report, archive.manifest.site, {event.name: event for event in document.events}),
+        HeaderCheck(report, archive.manifest.site, events),
         CorrectionCheck(report, archive.rows("corrections.jsonl", EvidenceCorrection)),
         RepeatCheck(report),
-        VersionCheck(report, archive, read_entries(archive)),
+        RatedCheck(report, events, versions.versions),
+        versions,
         WorkerCheck(report, archive),
         AttemptCheck(report, archive),
-        RatingCheck(report, archive, scales),
+        *_of_kind(archive, document, entries, report, ratings),
+        ratings,
     ]
-    if kind is EvidenceKind.LADDER:
-        checks.append(EstimateCheck(report, archive))
-    else:
-        with report.check("tables") as tables:
-            tables.skip("standings, crosstable and pairings are not computed by this release")
-    known = {event.name for event in document.events}
+    known = frozenset(entry.version for entry in entries) if kind is EvidenceKind.TOURNAMENT else None
     for row, record in read_games(archive, replay.check):
-        _check_row(row, known)
+        _check_row(row, events, known)
         for check in checks:
             check.add(row, record)
     for check in checks:
         check.end()
+
+
+def _of_kind(
+    archive: EvidenceArchive,
+    document: EvidenceDocument,
+    entries: Sequence[EvidenceEntry],
+    report: EvidenceReport,
+    ratings: RatingCheck,
+) -> Iterator[GameCheck]:
+    """The schedule and the tables of a tournament, or the pairs and the estimate of a ladder."""
+    events = {event.name: event for event in document.events}
+    is_known = all(ratings.knows(ladder) for event in document.events for ladder in event.ladders)
+    if archive.manifest.kind is EvidenceKind.LADDER:
+        yield (LadderPairCheck if is_known else PairCheck)(report, events)
+        yield EstimateCheck(report, archive)
+        return
+    players = Players.of(document.events[0], entries)
+    if not is_known:
+        yield PairCheck(report, events)  # what is not checked is said with the constants
+    elif players.form.is_staged:
+        yield RoundPairCheck(report, players)
+    else:
+        yield CyclePairCheck(report, players)
+    yield TableCheck(report, archive, players, ratings)
 
 
 def _check_document(archive: EvidenceArchive, document: EvidenceDocument) -> None:
@@ -61,11 +105,16 @@ def _check_document(archive: EvidenceArchive, document: EvidenceDocument) -> Non
         raise FormatError(f"event.json does not have the ladder {quote(manifest.name)} alone")
 
 
-def _check_row(row: EvidenceGame, known: set[str]) -> None:
+def _check_row(row: EvidenceGame, events: Mapping[str, EvidenceEvent], known: Container[str] | None) -> None:
+    """Raises ``FormatError``; ``known`` are those who are entered."""
     try:
-        parse_version(row.white)
-        parse_version(row.black)
-        if row.event not in known:
+        for version in (row.white, row.black):
+            parse_version(version)
+            if known is not None and version not in known:
+                raise FormatError(f"{quote(version)} is not entered")
+        if row.event not in events:
             raise FormatError(f"it is of the unknown event {quote(row.event)}")
+        if row.ladder not in events[row.event].ladders:
+            raise FormatError(f"it is on the ladder {quote(row.ladder)}, which is not of the event")
     except FormatError as error:
         raise FormatError(f"{SCHEDULE}: game {quote(row.game)}: {error}") from None

@@ -43,13 +43,13 @@ class VersionCheck(GameCheck):
         self, report: EvidenceReport, archive: EvidenceArchive, entries: Sequence[EvidenceEntry]
     ) -> None:
         super().__init__(report)
-        self._versions: dict[str, EvidenceVersion] = {}
+        self.versions: dict[str, EvidenceVersion] = {}
         for one in archive.rows(VERSIONS, EvidenceVersion):
             parse_version(one.version)
-            if one.version in self._versions:
+            if one.version in self.versions:
                 self.check.differs(f"{VERSIONS} has {quote(one.version)} twice")
-            self._versions[one.version] = one
-        self._unknown = {entry.version for entry in entries} - self._versions.keys()
+            self.versions[one.version] = one
+        self._unknown = {entry.version for entry in entries} - self.versions.keys()
         self._check_bundles(archive)
         for number, entry in enumerate(entries, 1):
             if entry.number != number:
@@ -58,7 +58,7 @@ class VersionCheck(GameCheck):
     def _check_bundles(self, archive: EvidenceArchive) -> None:
         """Whether they have their SHA-256 is a check of the archive."""
         expected = {
-            f"{BUNDLES}{one.bundle_sha256}.zip": one for one in self._versions.values() if one.published
+            f"{BUNDLES}{one.bundle_sha256}.zip": one for one in self.versions.values() if one.published
         }
         files = archive.manifest.files
         for name, version in expected.items():
@@ -73,14 +73,14 @@ class VersionCheck(GameCheck):
 
     def add(self, row: EvidenceGame, record: Record | None) -> None:
         for version in (row.white, row.black):
-            if version not in self._versions:
+            if version not in self.versions:
                 self._unknown.add(version)
 
     def end(self) -> None:
         for version in sorted(self._unknown):
             self.check.differs(f"{VERSIONS} has no {quote(version)}, which takes part")
-        published = sum(one.published for one in self._versions.values())
-        self.check.ok(f"{len(self._versions)} versions, {published} with their published bundles")
+        published = sum(one.published for one in self.versions.values())
+        self.check.ok(f"{len(self.versions)} versions, {published} with their published bundles")
         super().end()
 
 

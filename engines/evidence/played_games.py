@@ -13,9 +13,11 @@ from engines.evidence.format import (
     EvidenceEvent,
     EvidenceGame,
     EvidenceState,
+    EvidenceVersion,
     parse_version,
 )
 from engines.evidence.report import EvidenceReport
+from engines.formats.rated import OwnedBot, Unrated, why_unrated
 from engines.records import Record, find_disagreements, start_history
 from engines.records.seeds import SEED_HEADER, derive_seed
 from engines.rules.base import RulesError, quote
@@ -186,6 +188,47 @@ def _counted(was_rated: bool, effect: CorrectionEffect | None) -> tuple[bool, bo
 
 def _yes(truth: bool) -> str:
     return "yes" if truth else "no"
+
+
+class RatedCheck(GameCheck):
+    """Checks that exactly the games are rated that the terms and the players' owners allow.
+
+    Owners are those of now: a record that says the owners were one may be right when an account is closed.
+    """
+
+    name = "rated"
+
+    def __init__(
+        self,
+        report: EvidenceReport,
+        events: Mapping[str, EvidenceEvent],
+        versions: Mapping[str, EvidenceVersion],
+    ) -> None:
+        super().__init__(report)
+        self._events, self._versions = events, versions
+        self._games = 0
+
+    def add(self, row: EvidenceGame, record: Record | None) -> None:
+        if record is None or not {row.white, row.black} <= self._versions.keys():
+            return
+        event, bots = self._events[row.event], [self._owned(row.white), self._owned(row.black)]
+        off_terms = None if event.rated_off_terms else event.off_terms.get(row.ladder)
+        why = why_unrated(*bots, is_event_rated=event.rated, off_terms=off_terms)
+        self._games += 1
+        found = record.header("Unrated") if record.header("Rated") == "no" else None
+        allowed = {why, Unrated.REPEAT} if why is None else {why, ""}
+        if found == Unrated.OWNER and None in (bots[0].owner, bots[1].owner):
+            return
+        if found not in allowed:
+            said = "is rated" if found is None else f"is unrated by {found!r}"
+            self.check.differs(f"game {quote(row.game)} {said}, by the terms {why or 'it is rated'}")
+
+    def _owned(self, version: str) -> OwnedBot:
+        return OwnedBot(parse_version(version)[0], self._versions[version].owner)
+
+    def end(self) -> None:
+        self.check.ok(f"{self._games} games are rated or not by the terms, the bots and their owners")
+        super().end()
 
 
 class RepeatCheck(GameCheck):

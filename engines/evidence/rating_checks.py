@@ -107,12 +107,22 @@ class RatingCheck(GameCheck):
         """On a ladder a new version begins with the rating of the one before; in a tournament it does not."""
         return parse_version(version) if self._is_ladder else (version, 1)
 
+    def knows(self, ladder: str) -> bool:
+        """Whether rules and constants of the ladder are those of this program."""
+        return ladder in self._folds
+
+    def published(self, ladder: str) -> dict[str, float]:
+        """The published number of each version, from the games so far."""
+        standings = self._folds[ladder].standings
+        return {self._version(player): one.rating.conservative for player, one in standings.items()}
+
     def end(self) -> None:
-        rows = compare_rows(self.check, self._archive, RATINGS, self._computed(), self._folds)
+        rows = compare_rows(self.check, self._archive, RATINGS, self.computed(), self._folds)
         self.check.ok(f"{rows} ratings are the same to the bit, computed from {self._games} games")
         super().end()
 
-    def _computed(self) -> Iterator[EvidenceRating]:
+    def computed(self) -> Iterator[EvidenceRating]:
+        """The rows of the file."""
         for ladder, fold in self._folds.items():
             named = {self._version(player): one for player, one in fold.standings.items()}
             for version, one in sorted(named.items(), key=lambda item: parse_version(item[0])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import random
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +23,12 @@ from engines.arithmetic.ratings import (
     Rating,
     Scale,
     ladder_scale,
+    tournament_scale,
 )
 from engines.estimation.estimates import estimate_columns
 from engines.estimation.openings import OpeningScore
 from engines.estimation.tallies import TallyColumns
+from engines.evidence.archive import open_archive
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
@@ -34,6 +37,7 @@ from engines.evidence.format import (
     RECORDS,
     TABLES,
     EvidenceDocument,
+    EvidenceEntry,
     EvidenceEvent,
     EvidenceFile,
     EvidenceGame,
@@ -49,6 +53,20 @@ from engines.evidence.format import (
     parse_version,
     write_document,
     write_line,
+)
+from engines.evidence.rating_checks import RatingCheck
+from engines.evidence.reading import read_games
+from engines.evidence.report import EvidenceReport
+from engines.evidence.schedule_checks import Players
+from engines.evidence.table_checks import TableCheck
+from engines.formats.meetings import ScheduledGame, column_of
+from engines.formats.planning import (
+    EventOpenings,
+    LadderRounds,
+    PairingKey,
+    PlannedPairing,
+    plan_cycles,
+    replan_rounds,
 )
 from engines.pairing.openings import draw_openings
 from engines.records import (
@@ -239,7 +257,7 @@ def versions_of(players: tuple[str, ...]) -> list[EvidenceVersion]:
         bot, number = parse_version(player)
         published = (bot, number) == ("Stone Age", 1)
         sha256 = hashlib.sha256(BUNDLE if published else player.encode()).hexdigest()
-        owner = None if bot == "Random" else "ann"
+        owner = None if bot == "Random" else f"owner of {bot}"
         found.append(
             EvidenceVersion(player, owner, sha256, len(BUNDLE), published, "MIT" if published else "")
         )
@@ -340,3 +358,89 @@ def game_row(
         key, event.name, LADDER, round_number, pairing, number, white, black, seed, words, "",
         EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER,
     )  # fmt: skip
+
+
+ENTERED = ("Random/1", "Stone Age/1", "Greedy/1", "Hexa/1", "Zoo/2")
+PLANS: dict[str, dict[str, Any]] = {
+    "round-robin": {"pairs": 2},
+    "gauntlet": {"pairs": 2},
+    "swiss": {"rounds": 3, "pairs": 1, "seeds": {LADDER: ENTERED[::-1]}},
+    "knock-out": {"pairs": 1, "extra_pairs": 2, "seeds": {LADDER: ENTERED[::-1]}},
+}
+"""The terms of a tournament of each format."""
+
+
+def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> EvidenceDraft:
+    """A tournament of five versions on one ladder, whose results are drawn; its tables are computed.
+
+    Who is ``withdrawn`` loses its last game without playing.
+    """
+    event = event_of("spring", kind, **{**PLANS[kind], **terms})
+    listed: dict[str, list[Any]] = {name: [] for name in TABLES[EvidenceKind.TOURNAMENT]}
+    listed["versions.jsonl"] = versions_of(tuple(sorted(ENTERED, key=parse_version)))
+    entries = listed["entries.jsonl"] = [
+        EvidenceEntry(
+            number, version, (LADDER,), version == withdrawn, "forfeits" if version == withdrawn else ""
+        )
+        for number, version in enumerate(ENTERED, 1)
+    ]
+    document = EvidenceDocument((constants(tournament_scale(LADDER)),), (event,))
+    draft = EvidenceDraft(EvidenceKind.TOURNAMENT, event.name, document, listed, [], [BUNDLE])
+    rng = random.Random(3)
+    games: dict[PairingKey, list[ScheduledGame]] = {}
+    players = Players.of(event, entries)
+    for plan in _plan(players, games):
+        for number in (1, 2):
+            white, black = (plan.first, plan.second) if number == 1 else (plan.second, plan.first)
+            both, sequence = (players.name(white), players.name(black)), len(draft.records) + 1
+            row = game_row(
+                event, plan.round, plan.number, number, *both, plan.seed, plan.opening, sequence=sequence
+            )
+            result = rng.choice([Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS])
+            listed["schedule.jsonl"].append(row)
+            draft.records.append(record_of_game(row, event, result))
+            game = ScheduledGame(plan.round, white, black, column_of(result, "", is_annulled=False))
+            games.setdefault((LADDER, plan.round, plan.number), []).append(game)
+    if withdrawn:
+        _lose_last_game(draft, withdrawn)
+    listed["workers.jsonl"] = [EvidenceWorker(WORKER, "1", "level A", len(draft.records))]
+    publish_tables(draft)
+    return draft
+
+
+def _plan(players: Players, games: dict[PairingKey, list[ScheduledGame]]) -> Iterator[PlannedPairing]:
+    """All pairings; those of later rounds from the results that ``games`` has by then."""
+    event = players.event
+    draw = EventOpenings(event.opening_plies, event.book).draw
+    if players.form.has_cycles:
+        yield from plan_cycles(players.form, event.seed, players.entered, range(event.pairs), draw, {})
+        return
+    terms = players.terms(LADDER, extra=event.extra_pairs)
+    ladders = {LADDER: LadderRounds(players.entered[LADDER], [], terms)}
+    yield from replan_rounds(players.form, event.seed, ladders, draw, games)
+
+
+def _lose_last_game(draft: EvidenceDraft, version: str) -> None:
+    rows = draft.rows["schedule.jsonl"]
+    at = max(number for number, row in enumerate(rows) if version in (row.white, row.black))
+    fault = "white" if rows[at].white == version else "black"
+    rows[at] = replace(
+        rows[at], state=EvidenceState.HALTED, sequence=None, fault=fault, rated=False, worker="",
+        reason=f"{version} is withdrawn",
+    )  # fmt: skip
+    del draft.records[at]
+
+
+def publish_tables(draft: EvidenceDraft) -> None:
+    """Have the tables say what the command computes; tests of the site compare that with its own tables."""
+    report = EvidenceReport(lambda line: None)
+    with tempfile.TemporaryDirectory() as folder, open_archive(draft.pack(Path(folder, "x.zip"))) as archive:
+        scales = {LADDER: tournament_scale(LADDER)}
+        ratings = RatingCheck(report, archive, scales)
+        players = Players.of(draft.document.events[0], draft.rows["entries.jsonl"])
+        tables = TableCheck(report, archive, players, ratings)
+        for row, record in read_games(archive, report.begin("records")):
+            ratings.add(row, record)
+            tables.add(row, record)
+        draft.rows["tables/ratings.jsonl"] = list(ratings.computed())
+        draft.rows.update({name: list(rows) for name, rows in tables.computed().items()})

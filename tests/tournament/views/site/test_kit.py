@@ -120,9 +120,10 @@ def test_evidence_is_checked_in_an_empty_folder_with_python_alone(
     ladder_draft().pack(downloads / "evidence.zip")
     run("python3 -m zipfile -e duarena-kit.zip kit", downloads, plain_python)
     line = "cd kit; python3 -m engines evidence ../evidence.zip || test $? = 3"
-    *checked, estimate, end = run(line, downloads, plain_python).splitlines()[1:]
-    assert {verdict for verdict, *_ in map(str.split, checked)} == {"ok"}
-    assert estimate == ("not checked  estimate: it needs the package numpy, which this Python does not have")
+    *checked, end = run(line, downloads, plain_python).splitlines()[1:]
+    assert [one for one in checked if not one.startswith("ok ")] == [
+        "not checked  estimate: it needs the package numpy, which this Python does not have"
+    ]
     assert end == "everything that was checked agrees; 1 not checked"
 
 
