@@ -252,7 +252,7 @@ urlpatterns = [
     path("api/work/", api_work.ask, name="api-work"),
     path("api/work/<uuid:job>/", api_work.post, name="api-job"),
     *v1.patterns(),
-    path("api/<path:rest>", not_found, name="api-nothing"),
+    re_path(r"^api/", not_found, name="api-nothing"),
     path("boards.css", site.boards_css, name="boards-css"),
     path("boards.<slug:digest>.css", site.boards_css, name="boards-css-hashed"),
     path("healthz", health.healthz, name="healthz"),

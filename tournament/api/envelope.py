@@ -71,7 +71,7 @@ def answer_of(act: Callable[[], Answer | HttpResponseBase]) -> HttpResponseBase:
 
 
 @csrf_exempt
-def not_found(request: HttpRequest, rest: str) -> JsonResponse:
+def not_found(request: HttpRequest) -> JsonResponse:
     """Answer all other addresses below ``/api/``."""
     return refusal(404, "There is no such address.")
 

@@ -7,14 +7,15 @@ from typing import Annotated
 import msgspec
 from django.db.models import Q
 from django.urls import reverse
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from engines.rules.registry import GAMES
 from engines.visible import visible
 from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
-from tournament.api.v1.responses import PageQuery, Rows, page_by_id, part_of
+from tournament.api.v1.responses import BEGIN, PageQuery, Rows, page_by_id, part_of
+from tournament.api.v1.schemas import PAIR, WITH_LADDERS
 from tournament.models import Bot, BotVersion, RatingEvent
 from tournament.sentences import as_sentence
 from tournament.views.bots.bots import BotRatingRow, find_bot, rating_rows, ratings_of
@@ -62,7 +63,10 @@ class RatedGameRow(msgspec.Struct, frozen=True):
 class HistoryQuery(PageQuery, frozen=True, kw_only=True):
     """Which version."""
 
-    version: Annotated[int | None, Meta(description="The number of one version; all without it.")] = None
+    after: Annotated[str, Meta(description=BEGIN, extra_json_schema=PAIR)] = ""
+    version: Annotated[int, Meta(description="The number of one version; all without it.")] | UnsetType = (
+        UNSET
+    )
 
 
 class BotsQuery(PageQuery, frozen=True, kw_only=True):
@@ -73,7 +77,9 @@ class BotsQuery(PageQuery, frozen=True, kw_only=True):
         str, Meta(max_length=80, description="The name of one bot, or that in its address; at most one row.")
     ] = ""
     owner: Annotated[str, Meta(max_length=150, description="A part of the owner's name.")] = ""
-    ladder: Annotated[str, Meta(description="The code of a ladder on which it plays.")] = ""
+    ladder: Annotated[
+        str, Meta(description="The code of a ladder on which it plays.", extra_json_schema=WITH_LADDERS)
+    ] = ""
     published: Annotated[bool, Meta(description="Only those that everybody may download.")] = False
 
 
@@ -135,7 +141,7 @@ def rating_history(request: ApiRequest, slug: str, code: str, query: HistoryQuer
     """The rating after each game of a bot on a ladder, version by version."""
     find_ladder(code)
     shown = access.visible_versions_of(request.user, find_bot(request, slug))
-    if query.version is not None:
+    if query.version is not UNSET:
         shown = shown.filter(number=query.version)
     found = RatingEvent.objects.filter(version__in=shown, ladder=code).order_by("version", "sequence")
     if query.after:

@@ -15,7 +15,8 @@ from engines.timecontrol import parse_time_control
 from engines.visible import visible
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
-from tournament.api.v1.responses import PageQuery, Rows, part_of
+from tournament.api.v1.responses import BEGIN, PageQuery, Rows, part_of
+from tournament.api.v1.schemas import PAIR, text_of
 from tournament.api.v1.writing.once import check_bot
 from tournament.models import BotVersion, Correction, GameRecord, RatingEvent, Token
 from tournament.views.downloads import PGN_TYPE, TEXT_TYPE
@@ -34,11 +35,17 @@ def _filters() -> Iterator[tuple[str, Any, str]]:
         if name != "boards":
             words = str(one.field.label or name.replace("_", " ").capitalize())
             help_text = f" {one.field.help_text}" if one.field.help_text else ""
-            yield name, Annotated[str, Meta(description=f"{words}.{help_text}")], ""
+            schema = text_of(one.field)
+            yield name, Annotated[str, Meta(description=f"{words}.{help_text}", extra_json_schema=schema)], ""
+
+
+def _parameters() -> Iterator[tuple[str, Any, str]]:
+    yield "after", Annotated[str, Meta(description=BEGIN, extra_json_schema=PAIR)], ""
+    yield from _filters()
 
 
 GamesQuery: Any = msgspec.defstruct(
-    "GamesQuery", _filters(), bases=(PageQuery,), module=__name__, frozen=True, kw_only=True
+    "GamesQuery", _parameters(), bases=(PageQuery,), module=__name__, frozen=True, kw_only=True
 )
 GamesQuery.__doc__ = "The filters of the list of games; a game must match all that are given."
 

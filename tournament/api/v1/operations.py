@@ -44,6 +44,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, TypeVar, get_origin
 
 import msgspec
@@ -81,6 +82,7 @@ from tournament.services.accounts.tokens import REQUEST_COST, TooMuch, spend
 from tournament.views.polling import is_of_stream
 
 PREFIX = "api/v1/"
+FORM_TYPE = "multipart/form-data"
 SEES = (Token.Scope.LOGS, Token.Scope.UPLOAD)
 """With one of them, a token sees what its user sees; with others, what everybody sees."""
 NOT_FOUND = "There is no such object, or you may not see it."
@@ -106,7 +108,7 @@ class Operation:
     answer: Any = None
     """The type of the object that it answers with."""
     rows: Any = None
-    """Instead: the type of the rows of a list."""
+    """Instead: the type of the rows of a list, or a tuple of types."""
     events: Any = None
     """Instead: the type of the events of a stream."""
     media: str = JSON_TYPE
@@ -118,6 +120,8 @@ class Operation:
     cost: float = REQUEST_COST
     """What is deducted from the allowance of the token's user, if a scope is needed."""
     status: int = 200
+    also: int | None = None
+    """Another status of a complete answer, such as 200 after a dry run."""
     ending: Ending | None = None
     """It sends ``Deprecation`` and ``Sunset`` then."""
 
@@ -132,6 +136,29 @@ class Operation:
     @property
     def description(self) -> str:
         return re.sub(r"\n +", "\n", (self.view.__doc__ or "").strip())
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether it takes an ``Idempotency-Key``, as ``writing.once`` does."""
+        return self.status == HTTPStatus.CREATED or hasattr(self.view, "takes_key")
+
+    @property
+    def errors(self) -> list[int]:
+        """The statuses of the errors that it answers with; 405 is for undocumented methods."""
+        is_given = any((self.query, self.body, self.form))
+        possible = {
+            HTTPStatus.BAD_REQUEST: True,
+            HTTPStatus.UNAUTHORIZED: True,
+            HTTPStatus.FORBIDDEN: self.scopes,
+            HTTPStatus.NOT_FOUND: "<" in self.path,
+            HTTPStatus.CONFLICT: self.method != "GET",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE: self.body or self.form,
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE: self.body or self.form,
+            HTTPStatus.UNPROCESSABLE_ENTITY: is_given or self.method != "GET",
+            HTTPStatus.TOO_MANY_REQUESTS: True,
+            HTTPStatus.SERVICE_UNAVAILABLE: True,
+        }
+        return [status for status, is_possible in possible.items() if is_possible]
 
 
 OPERATIONS: list[Operation] = []
@@ -174,7 +201,7 @@ def _served(operations: Iterable[Operation]) -> Callable[..., HttpResponseBase]:
         if chosen is not None:
             return _answer(chosen, request, where)
         if request.method == "OPTIONS" and "GET" in by_method:
-            return preflight()
+            return preflight([*by_method, "OPTIONS"])
         allowed = ", ".join(sorted(by_method))
         sentence = f"Use {' or '.join(sorted(by_method))} for this address."
         return finished(request, error_answer(405, sentence, {"Allow": allowed}), has_token=False)
@@ -193,8 +220,10 @@ def _answer(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpRespo
         response = error_answer(404, NOT_FOUND)
     except TooMuch as error:
         response = error_answer(429, as_sentence(str(error)), {"Retry-After": str(error.seconds)})
-    except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation, UnreadablePostError):
-        response = error_answer(400, "The request is incomplete, too large or not of the right form.")
+    except RequestDataTooBig:
+        response = error_answer(413, "The request is too large.")
+    except (MultiPartParserError, SuspiciousOperation, UnreadablePostError):
+        response = error_answer(400, "The request is incomplete or not of the right form.")
     if chosen.ending is not None:
         set_headers(response, chosen.ending.headers)
     return finished(request, response, has_token=request.token is not None)
@@ -221,6 +250,8 @@ def _respond(chosen: Operation, request: Any, where: dict[str, Any]) -> HttpResp
             arguments["query"] = _read_query(chosen.query, request)
         if chosen.body is not None:
             arguments["body"] = _read_body(chosen.body, request)
+        if chosen.form is not None:
+            _check_type(request, FORM_TYPE)
         found = chosen.view(request, **arguments)
         count = len(found.rows) if isinstance(found, Rows) else getattr(found, "row_count", 1)
     finally:
@@ -263,6 +294,8 @@ def _read_query(kind: type[msgspec.Struct], request: HttpRequest) -> msgspec.Str
             known = ", ".join(sorted(fields))
             raise ApiError(400, f"There is no parameter {visible(name, 40)!r}: there are {known}.")
         is_many = get_origin(fields[name].type) in {list, tuple}
+        if not is_many and len(request.GET.getlist(name)) > 1:
+            raise ApiError(400, f"The parameter {name} is given more than once.")
         given: Any = request.GET.getlist(name) if is_many else request.GET[name]
         try:
             values[name] = msgspec.convert(given, fields[name].type, strict=False)
@@ -276,10 +309,14 @@ def _read_query(kind: type[msgspec.Struct], request: HttpRequest) -> msgspec.Str
     return kind(**values)
 
 
+def _check_type(request: HttpRequest, media: str) -> None:
+    if request.content_type != media:
+        raise ApiError(415, f"Send the body as {media}.")
+
+
 def _read_body(kind: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
     """The body of JSON; raises ``ApiError`` for one that is not a ``kind``."""
-    if request.content_type != JSON_TYPE:
-        raise ApiError(415, f"Send the body as {JSON_TYPE}.")
+    _check_type(request, JSON_TYPE)
     try:
         return msgspec.json.decode(request.body, type=kind)
     except msgspec.ValidationError as error:

@@ -92,7 +92,7 @@ def _parameter(one: dict[str, Any]) -> ShownParameter:
     schema = one["schema"]
     text = schema.get("description", "")
     if "enum" in schema:
-        text = f"{text} One of {', '.join(map(str, schema['enum']))}.".strip()
+        text = f"{text} One of {', '.join(str(value) for value in schema['enum'] if value != '')}.".strip()
     if default := schema.get("default"):
         text = f"{text} Without it: {default}.".strip()
     return ShownParameter(one["name"], render_markdown(text), one["required"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -22,6 +22,7 @@ from tournament.api.limits import LIMITS, Client
 from tournament.views.paced import PacedResponse
 from tournament.views.paging import LAST_ID, is_whole
 
+BEGIN = "Where the page begins: as in `next` of the page before."
 MAX_ROWS = 1000
 """Most rows of one page."""
 MAX_PLACE = 1_000_000
@@ -29,15 +30,13 @@ MAX_PLACE = 1_000_000
 LINES_TYPE = "application/x-ndjson"
 JSON_TYPE = "application/json"
 _Model = TypeVar("_Model", bound=Model)
-READ_METHODS = "GET, HEAD, OPTIONS"
 _ENCODER = msgspec.json.Encoder()
 _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "Deprecation, ETag, Link, Retry-After, Sunset",
 }
 _PREFLIGHT = {
-    "Allow": READ_METHODS,
-    "Access-Control-Allow-Methods": READ_METHODS,
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
     "Access-Control-Allow-Headers": "Accept, Authorization, If-None-Match, Last-Event-ID",
     "Access-Control-Max-Age": "86400",
 }
@@ -46,7 +45,7 @@ _PREFLIGHT = {
 class PageQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of every list; those of a list with filters are a subclass."""
 
-    after: Annotated[str, Meta(description="Where the page begins: as in `next` of the page before.")] = ""
+    after: Annotated[str, Meta(description=BEGIN, extra_json_schema={"pattern": "^[0-9]{0,18}$"})] = ""
     limit: Annotated[int, Meta(ge=1, le=MAX_ROWS, description="Most rows of the page.")] = MAX_ROWS
 
 
@@ -94,7 +93,7 @@ def page_by_place(found: QuerySet[_Model], query: PageQuery, row_of: Callable[[_
     """A page of rows in the order of ``found``; its cursor is a position. Raises ``ApiError``."""
     start = cursor_of(query)
     if start > MAX_PLACE:
-        raise ApiError(400, f"The parameter after is beyond {MAX_PLACE}: no cursor of this list.")
+        return Rows([])
     window = list(found[start : start + query.limit + 1])
     end = str(start + query.limit) if len(window) > query.limit else ""
     return Rows(list(map(row_of, window[: query.limit])), end)
@@ -145,9 +144,9 @@ def lines_answer(first: Rows, more: Callable[[str], Rows], client: Client) -> Pa
     return PacedResponse(parts(), lambda: LIMITS.wait_s(client), LINES_TYPE)
 
 
-def preflight() -> HttpResponse:
-    """The answer to a browser that asks whether a page of another site may read an address."""
-    return HttpResponse(status=204, headers={**_CORS, **_PREFLIGHT})
+def preflight(methods: Iterable[str]) -> HttpResponse:
+    """The answer to a browser that asks whether a page of another site may read this address."""
+    return HttpResponse(status=204, headers={**_CORS, **_PREFLIGHT, "Allow": ", ".join(sorted(methods))})
 
 
 def error_answer(status: int, sentence: str, headers: dict[str, str] | None = None) -> JsonResponse:

@@ -9,6 +9,7 @@ from msgspec import Meta
 from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
+from tournament.api.v1.schemas import WITH_LADDERS
 from tournament.views.bots import comparison
 from tournament.views.bots.bots import find_bot
 from tournament.views.bots.comparison import ComparedRow, EstimateRow
@@ -20,14 +21,21 @@ Number = Annotated[int | None, Meta(description="The number of a version; all wi
 class ResultsQuery(PageQuery, frozen=True, kw_only=True):
     """Which games."""
 
-    ladder: Annotated[str, Meta(description="The code of a ladder; else that with the most games.")] = ""
+    ladder: Annotated[
+        str,
+        Meta(
+            description="The code of a ladder; else that with the most games.", extra_json_schema=WITH_LADDERS
+        ),
+    ] = ""
     version: Number = None
 
 
 class ComparisonQuery(PageQuery, frozen=True, kw_only=True):
     """Which games."""
 
-    ladder: Annotated[str, Meta(description="The code of a ladder; all without it.")] = ""
+    ladder: Annotated[
+        str, Meta(description="The code of a ladder; all without it.", extra_json_schema=WITH_LADDERS)
+    ] = ""
     version: Number = None
     opponent_version: Number = None
 

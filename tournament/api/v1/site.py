@@ -22,7 +22,7 @@ from tournament.views.exports import Address, origin_of
 from tournament.views.ladders.queue import PlayingRow, QueuedBotRow, QueuedEventRow, queue_rows
 from tournament.views.links import address_of
 from tournament.views.people.profiles import find_person, person_rating_rows
-from tournament.views.site.workers import WorkerRow, worker_rows
+from tournament.views.site.workers import StaffWorkerRow, WorkerRow, worker_rows
 
 
 class PersonRow(msgspec.Struct, frozen=True):
@@ -83,12 +83,9 @@ def queue_bots(request: ApiRequest, query: PageQuery) -> Rows:
     return part_of(queue_rows(request, queue_state(timezone.now()), "bots"), query)
 
 
-@operation("GET", "workers/", rows=WorkerRow, query=PageQuery)
+@operation("GET", "workers/", rows=(StaffWorkerRow, WorkerRow), query=PageQuery)
 def workers(request: ApiRequest, query: PageQuery) -> Rows:
-    """The workers.
-
-    For staff their rows also have `host`, `software`, `reason`, `refusal`, `error` and `error_at`.
-    """
+    """The workers; staff sees more of them."""
     return part_of(worker_rows(request.user), query)
 
 

@@ -12,6 +12,7 @@ from msgspec import Meta
 from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, page_by_id, page_by_place, part_of
+from tournament.api.v1.schemas import WITH_LADDERS
 from tournament.formats import kinds
 from tournament.models import BotVersion
 from tournament.views.exports import Address, Moment, as_text, origin_of
@@ -74,7 +75,10 @@ class TournamentsQuery(PageQuery, frozen=True, kw_only=True):
 class TablesQuery(PageQuery, frozen=True, kw_only=True):
     """Which tables."""
 
-    ladder: Annotated[str, Meta(description="The code of one of its ladders; without it, all.")] = ""
+    ladder: Annotated[
+        str,
+        Meta(description="The code of one of its ladders; without it, all.", extra_json_schema=WITH_LADDERS),
+    ] = ""
 
 
 class RoundsQuery(TablesQuery, frozen=True, kw_only=True):

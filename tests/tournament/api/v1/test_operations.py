@@ -94,6 +94,7 @@ def test_a_bad_parameter_is_named_with_its_value() -> None:
         "limit=1001": "The parameter limit is '1001': expected int <= 1000.",
         "most=many": "The parameter most is 'many': expected int, got str.",
         "lader=x": "There is no parameter 'lader': there are after, limit, most, only.",
+        "limit=1&limit=2": "The parameter limit is given more than once.",
         "after=x": "The parameter after is 'x': no cursor of this list.",
     }.items():
         answer = get(f"/numbers/?{query}")

@@ -33,6 +33,7 @@ from tournament.api.v1.events.types import (
 from tournament.api.v1.events.version_tests import version_test_batch
 from tournament.api.v1.events.versions import version_batch
 from tournament.api.v1.operations import ApiRequest, operation
+from tournament.api.v1.schemas import WITH_LADDERS
 from tournament.models import Token
 
 
@@ -45,7 +46,10 @@ class EventsQuery(msgspec.Struct, frozen=True, kw_only=True):
 class TvQuery(EventsQuery, frozen=True, kw_only=True):
     """Where to go on, and what to show."""
 
-    ladder: Annotated[str, Meta(description="The code of a ladder, to follow only its games.")] = ""
+    ladder: Annotated[
+        str,
+        Meta(description="The code of a ladder, to follow only its games.", extra_json_schema=WITH_LADDERS),
+    ] = ""
 
 
 @operation("GET", "games/<int:pk>/events/", events=MovePlayed | GameEnded | Reset, query=EventsQuery)

@@ -12,6 +12,7 @@ from django.db import models
 from msgspec import Meta
 
 from tournament.api.v1.operations import ApiRequest, operation
+from tournament.api.v1.schemas import like
 from tournament.api.v1.writing.given import check_form
 from tournament.api.v1.writing.once import check_bot, check_shown, once, refused, user_of
 from tournament.models import Token
@@ -47,7 +48,7 @@ class Following(msgspec.Struct, frozen=True):
 class NewReport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is wrong with a game."""
 
-    text: Annotated[str, Meta(description="Only the site's staff reads it.")]
+    text: Annotated[str, like(ProblemForm.base_fields["text"], "Only the site's staff reads it.")]
     ply: Annotated[int, Meta(ge=0, description="After how many moves.")] = 0
 
 

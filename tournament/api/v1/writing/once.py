@@ -59,6 +59,7 @@ def once(view: Callable[..., object], status: int = 201) -> Callable[..., HttpRe
             response[REPLAYED] = "true"
         return response
 
+    answer.takes_key = True  # type: ignore[attr-defined]
     return answer
 
 

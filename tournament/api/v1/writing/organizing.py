@@ -17,6 +17,7 @@ from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import object_answer
+from tournament.api.v1.schemas import SLUG, like
 from tournament.api.v1.writing.given import check_form, find_version, form_data, given
 from tournament.api.v1.writing.once import check_bot, check_shown, once, refused, user_of
 from tournament.forms import TournamentForm
@@ -31,7 +32,7 @@ from tournament.views.version_tests.starting import OWN, VersionTestForm
 from tournament.views.version_tests.version_tests import find_version_test
 
 TESTS, EVENTS = (Token.Scope.TESTS,), (Token.Scope.EVENTS,)
-SLUG = "[-a-zA-Z0-9_]+"
+TEST, EVENT = VersionTestForm.base_fields, TournamentForm.base_fields
 Named = Annotated[
     str,
     Meta(
@@ -43,6 +44,7 @@ Named = Annotated[
 
 MAX_NAMED = 5000
 """Bots that a request may name."""
+Ladders = Annotated[list[Annotated[str, like(TEST["ladder"])]], Meta(max_length=len(GAMES))]
 
 
 class EventAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,34 +65,33 @@ class NewVersionTest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     candidate: Named
     baseline: Named
-    ladder: str
-    bounds: Annotated[
-        str | UnsetType,
-        Meta(description="`gain` (also if left out), `small-gain`, `no-loss`, or `own` for elo0 and elo1."),
-    ] = UNSET
-    elo0: float | UnsetType = UNSET
-    elo1: float | UnsetType = UNSET
-    most_games: int | UnsetType = UNSET
-    time_control: str | UnsetType = UNSET
-    opening_plies: int | UnsetType = UNSET
+    ladder: Annotated[str, like(TEST["ladder"])]
+    bounds: (
+        Annotated[str, like(TEST["bounds"], "Left out: `gain`; `own` is for elo0 and elo1.")] | UnsetType
+    ) = UNSET
+    elo0: Annotated[float, like(TEST["elo0"])] | UnsetType = UNSET
+    elo1: Annotated[float, like(TEST["elo1"])] | UnsetType = UNSET
+    most_games: Annotated[int, like(TEST["most_games"])] | UnsetType = UNSET
+    time_control: Annotated[str, like(TEST["time_control"])] | UnsetType = UNSET
+    opening_plies: Annotated[int, like(TEST["opening_plies"])] | UnsetType = UNSET
     own_workers: bool = False
 
 
 class NewTournament(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A tournament; what is left out is as the page suggests it."""
 
-    name: str
-    kind: str | UnsetType = UNSET
+    name: Annotated[str, like(EVENT["name"])]
+    kind: Annotated[str, like(EVENT["kind"])] | UnsetType = UNSET
     bots: Annotated[list[Named], Meta(max_length=MAX_NAMED)] = []
     challenger: Named | UnsetType = UNSET
-    ladders: Annotated[list[str], Meta(max_length=len(GAMES))] | UnsetType = UNSET
-    pairs: int | UnsetType = UNSET
+    ladders: Ladders | UnsetType = UNSET
+    pairs: Annotated[int, like(EVENT["pairs"])] | UnsetType = UNSET
     rounds: int | UnsetType = UNSET
     extra_pairs: int | UnsetType = UNSET
-    time_control: str | UnsetType = UNSET
-    opening_plies: int | UnsetType = UNSET
-    book: str | UnsetType = UNSET
-    seed: int | UnsetType = UNSET
+    time_control: Annotated[str, like(EVENT["time_control"])] | UnsetType = UNSET
+    opening_plies: Annotated[int, like(EVENT["opening_plies"])] | UnsetType = UNSET
+    book: Annotated[str, like(EVENT["book"])] | UnsetType = UNSET
+    seed: Annotated[int, like(EVENT["seed"])] | UnsetType = UNSET
     rated: bool | UnsetType = UNSET
     rated_off_terms: bool = False
     own_workers: bool = False
@@ -136,7 +137,9 @@ def stop_version_test(request: ApiRequest, slug: str) -> EventAnswer:
     return _event(request, tournament)
 
 
-@operation("POST", "tournaments/", answer=EventAnswer, status=201, body=NewTournament, scopes=EVENTS)
+@operation(
+    "POST", "tournaments/", answer=EventAnswer, status=201, also=200, body=NewTournament, scopes=EVENTS
+)
 def create_tournament(request: ApiRequest, body: NewTournament) -> HttpResponse:
     """Create a tournament as a draft, which you then start or announce.
 

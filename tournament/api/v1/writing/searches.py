@@ -16,10 +16,17 @@ from engines.rules.registry import GAMES
 from engines.visible import visible
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
+from tournament.api.v1.schemas import LADDERS
 from tournament.api.v1.writing.once import check_bot, check_shown, once, user_of
 from tournament.models import BotSearch, BotVersion, Token
 from tournament.sentences import as_sentence
-from tournament.services.searches.asking import answering, request_analysis, request_position
+from tournament.services.searches.asking import (
+    SECONDS,
+    TIMES_MS,
+    answering,
+    request_analysis,
+    request_position,
+)
 from tournament.views.analysis.trees import MAX_MOVES, Line
 from tournament.views.games.board import find_game_for, load_replay
 
@@ -29,18 +36,20 @@ PLAY = (Token.Scope.PLAY,)
 class NewSearch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A position for a bot to evaluate."""
 
-    ladder: str
+    ladder: Annotated[str, Meta(extra_json_schema=LADDERS)]
     bot: Annotated[str, Meta(description="`slug`, or `slug/number`, of a bot that answers on the ladder.")]
     start: Annotated[str, Meta(description="A position; empty for the game's initial one.")] = ""
     moves: Annotated[list[str], Meta(max_length=MAX_MOVES, description="The moves from there.")] = []
-    seconds: Annotated[int, Meta(description="1, 3 or 10.")] = 3
+    seconds: Annotated[int, Meta(extra_json_schema={"enum": list(SECONDS)})] = 3
 
 
 class NewAnalysis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An analysis of a recorded game."""
 
     bot: Annotated[str, Meta(description="`slug`, or `slug/number`, of a bot that answers on the ladder.")]
-    ms: Annotated[int, Meta(description="Milliseconds for each position: 100, 300 or 1000.")] = 100
+    ms: Annotated[
+        int, Meta(description="Milliseconds for each position.", extra_json_schema={"enum": list(TIMES_MS)})
+    ] = 100
 
 
 class SearchedPosition(msgspec.Struct, frozen=True):

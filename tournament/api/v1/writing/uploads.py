@@ -10,25 +10,35 @@ from django.urls import reverse
 from django.utils import timezone
 from msgspec import Meta
 
+from engines.visible import visible
 from tournament.api.bots import find_own_version, version_values
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import object_answer
+from tournament.api.v1.schemas import like
 from tournament.api.v1.writing.once import bot_of, once, refused, user_of
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import BotVersion, Token
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, spend
 from tournament.services.uploads.submission import ReadBundle, read_bundle, store_upload, try_upload
 
-YES = {"1", "true", "yes"}
+YES, NO = ("1", "true", "yes"), ("0", "false", "no")
 
 
 class NewUpload(msgspec.Struct, frozen=True, kw_only=True):
     """A multipart form."""
 
-    bundle: Annotated[bytes, Meta(description="The zip, as a file.")]
-    notes: str = ""
-    dry_run: Annotated[str, Meta(description="1: check everything, and store nothing.")] = ""
+    bundle: Annotated[
+        str,
+        Meta(description="The zip, as a file.", extra_json_schema={"contentMediaType": "application/zip"}),
+    ]
+    notes: Annotated[str, like(UploadForm.base_fields["notes"])] = ""
+    dry_run: Annotated[
+        str,
+        Meta(
+            description="1: check everything, and store nothing.", extra_json_schema={"enum": ["", *YES, *NO]}
+        ),
+    ] = ""
 
 
 class Upload(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +99,7 @@ class ValidationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     "bots/",
     answer=Upload,
     status=201,
+    also=200,
     form=NewUpload,
     scopes=(Token.Scope.UPLOAD,),
     cost=REQUEST_COST,
@@ -99,7 +110,10 @@ def upload_bundle(request: ApiRequest) -> HttpResponse:
     With ``dry_run`` all checks are made that the site makes before it stores a bundle, and nothing is stored;
     the status is then 200.
     """
-    if request.POST.get("dry_run", "") not in YES:
+    dry_run = request.POST.get("dry_run", "")
+    if dry_run not in {"", *YES, *NO}:
+        raise ApiError(400, f"dry_run: {visible(dry_run, 40)!r} is not one of {', '.join([*YES, *NO])}.")
+    if dry_run not in YES:
         return _store(request)
     with refused():
         bundle, _ = _read_form(request)
