@@ -42,6 +42,7 @@ PERIODS_SECONDS = {
     "samples": 5.0,
     "mails": 60.0,
     "digests": 10.0,
+    "evidence": 1.0,
     "prune": 30.0,
 }
 """How often the beat sends each task."""

@@ -93,6 +93,12 @@ BUNDLES = _folder(
     "folder of the bots' zips; workers need to read it",
     "`bundles/` in the data folder",
 )
+EVIDENCE = _folder(
+    "DUARENA_EVIDENCE",
+    DATA / "evidence",
+    "folder of the archives of evidence",
+    "`evidence/` in the data folder",
+)
 RECORDS = DATA / "downloads"
 """The files of records for downloads."""
 CACHE = _folder(

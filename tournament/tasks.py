@@ -26,6 +26,7 @@ from tournament.services import calendar
 from tournament.services.accounts.digest_mail import send_digests
 from tournament.services.accounts.mails import send_waiting
 from tournament.services.event_counts import count_event, store_counts
+from tournament.services.evidence.making import EvidenceMaker
 from tournament.services.keeper_lock import KeeperLock
 from tournament.services.pruning import prune
 from tournament.services.results.estimates import refresh_estimates
@@ -47,6 +48,7 @@ SLOW_SECONDS = 0.5
 log = logging.getLogger("tournament.keeper")
 
 _recomputer = Recomputer()
+_evidence = EvidenceMaker()
 _lock = KeeperLock()
 
 
@@ -104,6 +106,7 @@ RESTED = (
     Rested("samples", lambda: sample_moves(timezone.now())),
     Rested("mails", lambda: send_waiting(timezone.now())),
     Rested("digests", lambda: send_digests(timezone.now())),
+    Rested("evidence", _evidence.step),
     Rested("prune", lambda: prune(timezone.now())),
 )
 

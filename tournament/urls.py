@@ -42,7 +42,7 @@ from tournament.views.site import (
     start,
     workers,
 )
-from tournament.views.tournaments import organizing, tables, tournaments
+from tournament.views.tournaments import evidence, organizing, tables, tournaments
 from tournament.views.version_tests import starting, version_tests
 
 handler400 = "tournament.errors.bad_request"
@@ -100,6 +100,17 @@ urlpatterns = [
     path("tournaments/<slug:slug>/follow/", follows.tournament, name="tournament-follow"),
     path("tournaments/<slug:slug>/book.txt", tournaments.tournament_book, name="tournament-book"),
     path("tournaments/<slug:slug>/records.pgn", tournaments.tournament_records, name="tournament-records"),
+    path("tournaments/<slug:slug>/evidence/", evidence.tournament_evidence, name="tournament-evidence"),
+    path(
+        "tournaments/<slug:slug>/evidence.zip",
+        evidence.tournament_evidence_newest,
+        name="tournament-evidence-newest",
+    ),
+    path(
+        "tournaments/<slug:slug>/evidence/<int:revision>.zip",
+        evidence.tournament_evidence_file,
+        name="tournament-evidence-file",
+    ),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),
     path("tournaments/<slug:slug>/pairings.<slug:kind>", tables.pairings, name="tournament-pairings"),

@@ -72,6 +72,7 @@ def real_redis(broker: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator[r
 def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.DATA = tmp_path
     settings.BUNDLES = tmp_path / "bundles"
+    settings.EVIDENCE = tmp_path / "evidence"
     settings.SLOTS = 2
     settings.TRUST_UPLOADS = False
     settings.CACHE = tmp_path / "cache"

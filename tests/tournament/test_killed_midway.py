@@ -15,12 +15,14 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
 from tests.support.meeting_scores import check_scores
+from tests.support.played_evidence import make_evidence, play_event
 from tests.support.schedule import (
     Deal,
     make_event,
@@ -36,6 +38,7 @@ from tests.support.seats import wrong_seats
 from tournament.embedded.plan import ROOT
 from tournament.models import (
     Attempt,
+    Evidence,
     Game,
     GameRecord,
     InboxReport,
@@ -59,6 +62,8 @@ from django.db import connection
 from django.test import Client
 from tournament import queues
 from tournament.services import calendar
+from tournament.services.evidence.making import make
+from tournament.services.evidence.tournaments import TournamentEvidence
 from tournament.services.results import keeper
 queues.send = lambda *values, **more: None
 def kill(*values, **more): os.kill(os.getpid(), signal.SIGKILL)
@@ -104,6 +109,8 @@ def environment() -> dict[str, str]:
         **os.environ,
         "DATABASE_URL": database_url(),
         "DJANGO_SETTINGS_MODULE": "tournament.settings",
+        "DUARENA_BUNDLES": str(settings.BUNDLES),
+        "DUARENA_EVIDENCE": str(settings.EVIDENCE),
         "DUARENA_LADDER_GAMES": "60",
     }
 
@@ -282,3 +289,17 @@ def test_games_are_recorded_once_though_the_record_keeper_is_killed_between_ever
     assert Game.objects.filter(state="done").count() == len(others) + 1
     assert Ladder.objects.get(pk="dogon-kulei").sequence == len(others) + 1
     assert not any(one.changed for one in rebuild())
+
+
+def test_no_half_archive_is_published_though_its_maker_is_killed_between_every_two_statements() -> None:
+    cup = play_event("swiss", rounds=2)
+    make_evidence()
+    first = Evidence.objects.get()
+    content = first.path.read_bytes()
+    first.delete()
+    first.path.unlink()
+    for _ in killed_between_statements(f"list(make(TournamentEvidence.next_of({cup.pk})))"):
+        for row in Evidence.objects.all():
+            assert row.path.read_bytes() == content
+    assert Evidence.objects.get().sha256 == first.sha256
+    assert cup.games.filter(state="done").count() == cup.games_done

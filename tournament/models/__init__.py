@@ -1,5 +1,5 @@
 """The tables, by subject: people, bots and their compliance checks, ladders, tournaments, games, feeds,
-saved analyses, webhooks.
+saved analyses, webhooks, evidence.
 
 Begin with `games.py`. Methods of a model concern one row, methods of a queryset several. A change of several
 rows at once, or one whose message may be delivered twice, is a service (``tournament.services``).
@@ -9,6 +9,7 @@ from tournament.models.analyses import Analysis
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.compliance import ComplianceCheck
 from tournament.models.compressed import GameLog
+from tournament.models.evidence import Evidence
 from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
 from tournament.models.games import Attempt, Correction, Game, GameRecord, LiveGame, Seat
@@ -48,6 +49,7 @@ __all__ = [
     "Door",
     "Entry",
     "EventCount",
+    "Evidence",
     "ExplorerMove",
     "ExplorerProgress",
     "ExplorerVisit",

@@ -41,7 +41,7 @@ CHUNK = 500
 BUDGET_SECONDS = 0.5
 """The time after which a call begins no further chunk."""
 ATTEMPTS = datetime.timedelta(days=7)
-"""The time an attempt is kept after it was taken. A report that comes later counts as foreign."""
+"""The time an attempt is kept after it was taken, unless it was void or lost."""
 SEARCHES = datetime.timedelta(days=90)
 """The time a search that a person asked for is kept after its end."""
 CHECKS = datetime.timedelta(days=90)
@@ -107,7 +107,9 @@ KINDS: Mapping[str, Callable[[datetime.datetime], int]] = {
     "logs": lambda now: _delete(GameLog.objects.expired(now, kept_long=False)),
     "logs of faults": lambda now: _delete(GameLog.objects.expired(now, kept_long=True)),
     "attempts": lambda now: _delete(
-        Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS).order_by("sent_at")
+        Attempt.objects.filter(ended_at__isnull=False, sent_at__lt=now - ATTEMPTS)
+        .exclude(end__in=[Attempt.End.VOID, Attempt.End.LOST])  # part of evidence
+        .order_by("sent_at")
     ),
     "jobs": lambda now: _delete(
         Job.objects.filter(ended_at__isnull=False, taken_at__lt=now - CHECKS).order_by("taken_at")

@@ -1,6 +1,17 @@
 """The modules with operations, and the addresses of all of them."""
 
-from tournament.api.v1 import bots, games, ladders, openapi, results, rules, site, tournaments, version_tests
+from tournament.api.v1 import (
+    bots,
+    evidence,
+    games,
+    ladders,
+    openapi,
+    results,
+    rules,
+    site,
+    tournaments,
+    version_tests,
+)
 from tournament.api.v1.events import views as events
 from tournament.api.v1.operations import patterns
 from tournament.api.v1.writing import account, organizing, searches, uploads
@@ -11,6 +22,7 @@ MODULES = (
     results,
     games,
     tournaments,
+    evidence,
     version_tests,
     rules,
     site,

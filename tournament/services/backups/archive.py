@@ -27,7 +27,8 @@ from tournament.models import BotVersion, Bundle
 from tournament.services.backups import BackupError, Show, rows, show_nothing
 
 FORMAT = 2
-ABOUT, SECRET_KEY, TABLES, BUNDLES = "about.json", "secret_key", "tables/", "bundles/"
+ABOUT, SECRET_KEY, TABLES = "about.json", "secret_key", "tables/"
+BUNDLES, EVIDENCE = "bundles/", "evidence/"
 LEVEL = 1
 """The level of zlib: higher levels take longer than the rest together."""
 DRAFT = ".backup.part"
@@ -80,6 +81,8 @@ def write_archive(file: BinaryIO, show: Show = show_nothing) -> None:
         for number, sha256 in enumerate(bundles, 1):
             _add_bundle(archive, sha256)
             show(f"{number:,}/{len(bundles):,} bundles")
+        for path in sorted(settings.EVIDENCE.glob("*/*.zip")):  # its table is missing before an update
+            archive.write(path, f"{EVIDENCE}{path.name}", ZIP_STORED)
         archive.writestr(SECRET_KEY, settings.SECRET_KEY)
         archive.writestr(ABOUT, json.dumps(asdict(about), indent=1))
 

@@ -23,6 +23,7 @@ from tournament.models import Ladder
 from tournament.services.backups import RESTORING, BackupError, Show, rows, show_nothing
 from tournament.services.backups.archive import (
     BUNDLES,
+    EVIDENCE,
     SECRET_KEY,
     TABLES,
     About,
@@ -68,9 +69,10 @@ def _restore_member(archive: ZipFile, name: str, show: Show) -> None:
     with archive.open(name) as file:
         if name.startswith(TABLES):
             rows.read_table(name[len(TABLES) : -len(".jsonl")], file, show)
-        elif name.startswith(BUNDLES):
-            sha256 = store_bundle(settings.BUNDLES, file)  # type: ignore[arg-type]
-            if name != f"{BUNDLES}{sha256}.zip":
+        elif name.startswith((BUNDLES, EVIDENCE)):
+            folder = settings.BUNDLES if name.startswith(BUNDLES) else settings.EVIDENCE
+            sha256 = store_bundle(folder, file)  # type: ignore[arg-type]
+            if name.rpartition("/")[2] != f"{sha256}.zip":
                 raise BackupError(f"the content of {name!r} has another SHA-256")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from engines.arithmetic.ratings import Standing, own_table
+from engines.arithmetic.standings import GameScore, StandingsRow
 from engines.formats.meetings import PlayedMeeting
 from engines.formats.tables import event_table
 from engines.rules.base import Result
@@ -54,3 +56,40 @@ def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]
     )
     rows = games.iterator(BATCH)
     return own_table(ladder, ((white, black, Result(result or "*")) for white, black, result in rows))
+
+
+# What pages and files of tables have beside the names of players
+
+
+def standing_values(table: StandingsTable, row: StandingsRow) -> dict[str, Any]:
+    """A row of the standings by the names of its columns; the rating is the tournament's own."""
+    games, won, drawn, lost, not_played = score_counts(row.score)
+    return {
+        "points": row.points,
+        "games": games,
+        "won": won,
+        "drawn": drawn,
+        "lost": lost,
+        "not_played": not_played,
+        "byes": row.byes,
+        "buchholz": row.buchholz,
+        "sonneborn_berger": row.sonneborn_berger,
+        "matches_won": row.matches,
+        "performance": row.performance,
+        "rating": table.ratings.get(row.player),
+        "withdrawn": table.versions[row.player].state == BotVersion.State.WITHDRAWN,
+    }
+
+
+def score_counts(score: GameScore) -> tuple[int, int, int, int, int]:
+    """Games, those won, drawn and lost; games that were not played."""
+    return score.games, score.wins, score.draws, score.losses, score.not_played
+
+
+def crossed(tournament: Tournament, table: StandingsTable) -> Iterator[tuple[int, int, GameScore]]:
+    """The score of each player against each opponent that it has met, in the order of the standings."""
+    rows = [row for _, row in tournament.format.ranked_rows(table.crosstable, list(table.versions))]
+    for row in rows:
+        for other in rows:
+            if score := row.versus.get(other.player):
+                yield row.player, other.player, score

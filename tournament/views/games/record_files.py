@@ -23,12 +23,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from engines.files import atomic_file
-from tournament import access
-from tournament.models import Game, GameRecord, Ladder, Tournament
+from tournament.models import Game, Ladder, Tournament
+from tournament.services.results.record_texts import ladder_pages, tournament_pages
 from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, FileDownload, served_file
 
-PAGE = 200
-"""Records read by one query, about 1 MB of text."""
 WRITING_SECONDS = 20.0
 """The longest time for which one request writes; the next one continues."""
 REST = 10
@@ -109,7 +107,7 @@ def _extend(path: Path, code: str, newest: int) -> None:
     with path.open("r+b") as file:
         file.truncate(state.size)
         file.seek(state.size)
-        for last, texts in _ladder_pages(code, state.last, newest):
+        for last, texts in ladder_pages(code, state.last, newest):
             for text in texts:
                 file.write(f"\n{text}".encode() if file.tell() else text.encode())
             file.flush()
@@ -119,15 +117,6 @@ def _extend(path: Path, code: str, newest: int) -> None:
                 raise NotWritten
     if not newest:
         _write_state(path, FileState(is_complete=True))
-
-
-def _ladder_pages(code: str, last: int, newest: int) -> Iterator[tuple[int, list[str]]]:
-    """Pages of records after number ``last``, each with the number up to which it is complete."""
-    records = access.public_records(code).values_list("game__sequence", "text")
-    while last < newest:
-        rows = list(records.filter(game__sequence__gt=last, game__sequence__lte=newest)[:PAGE])
-        last = int(rows[-1][0] or 0) if len(rows) == PAGE else newest
-        yield last, [text for _, text in rows]
 
 
 def tournament_file(tournament: Tournament) -> FileDownload:
@@ -164,18 +153,10 @@ def _is_of(state: FileState, tournament: Tournament) -> bool:
 def _replace(path: Path, tournament: Tournament, key: str) -> None:
     began = time.monotonic()
     with atomic_file(path, mode=0o600) as file:
-        for text in _tournament_texts(tournament):
-            file.write(f"\n{text}".encode() if file.tell() else text.encode())
+        for texts in tournament_pages(tournament):
+            for text in texts:
+                file.write(f"\n{text}".encode() if file.tell() else text.encode())
     _write_state(path, FileState(key, seconds=time.monotonic() - began))
-
-
-def _tournament_texts(tournament: Tournament) -> Iterator[str]:
-    """The records in the order of the schedule, read in pages that leave no query open between them."""
-    games = tournament.games.filter(state=Game.State.DONE).order_by("id").values_list("id", flat=True)
-    last = 0
-    while ids := list(games.filter(id__gt=last)[:PAGE]):
-        last = ids[-1]
-        yield from GameRecord.objects.filter(pk__in=ids).order_by("pk").values_list("text", flat=True)
 
 
 @contextmanager

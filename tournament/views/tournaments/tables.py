@@ -13,11 +13,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from msgspec import Meta
 
-from engines.arithmetic.standings import GameScore, StandingsRow
+from engines.arithmetic.standings import StandingsRow
 from tournament import access
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.own_ratings import rated_tables
+from tournament.services.schedule.tables import crossed, score_counts, standing_values
 from tournament.views.exports import MAX_EXPORTED, Address, Moment, as_text, served_rows, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
@@ -215,32 +216,15 @@ def _tables(request: HttpRequest, tournament: Tournament) -> list[StandingsTable
 
 def _standing(table: StandingsTable, row: StandingsRow, rank: int | None) -> StandingRow:
     version = table.versions[row.player]
-    return StandingRow(
-        table.ladder,
-        rank,
-        *_named(version),
-        row.points,
-        *_score(row.score),
-        row.byes,
-        row.buchholz,
-        row.sonneborn_berger,
-        row.matches,
-        row.performance,
-        table.ratings.get(row.player),
-        version.state == BotVersion.State.WITHDRAWN,
-        version.bot.slug,
-    )
+    values = standing_values(table, row)
+    return StandingRow(table.ladder, rank, *_named(version), **values, bot_slug=version.bot.slug)
 
 
 def _crosstable(tournament: Tournament, table: StandingsTable) -> Iterator[CrosstableRow]:
-    rows = [row for _, row in tournament.format.ranked_rows(table.crosstable, list(table.versions))]
-    for row in rows:
-        for other in rows:
-            if score := row.versus.get(other.player):
-                one, two = table.versions[row.player], table.versions[other.player]
-                players = (*_named(one), *_named(two))
-                slugs = (one.bot.slug, two.bot.slug)
-                yield CrosstableRow(table.ladder, *players, score.points, *_score(score), *slugs)
+    for player, opponent, score in crossed(tournament, table):
+        one, two = table.versions[player], table.versions[opponent]
+        players, slugs = (*_named(one), *_named(two)), (one.bot.slug, two.bot.slug)
+        yield CrosstableRow(table.ladder, *players, score.points, *score_counts(score), *slugs)
 
 
 def _rounds(tournament: Tournament, table: StandingsTable) -> list[RoundOf]:
@@ -275,10 +259,6 @@ def _side(side: MeetingSide | None) -> tuple[int | None, str | None, int | None,
 
 def _named(version: BotVersion) -> tuple[str, int]:
     return version.bot.name, version.number
-
-
-def _score(score: GameScore) -> tuple[int, int, int, int, int]:
-    return score.games, score.wins, score.draws, score.losses, score.not_played
 
 
 def _answer(

@@ -24,6 +24,7 @@ from tournament.models import Bot, BotVersion, Correction, Game, Seat, Tournamen
 from tournament.models.games import Drawn, Forfeited, GameQuerySet
 from tournament.queues import tournament_topic
 from tournament.sentences import isolated
+from tournament.services.evidence.tournaments import has_evidence
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.own_ratings import rated_tables
 from tournament.services.schedule.terms import find_off_terms
@@ -152,6 +153,7 @@ def _terms_context(request: HttpRequest, tournament: Tournament, bots: list[Bot]
         "rated": tournament.format.describe_rated(bots, tournament),
         "openings": tournament.format.describe_openings(tournament),
         "annulled": count_annulled(tournament),
+        "has_evidence": tournament.is_over and has_evidence(tournament),
     }
     if access.may_see_tournament(access.PUBLIC, tournament) and not tournament.format.is_endless:
         context["feed"] = feed_link(tournament, request.user)

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from engines.bundles.store import store_bundle
 from engines.release import RELEASE
 from tests.support.sites import SiteData
 from tournament.embedded import StartError
@@ -162,6 +163,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
     made = SiteData(tmp_path_factory.mktemp("site") / "data")
     made.run(FILL)
     made.run(ODD_VALUES)
+    store_bundle(made.data / "evidence", b"an archive of evidence")
     return made
 
 
@@ -304,7 +306,9 @@ def test_a_restored_site_has_the_bundles_and_the_key_and_is_private(
     restored.manage("restore", str(backup))
     bundles = [file.relative_to(site.data) for file in (site.data / "bundles").rglob("*.zip")]
     assert len(bundles) == len(list((restored.data / "bundles").rglob("*.zip"))) == 3
-    for file in [Path("secret_key"), *bundles]:
+    archives = [file.relative_to(site.data) for file in (site.data / "evidence").rglob("*.zip")]
+    assert len(archives) == 1
+    for file in [Path("secret_key"), *bundles, *archives]:
         assert (restored.data / file).read_bytes() == (site.data / file).read_bytes()
     check_data_folder(restored.data)
     for path in (backup, restored.data, restored.data / "secret_key", restored.data / "db.sqlite3"):

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from engines.records import Record, read_records
 from tests.support.filled_site import Site, fill_site, finish
 from tournament.models import Game, GameRecord, Tournament
+from tournament.services.results import record_texts
 from tournament.views.games import record_files
 from tournament.views.games.record_files import NotWritten, ladder_file, tournament_file
 
@@ -68,7 +69,7 @@ def test_pages_of_any_size_give_the_same_file(
     whole = [body(client, address) for address in (LADDER, SPRING)]
     for path in folder.iterdir():
         path.unlink()
-    monkeypatch.setattr(record_files, "PAGE", 1)
+    monkeypatch.setattr(record_texts, "PAGE", 1)
     assert [body(client, address) for address in (LADDER, SPRING)] == whole
 
 
@@ -89,7 +90,7 @@ def test_an_unfinished_write_is_cut_off_and_continued(
     whole = body(client, LADDER)
     for path in folder.iterdir():
         path.unlink()
-    monkeypatch.setattr(record_files, "PAGE", 1)
+    monkeypatch.setattr(record_texts, "PAGE", 1)
     monkeypatch.setattr(record_files, "WRITING_SECONDS", -1.0)
     response = client.get(LADDER)
     assert (response.status_code, response["Retry-After"]) == (503, "5")

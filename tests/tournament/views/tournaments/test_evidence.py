@@ -1,0 +1,82 @@
+"""The page of a tournament's evidence, its archives by range, and the same for programs."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.support.played_evidence import make_evidence, newest, play_event
+from tests.support.schedule import make_tournament
+from tournament.models import Game, Tournament
+from tournament.services.annulments import annul
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cup() -> Tournament:
+    """With two revisions."""
+    cup = play_event("gauntlet")
+    make_evidence()
+    annul(Game.objects.filter(pk=cup.games.earliest("pk").pk), "Its clock was wrong.", timezone.now())
+    make_evidence()
+    return cup
+
+
+def content_of(client: Client, address: str, **headers: str) -> bytes:
+    response = client.get(address, headers=headers)
+    assert response["Content-Type"] == "application/zip"
+    return response.getvalue()
+
+
+def test_the_page_lists_the_revisions_and_says_how_to_check_them(client: Client, cup: Tournament) -> None:
+    page = client.get(f"/tournaments/{cup.slug}/evidence/").content.decode()
+    for row in cup.evidence_revisions.all():
+        assert f"/tournaments/{cup.slug}/evidence/{row.revision}.zip" in page
+        assert row.sha256 in page
+    assert "Games were annulled, or count again." in page
+    assert f"python3 -m engines evidence http://testserver/tournaments/{cup.slug}/evidence.zip" in page
+    assert f'href="/tournaments/{cup.slug}/evidence/"' in client.get(cup.get_absolute_url()).content.decode()
+
+
+def test_archives_are_served_whole_and_by_range(client: Client, cup: Tournament) -> None:
+    base = f"/tournaments/{cup.slug}/evidence"
+    second, first = cup.evidence_revisions.all()
+    for address, row in [(f"{base}.zip", second), (f"{base}/2.zip", second), (f"{base}/1.zip", first)]:
+        assert hashlib.sha256(content_of(client, address)).hexdigest() == row.sha256
+    part = client.get(f"{base}.zip", headers={"Range": "bytes=10-19"})
+    assert (part.status_code, part.getvalue()) == (206, second.path.read_bytes()[10:20])
+    tag = part["ETag"]
+    assert client.get(f"{base}.zip", headers={"If-None-Match": tag}).status_code == 304
+    assert client.get(f"{base}/1.zip", headers={"If-None-Match": tag}).status_code == 200
+    assert client.get(f"{base}/3.zip").status_code == 404
+
+
+def test_an_archive_that_is_gone_is_named(client: Client, cup: Tournament) -> None:
+    newest(cup).path.unlink()
+    assert client.get(f"/tournaments/{cup.slug}/evidence.zip").status_code == 404
+
+
+def test_programs_read_the_revisions_and_the_archives(client: Client, cup: Tournament) -> None:
+    rows = client.get(f"/api/v1/tournaments/{cup.slug}/evidence/").json()["rows"]
+    assert [(row["revision"], row["reason"]) for row in rows] == [
+        (2, "Games were annulled, or count again."),
+        (1, ""),
+    ]
+    row = rows[0]
+    assert hashlib.sha256(content_of(client, row["archive"])).hexdigest() == row["sha256"]
+    again = content_of(client, f"/api/v1/tournaments/{cup.slug}/evidence/2/", Range="bytes=0-3")
+    assert again == b"PK\x03\x04"
+
+
+def test_the_page_of_a_running_tournament_says_when_it_is_made(client: Client) -> None:
+    running = make_tournament()
+    page = client.get(f"/tournaments/{running.slug}/evidence/").content.decode()
+    assert "It is made when the tournament is over" in page
+    assert client.get(f"/tournaments/{running.slug}/evidence.zip").status_code == 404
+    assert "/evidence/" not in client.get(running.get_absolute_url()).content.decode()
+    Tournament.objects.filter(pk=running.pk).update(own_workers=True)
+    assert client.get(f"/tournaments/{running.slug}/evidence/").status_code == 404

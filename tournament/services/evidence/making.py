@@ -1,0 +1,147 @@
+"""Makes the archives of evidence that are due, in short steps between the record keeper's other work.
+
+An archive is written into a draft, which gets its name when it is whole, in the transaction that stores its
+row. A keeper that is killed begins again, and the same state gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from engines.evidence.format import EvidenceFile, EvidenceManifest
+from tournament.models import Evidence
+from tournament.services.disk import full_disk
+from tournament.services.evidence.archive import ArchiveWriter
+from tournament.services.evidence.tournaments import (
+    Files,
+    TournamentEvidence,
+    due_tournaments,
+    has_evidence,
+)
+
+STEP_SECONDS = 0.15
+"""After this time a step ends with the chunk that it writes."""
+LOOK_SECONDS = 5.0
+"""Between two looks for what is due."""
+QUIET_SECONDS = 30.0
+"""How long nothing of it has changed when a revision is begun: the annulment of many games makes one."""
+REST_SECONDS = 600.0
+"""After a failure nothing is begun for so long."""
+SYNC_BYTES = 8 << 20
+"""Bytes that are written to the disk, or read for the SHA-256, at once."""
+DRAFT = ".draft"
+"""The archive that is being written; what a killed keeper leaves of it is overwritten."""
+
+log = logging.getLogger("tournament.evidence")
+
+_Key = tuple[int, int, datetime.datetime | None]
+"""A tournament, its ``revision`` and its end."""
+
+
+class EvidenceSource(Protocol):
+    """The next revision of the evidence of something, as it was at one moment."""
+
+    def is_current(self) -> bool: ...
+
+    def row(self) -> Evidence: ...
+
+    def files(self) -> Files: ...
+
+    def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest: ...
+
+
+class EvidenceMaker:
+    """Makes one archive after the other; only the record keeper has one."""
+
+    def __init__(self) -> None:
+        self._run: Iterator[None] | None = None
+        self._look_at = 0.0
+        self._made: _Key | None = None
+        """What was begun last."""
+        self._due: dict[_Key, float] = {}
+        """When each of what is due may be begun."""
+
+    def step(self, seconds: float = STEP_SECONDS) -> bool:
+        """Work for about so long; returns whether something is being made. Errors are logged."""
+        until = time.monotonic() + seconds
+        try:
+            if self._run is None and (source := self._next()) is not None:
+                self._run = make(source)
+            for _ in self._run or ():
+                if time.monotonic() >= until:
+                    return True
+        except Exception:
+            log.exception("evidence cannot be made, tried again in %.0f s", REST_SECONDS)
+            if self._made:
+                self._due[self._made] = time.monotonic() + REST_SECONDS
+        self._run = None
+        return False
+
+    def _next(self) -> EvidenceSource | None:
+        """What is due and has not changed for a while."""
+        now = time.monotonic()
+        if now < self._look_at or full_disk():
+            return None
+        self._look_at = now + LOOK_SECONDS
+        due = due_tournaments().values_list("pk", "revision", "finished_at")
+        self._due = {key: self._due.get(key, now + QUIET_SECONDS) for key in due}
+        for key, begins_at in self._due.items():
+            if begins_at <= now and has_evidence((source := TournamentEvidence.next_of(key[0])).tournament):
+                self._made = key
+                return source
+        return None
+
+
+def make(source: EvidenceSource) -> Iterator[None]:
+    """Write an archive and store its row, unless its subject changes meanwhile; pauses after each chunk."""
+    settings.EVIDENCE.mkdir(parents=True, exist_ok=True)
+    draft, synced = settings.EVIDENCE / DRAFT, 0
+    with draft.open("w+b") as file, closing(ArchiveWriter(file)) as archive:
+        for path, chunks in source.files():
+            with closing(archive.add(path, chunks, is_packed=path.endswith(".zip"))) as steps:
+                for _ in steps:
+                    yield
+                    if file.tell() > synced + SYNC_BYTES:
+                        synced = file.tell()
+                        _sync(file)
+                        yield
+        manifest_sha256 = archive.finish(source.manifest_of)
+        _sync(file)
+        yield
+        file.seek(0)
+        digest = hashlib.sha256()
+        while chunk := file.read(SYNC_BYTES):
+            digest.update(chunk)
+            yield
+        row = source.row()
+        row.sha256, row.manifest_sha256, row.size = digest.hexdigest(), manifest_sha256, file.tell()
+    _store(source, draft, row)
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@transaction.atomic
+def _store(source: EvidenceSource, draft: Path, row: Evidence) -> None:
+    """Give the archive its name, and store its row; nothing if the subject has changed since."""
+    if not source.is_current():
+        return
+    row.path.parent.mkdir(exist_ok=True)
+    draft.replace(row.path)
+    row.made_at = timezone.now()
+    row.save()
+    log.info("the evidence of %s is made, %d bytes", row, row.size)

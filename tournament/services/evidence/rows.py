@@ -1,0 +1,226 @@
+"""The rows that the evidence of tournaments and of ladders share, read in pages of a few hundred."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from engines.arithmetic.ratings import BETA, MU, NEW_VERSION_SIGMA, SIGMA, Scale
+from engines.evidence.format import (
+    AttemptEnd,
+    CorrectionEffect,
+    EvidenceAttempt,
+    EvidenceCorrection,
+    EvidenceEvent,
+    EvidenceGame,
+    EvidenceState,
+    EvidenceVersion,
+    EvidenceWorker,
+    LadderConstants,
+    write_line,
+)
+from engines.records import Fault
+from engines.rules.registry import GAMES
+from tournament.models import Attempt, BotVersion, Bundle, Game, Tournament, Worker
+from tournament.models.games import GameQuerySet
+from tournament.services.evidence.tables import name_of
+from workers.jobs import name_of as name_of_worker
+
+PAGE = 500
+"""Rows of one query, and of one chunk."""
+CHUNK = 1 << 20
+"""Bytes of a bundle that are copied at once."""
+_GAME = (
+    *("key", "tournament__slug", "ladder", "pairing__round", "pairing__number", "number", "white", "black"),
+    *("pairing__seed", "pairing__opening", "pairing__fen", "state", "sequence", "fault", "evidence"),
+    *("annulled", "rated", "played_by__name"),
+)
+_STATES = {
+    Game.State.DONE: EvidenceState.DONE,
+    Game.State.HALTED: EvidenceState.HALTED,
+    Game.State.CANCELLED: EvidenceState.CANCELLED,
+}
+Names = Mapping[int, str]
+"""Versions by id."""
+
+
+def in_lines(rows: Iterable[object]) -> Iterator[bytes]:
+    """Lines of JSON in chunks of ``PAGE``."""
+    lines: list[bytes] = []
+    for row in rows:
+        lines.append(write_line(row))
+        if len(lines) == PAGE:
+            yield b"".join(lines)
+            lines.clear()
+    yield b"".join(lines)
+
+
+def as_moment(moment: datetime.datetime) -> str:
+    return moment.astimezone(datetime.UTC).isoformat()
+
+
+def constants_of(ladder: str, scale: Scale) -> LadderConstants:
+    game = GAMES[ladder]
+    return LadderConstants(
+        code=ladder,
+        rules_version=game.rules_version,
+        ply_limit=game.ply_limit,
+        mu=MU,
+        sigma=SIGMA,
+        beta=BETA,
+        tau=scale.tau,
+        new_version_sigma=NEW_VERSION_SIGMA,
+        draw_probability=scale.draw_probability,
+        draw_margin=scale.margin,
+    )
+
+
+def event_of(tournament: Tournament, names: Names) -> EvidenceEvent:
+    """The terms of a tournament."""
+    return EvidenceEvent(
+        name=tournament.slug,
+        title=tournament.name,
+        format=tournament.kind,
+        state=tournament.state,
+        ladders=tuple(tournament.ladders),
+        seed=tournament.seed,
+        pairs=tournament.pairs,
+        rounds=tournament.rounds,
+        extra_pairs=tournament.extra_pairs,
+        opening_plies=tournament.opening_plies,
+        book={code: tuple(lines) for code, lines in tournament.book.items()},
+        time_control=tournament.time_control,
+        ply_limit=tournament.ply_limit,
+        rated=tournament.rated,
+        off_terms=tournament.off_terms,
+        rated_off_terms=tournament.rated_off_terms,
+        seeds={code: _named(ids, names) for code, ids in tournament.seeds.items()},
+        absent={
+            code: {number: _named(ids, names) for number, ids in rounds.items()}
+            for code, rounds in tournament.absent.items()
+        },
+        criteria=tuple(criterion.name.lower() for criterion in tournament.format.order),
+        started=as_moment(tournament.started_at) if tournament.started_at else None,
+        finished=as_moment(tournament.finished_at) if tournament.finished_at else None,
+    )
+
+
+def _named(ids: Iterable[int], names: Names) -> tuple[str, ...]:
+    return tuple(names[pk] for pk in ids)
+
+
+def version_rows(versions: Iterable[BotVersion], published: Collection[str]) -> Iterator[EvidenceVersion]:
+    """Of versions with their bots, owners and bundles; ``published`` are the bundles that are included."""
+    for version in sorted(versions, key=name_of):
+        yield EvidenceVersion(
+            version=name_of(version),
+            owner=version.bot.owner.username if version.bot.owner else None,
+            bundle_sha256=version.bundle_id,
+            bytes=version.bundle.size,
+            published=version.bundle_id in published,
+            licence=version.licence,
+        )
+
+
+def published_among(versions: Iterable[BotVersion]) -> list[str]:
+    """The bundles of those that everybody may download, and that are there, in order."""
+    shown = BotVersion.objects.published().filter(pk__in=[version.pk for version in versions])
+    bundles = Bundle.objects.filter(versions__in=shown).distinct()
+    return sorted(bundle.sha256 for bundle in bundles if bundle.path.exists())
+
+
+def game_rows(games: GameQuerySet, names: Names, order: str, played: Counter[str]) -> Iterator[EvidenceGame]:
+    """In the order of ``pk`` or ``sequence``; counts the games of each worker in ``played``."""
+    last, columns = 0, games.order_by(order).values_list(order, *_GAME)
+    while rows := list(columns.filter(**{f"{order}__gt": last})[:PAGE]):
+        last = rows[-1][0]
+        for _, *values in rows:
+            row = _game(names, *values)
+            if row.worker:
+                played[row.worker] += 1
+            yield row
+
+
+def _game(names: Names, *values: Any) -> EvidenceGame:
+    (
+        key, event, ladder, round_number, pairing, number, white, black, seed, opening, position,
+        state, sequence, fault, evidence, annulled, rated, worker,
+    ) = values  # fmt: skip
+    is_halted = state == Game.State.HALTED
+    return EvidenceGame(
+        game=key,
+        event=event,
+        ladder=ladder,
+        round=round_number,
+        pairing=pairing,
+        number=number,
+        white=names[white],
+        black=names[black],
+        seed=seed,
+        opening=opening,
+        position=position,
+        state=_STATES.get(state, EvidenceState.WAITING),
+        sequence=sequence,
+        fault=fault if is_halted and fault in {Fault.WHITE, Fault.BLACK} else "",
+        reason=evidence if is_halted else "",
+        annulled=annulled,
+        rated=rated,
+        worker=worker or "",
+    )
+
+
+def attempt_chunks(games: GameQuerySet) -> Iterator[bytes]:
+    """The lines of all attempts without a result, in the order of their ends."""
+    rows: list[tuple[datetime.datetime, str, EvidenceAttempt]] = []
+    last = 0
+    while keys := dict(games.filter(pk__gt=last).order_by("pk").values_list("pk", "key")[:PAGE]):
+        last = max(keys)
+        failed = Attempt.objects.filter(game__in=keys, end__in=[Attempt.End.VOID, Attempt.End.LOST])
+        columns = ("pk", "game", "end", "evidence", "ended_at", "worker", "job__worker")
+        for pk, game, end, reason, at, slot, worker in failed.values_list(*columns):
+            name = name_of_worker(slot) or worker or ""
+            row = EvidenceAttempt(keys[game], AttemptEnd(end), reason, as_moment(at), name)
+            rows.append((at, str(pk), row))
+        yield b""
+    yield from in_lines(row for *_, row in sorted(rows, key=lambda one: one[:2]))
+
+
+def correction_rows(games: GameQuerySet, order: str) -> Iterator[EvidenceCorrection]:
+    """As published, in the order of ``pk`` or ``sequence`` of the games."""
+    chosen = games.filter(correction__isnull=False).order_by(order)
+    columns = ("key", "correction__effect", "correction__reason", "correction__at")
+    last = 0
+    while rows := list(chosen.filter(**{f"{order}__gt": last}).values_list(order, *columns)[:PAGE]):
+        last = rows[-1][0]
+        for _, key, effect, reason, at in rows:
+            yield EvidenceCorrection(key, CorrectionEffect(effect), reason, as_moment(at))
+
+
+def worker_rows(played: Mapping[str, int]) -> Iterator[EvidenceWorker]:
+    known = {
+        name: (release, level)
+        for name, release, level in Worker.objects.filter(name__in=played).values_list(
+            "name", "version", "level"
+        )
+    }
+    for name in sorted(played):
+        yield EvidenceWorker(name, *known.get(name, ("", "")), played[name])
+
+
+def record_chunks(pages: Iterable[Sequence[str]]) -> Iterator[bytes]:
+    """Records with an empty line between them."""
+    is_first = True
+    for texts in pages:
+        content = "\n".join(texts)
+        if content:
+            yield (content if is_first else f"\n{content}").encode()
+            is_first = False
+
+
+def bundle_chunks(sha256: str) -> Iterator[bytes]:
+    """The content of a bundle."""
+    with Bundle(sha256=sha256).path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
