@@ -1,0 +1,76 @@
+"""What the site publishes as evidence agrees with what ``python3 -m engines evidence`` computes from it."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from engines.__main__ import main
+from tests.support.evidence import lines_of
+from tests.support.played_evidence import make_evidence, newest, play_event
+from tests.support.schedule import make_user, make_version, play_short, record, record_short, void
+from tournament.models import BotVersion, Tournament
+from tournament.services.annulments import annul
+from tournament.services.results.withdrawal import withdraw
+from workers.jobs import GameJob
+
+pytestmark = pytest.mark.django_db
+KINDS = ["round-robin", "gauntlet", "swiss", "knock-out"]
+
+
+def check(cup: Tournament, capsys: pytest.CaptureFixture[str], *more: str) -> None:
+    make_evidence()
+    code = main(["evidence", str(newest(cup).path), *more])
+    out = capsys.readouterr().out
+    assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], []), out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tournament_of_each_format_agrees(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cup = play_event(kind)
+    check(cup, capsys)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_version_that_is_withdrawn_meanwhile_leaves_all_in_agreement(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bots = [make_version(f"Bot {number}", owner=make_user(f"user{number}")) for number in range(5)]
+    gone: list[BotVersion] = []
+
+    def withdraw_one(jobs: list[GameJob]) -> None:
+        record_short(jobs[:1])
+        if not gone:
+            gone.append(bots[1])
+            withdraw(bots[1], "it loops")
+        record_short(jobs[1:])
+
+    check(play_event(kind, versions=bots, report=withdraw_one), capsys)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_void_attempts_and_drawn_openings_leave_all_in_agreement(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    voided: list[str] = []
+
+    def once_void(jobs: list[GameJob]) -> None:
+        reports = [report for job in jobs for report in play_short(job)]
+        if not voided:
+            voided.append(reports[0].key)
+            record(void(reports.pop(0), "the disk is full"))
+        for report in reports:
+            record(report)
+
+    check(play_event(kind, report=once_void, pairs=2, opening_plies=2), capsys)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_game_annulled_after_the_end_leaves_all_in_agreement(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cup = play_event(kind)
+    make_evidence()
+    first = newest(cup).path
+    annul(cup.games.filter(pk=cup.games.order_by("pk")[1].pk), "a faulty worker", timezone.now())
+    check(cup, capsys, "--previous", str(first))
