@@ -65,11 +65,14 @@ PARTS: Final = {
     "tournaments/<slug:slug>": "tournaments/{round-robin}",
     "version-tests/<slug:slug>": "version-tests/{tested}",
     "<slug:code>": "{ladder}",
+    "<slug:other>": "{other}",
+    "<slug:side>": "white",
     "people/<str:name>": "people/{person}",
     "searches/<uuid:pk>": "searches/{search}",
 }
 """What stands for the parts of an operation's path."""
 OWN: Final = {
+    "game-log": "games/{logged}/log/white/",
     "perft": "rules/{ladder}/perft/?depth=2",
     "version-validation": "bots/stone-age/1/validation/",
     "tournament-pairings": "tournaments/{swiss}/pairings/",

@@ -9,9 +9,14 @@ from benchmarks.pages import fill, measure, operation_addresses
 from engines.records import Record, read_records, verify_record
 from tournament.models import Game, GameRecord
 
-pytestmark = pytest.mark.slow
+
+def test_every_operation_of_the_api_has_an_address_to_measure() -> None:
+    addresses = list(operation_addresses())
+    assert "/api/v1/bots/?limit=1000" in addresses
+    assert not [one for one in addresses if "<" in one]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_small_site_is_filled_and_every_page_of_it_answers() -> None:
     addresses = fill(2000, bots=12)
