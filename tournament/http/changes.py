@@ -63,18 +63,22 @@ class Changes:
         """Whether one of the topics changed after the change with this number."""
         return self._all > since or any(self._last.get(topic, 0) > since for topic in topics)
 
-    async def wait(self, topics: Collection[str], since: int, seconds: float) -> None:
-        """Wait until one of them changes, at most for so long; not at all if one did after ``since``."""
+    async def wait(self, topics: Collection[str], since: int, seconds: float) -> bool:
+        """Wait until one of them changes, at most for so long; not at all if one did after ``since``.
+
+        Returns whether one has changed.
+        """
         if self.has_changed(topics, since):
-            return
+            return True
         event = asyncio.Event()
         for topic in topics:
             self._waiting[topic].add(event)
         try:
             async with asyncio.timeout(seconds):
                 await event.wait()
+            return True
         except TimeoutError:
-            pass
+            return False
         finally:
             for topic in topics:
                 self._waiting[topic].discard(event)

@@ -146,6 +146,7 @@ class Streams:
             written = time.monotonic()
 
         await write(form.begin())
+        has_changed = False
         while True:
             if part.response.headers.get(RELOAD):
                 await write(RELOAD_PAGE)
@@ -157,9 +158,9 @@ class Streams:
             if not follow.topics:
                 return
             stream.topics = follow.topics
-            if part.events:
+            if part.events or has_changed:
                 await asyncio.sleep(_to_next_turn(follow.pause_s))
-            await self._changes.wait(follow.topics, part.since, follow.again_s)
+            has_changed = await self._changes.wait(follow.topics, part.since, follow.again_s)
             part = await self._part(scope, part.query)
 
     async def _part(self, scope: Scope, query: bytes, address: str = "") -> Part:

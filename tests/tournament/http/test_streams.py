@@ -273,6 +273,27 @@ async def test_changes_in_the_pause_between_events_come_together(
 
 
 @in_loop
+async def test_changes_that_concern_others_are_looked_at_with_pauses_too(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    def pause(_: float) -> float:
+        pauses.append(3600.0 if pauses else 0.0)
+        return pauses[-1]
+
+    monkeypatch.setattr(module, "_to_next_turn", pause)
+    one, other = stream("/one/"), stream("/two/")
+    tasks = await opened(application, one)
+    application.streams.note("one")
+    await until(lambda: len(pauses) == 2)
+    application.streams.note("one")
+    tasks += await opened(application, other)
+    assert len(shown["one"].asked) == 2
+    await closed(tasks, one, other)
+
+
+@in_loop
 async def test_a_part_is_asked_for_again_also_without_news(application: Application) -> None:
     shown["one"].again_s = 0.01
     one = stream("/one/")
