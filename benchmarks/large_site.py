@@ -165,7 +165,7 @@ class LargeSite:
         events = [*(self.games // A_SMALL_ONE * [SMALL]), *EVENTS]
         for phase in range(PHASES):
             for event in events[phase::PHASES]:
-                self._run(event, is_last=event is EVENTS[-1])
+                self.play_event(event, is_last=event is EVENTS[-1])
             left = self.games - (Game.objects.count() - begun)
             self.play_ladders(max(0, left) // (PHASES - phase), phase)
         now = timezone.now()
@@ -252,7 +252,8 @@ class LargeSite:
         LatestPairing.objects.bulk_create(turns)
         self._play_games(tournament)
 
-    def _run(self, terms: dict[str, Any], *, is_last: bool) -> None:
+    def play_event(self, terms: dict[str, Any], *, is_last: bool = False) -> None:
+        """A tournament on one of the ladders, to its end; if ``is_last``, a half of its games."""
         given = {name: value for name, value in terms.items() if name not in {"kind", "bots"}}
         ladder = self.source.choice(self.ladders)
         active = self.active[ladder]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from string import Formatter
 
 from django.utils import timezone
@@ -12,6 +11,7 @@ from django.utils import timezone
 from engines.rules.base import Side
 from tests.support.analyses import analyse, free_plies
 from tests.support.filled_site import LADDER, Site, add_version, decide_games
+from tests.support.played_evidence import make_evidence
 from tests.support.schedule import make_event, make_test
 from tournament.models import (
     Analysis,
@@ -401,8 +401,10 @@ def all_addresses(site: Site) -> list[str]:
     bots = [add_version(site.owner, f"The bot with a long name {number}") for number in range(1, 13)]
     for kind, name in EVENTS.items():
         decide_games(make_event(kind, versions=bots, ladders=[LADDER], name=name, owner=site.owner))
+    make_evidence()
     paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
-    return [*dict.fromkeys(paths), *(f"/tournaments/{name.lower()}/" for name in EVENTS.values())]
+    events = [f"/tournaments/{name.lower()}/" for name in EVENTS.values()]
+    return [*dict.fromkeys(paths), *events, f"{events[0]}evidence/"]
 
 
 ROWS: Mapping[str, Callable[[Site], object]] = {
@@ -519,39 +521,20 @@ def _token(site: Site) -> Token:
 
 
 def _delivery(site: Site) -> WebhookDelivery:
-    """A delivery that failed, of a webhook that is on; others ended otherwise, and a webhook is off."""
+    """A delivery that failed, of a webhook that is on."""
     events = [EventType.VERSION_CHECKED, EventType.GAME_LOST]
     defaults = {"events": events, "secret": make_secret(), "old_secret": make_secret()}
     webhook, _ = site.owner.webhooks.get_or_create(url="https://bots.example/duarena", defaults=defaults)
-    if found := webhook.deliveries.first():
-        return found
-    states, now = WebhookDelivery.State, timezone.now()
-    site.owner.webhooks.create(
-        url="https://discord.com/api/webhooks/1/token",
-        kind="discord",
-        events=[EventType.RATING_RECORD],
-        secret=make_secret(),
-        off_at=now,
-        off_reason="its receiver answered 410 Gone",
+    found = webhook.deliveries.first()
+    return found or webhook.deliveries.create(
+        type=EventType.GAME_LOST,
+        data={"text": "Ada v1 lost.", "page": "/"},
+        state=WebhookDelivery.State.FAILED,
+        attempts=9,
+        tried_at=timezone.now(),
+        took_ms=10_004,
+        answer="no whole answer within 10 s",
     )
-    data, later = {"text": "Ada v1 lost.", "page": "/"}, now + timedelta(minutes=9)
-    for state, attempts, status, answer in (
-        (states.FAILED, 9, None, "no whole answer within 10 s"),
-        (states.DELIVERED, 1, 204, ""),
-        (states.WAITING, 2, 500, "try again"),
-    ):
-        webhook.deliveries.create(
-            type=EventType.GAME_LOST,
-            data=data,
-            state=state,
-            attempts=attempts,
-            next_at=later,
-            tried_at=now,
-            took_ms=10_004,
-            status=status,
-            answer=answer,
-        )
-    return webhook.deliveries.earliest("pk")
 
 
 def _notice(site: Site) -> Notice:

@@ -7,7 +7,14 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from engines.evidence.format import MANIFEST, EvidenceFile, EvidenceManifest, write_document
+from engines.evidence.format import (
+    MANIFEST,
+    SIGNATURE,
+    EvidenceFile,
+    EvidenceManifest,
+    write_document,
+)
+from tournament.services.signing import sign
 
 _MODE = 0o100644 << 16
 
@@ -35,9 +42,10 @@ class ArchiveWriter:
         self._zip.fp = None
 
     def finish(self, manifest: Callable[[Mapping[str, EvidenceFile]], EvidenceManifest]) -> str:
-        """Write the manifest, which is made from the files written, and the end; returns its SHA-256."""
+        """Write the manifest, made from the files written, and its signature; returns its SHA-256."""
         content = write_document(manifest(dict(sorted(self._files.items()))))
         self._zip.writestr(_member(MANIFEST, is_packed=False), content)
+        self._zip.writestr(_member(SIGNATURE, is_packed=False), sign(content))
         self._zip.close()
         return hashlib.sha256(content).hexdigest()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef
 
 from engines.arithmetic.ratings import tournament_scale
 from engines.evidence.format import (
@@ -26,7 +26,7 @@ from engines.evidence.format import (
 from engines.release import RELEASE
 from engines.rules.registry import GAMES
 from tournament.formats import kinds
-from tournament.models import BotVersion, Entry, Evidence, Tournament
+from tournament.models import BotVersion, Correction, Entry, Evidence, Tournament
 from tournament.models.tournaments import TournamentQuerySet
 from tournament.services.evidence import rows, tables
 from tournament.services.locks import lock_tournament
@@ -91,6 +91,12 @@ class TournamentEvidence:
     def at(self) -> datetime.datetime:
         return self.tournament.finished_at or self.tournament.created_at
 
+    @property
+    def _changed_at(self) -> datetime.datetime:
+        """When the tournament ended, or its last game was annulled."""
+        corrections = Correction.objects.filter(game__tournament=self.tournament)
+        return max(self.at, corrections.aggregate(at=Max("at"))["at"] or self.at)
+
     def row(self) -> Evidence:
         """Without what is known only of the archive."""
         return Evidence(
@@ -113,7 +119,7 @@ class TournamentEvidence:
             revision=row.revision,
             previous=self.previous.manifest_sha256 if self.previous else None,
             reason=row.reason,
-            at=rows.as_moment(row.at),
+            at=rows.as_moment(self._changed_at),
             release=RELEASE,
             files=files,
         )

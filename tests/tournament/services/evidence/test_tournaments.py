@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
@@ -28,9 +29,11 @@ from engines.evidence.format import (
     EvidenceWorker,
     read_document,
 )
+from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature
 from tests.support.played_evidence import make_evidence, newest, play_event, play_on, read_manifest, rows_of
 from tests.support.schedule import make_tournament, play_short, record, void
-from tournament.models import Evidence, Game, GameRecord, Tournament
+from tests.support.ssh_keygen import put_in_path
+from tournament.models import Correction, Evidence, Game, GameRecord, Tournament
 from tournament.services.annulments import annul, count_again
 from tournament.services.schedule.tournaments import extend
 from workers.jobs import GameJob
@@ -53,6 +56,7 @@ def test_an_archive_has_every_file_of_its_format_and_its_manifest_lists_them(kin
         listed = {path: (one.sha256, one.bytes) for path, one in manifest.files.items()}
         content = {name: archive.read(name) for name in archive.namelist()}
     found = {name: (hashlib.sha256(text).hexdigest(), len(text)) for name, text in content.items()}
+    found.pop("manifest.json.sig")
     assert found.pop("manifest.json") == (row.manifest_sha256, len(content["manifest.json"]))
     assert found == listed
     bundle = cup.entries.get(number=1).version.bundle_id
@@ -167,6 +171,7 @@ def test_annulments_make_revisions_that_name_the_one_before() -> None:
     manifest = read_manifest(second.path)
     assert (manifest.revision, manifest.previous) == (2, first.manifest_sha256)
     assert manifest.reason == "Games were annulled, or count again."
+    assert manifest.at == Correction.objects.get().at.isoformat()
     (correction,) = rows_of(second.path, EvidenceCorrection, "corrections.jsonl")
     assert (correction.effect, correction.reason) == ("annulled", "The clock was wrong.")
     assert [row.annulled for row in rows_of(second.path, EvidenceGame, "schedule.jsonl")].count(True) == 1
@@ -194,3 +199,16 @@ def test_no_evidence_of_what_runs_nor_of_what_own_workers_played() -> None:
     Tournament.objects.filter(pk=cup.pk).update(own_workers=True)
     make_evidence()
     assert not Evidence.objects.exists()
+
+
+def test_the_manifest_is_signed_with_the_site_s_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    put_in_path(tmp_path, monkeypatch)
+    cup = play_event("gauntlet")
+    make_evidence()
+    with ZipFile(newest(cup).path) as archive:
+        manifest, signature = archive.read("manifest.json"), archive.read("manifest.json.sig")
+    signers = client.get(SIGNERS_PATH).content.decode()
+    assert check_signature(manifest, signature, signers, at=timezone.now())[0] is Signature.GOOD
+    assert check_signature(manifest + b" ", signature, signers, at=timezone.now())[0] is Signature.BAD

@@ -86,15 +86,12 @@ class TournamentChanged(ApiEvent, frozen=True, kw_only=True, tag="tournament.sta
     data: TournamentRow
 
 
-class NamedVersion(msgspec.Struct, frozen=True):
+class RatingChange(msgspec.Struct, frozen=True):
+    """The published rating of a player, and the two numbers that it is made of."""
+
     bot: str
     bot_slug: str
     version: int
-
-
-class RatingChange(NamedVersion, frozen=True):
-    """The published rating of a player, and the two numbers that it is made of."""
-
     before: Annotated[float, Meta(description="mu - 3 sigma before the game.")]
     after: float
     mu_before: float
@@ -115,8 +112,11 @@ class GameRated(ApiEvent, frozen=True, kw_only=True, tag="game.rated"):
     data: GameWithRatings
 
 
-class ListedVersion(NamedVersion, frozen=True):
+class ListedVersion(msgspec.Struct, frozen=True):
     ladder: str
+    bot: str
+    bot_slug: str
+    version: int
     page: Address
 
 
@@ -143,7 +143,10 @@ class VersionChecked(ApiEvent, frozen=True, kw_only=True, tag="version.check"):
     data: CheckedPart
 
 
-class VersionState(NamedVersion, frozen=True):
+class VersionState(msgspec.Struct, frozen=True):
+    bot: str
+    bot_slug: str
+    version: int
     state: Annotated[str, Meta(description="`waiting`, `validating`, `valid`, `refused` or `withdrawn`.")]
     reason: Annotated[str, Meta(description="Why, in a sentence, for its owner; else empty.")]
     page: Address

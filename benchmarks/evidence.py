@@ -1,0 +1,70 @@
+"""Measures the making of the evidence of a large tournament: what it costs the record keeper, and its size.
+
+It makes a SQLite database in a temporary folder with a round robin of 100 bots of generated games, in which
+each two meet ``--pairs`` times with both colours, and its archive as the record keeper does.
+
+    python -m benchmarks.evidence --pairs 10
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from benchmarks.measuring import describe_machine, head, opened_site, parser_of, row
+
+LADDER: Final = "duploline"
+BOTS: Final = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_of("evidence", __doc__)
+    parser.add_argument("--pairs", type=int, default=10, help="of each two bots (default %(default)s)")
+    options = parser.parse_args(arguments)
+    print(*describe_machine(), "", head("what", "value"), sep="\n", flush=True)
+    with opened_site():
+        _measure(options.pairs)
+    return 0
+
+
+def _measure(pairs: int) -> None:
+    from zipfile import ZipFile
+
+    from benchmarks.large_site import LargeSite
+    from tournament.models import Evidence
+    from tournament.services.evidence import making
+
+    site = LargeSite(BOTS * (BOTS - 1) * pairs, bots=BOTS, versions=1, ladders=[LADDER])
+    site.make_bots()
+    site.play_event({"kind": "round-robin", "bots": BOTS, "pairs": pairs})
+    making.QUIET_SECONDS = 0.0
+    maker, steps, before = making.EvidenceMaker(), [], _peak_mb()
+    begun, is_left = time.process_time(), True
+    while is_left:
+        step_begun = time.monotonic()
+        is_left = maker.step()
+        steps.append(time.monotonic() - step_begun)
+    spent = time.process_time() - begun
+    made = Evidence.objects.get()
+    with ZipFile(made.path) as archive:
+        sizes = {one.filename: (one.file_size, one.compress_size) for one in archive.infolist()}
+    print(row("games", f"{made.games:,}"))
+    print(row("processor time, s", f"{spent:.1f}"))
+    print(row(f"steps of {making.STEP_SECONDS} s", f"{len(steps)}"))
+    print(row("longest step, s", f"{max(steps):.2f}"))
+    print(row("peak memory before and after, MB", f"{before:.0f}, {_peak_mb():.0f}"))
+    print(row("archive, MB", f"{made.size / 1e6:.1f}"))
+    for name, (size, packed) in sizes.items():
+        if size > 1_000_000:
+            print(row(f"{name}, MB, and packed", f"{size / 1e6:.1f}, {packed / 1e6:.1f}"))
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
