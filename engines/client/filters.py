@@ -12,7 +12,7 @@ FILTERS = {
     "owner": "NAME",
     "ladder": "CODE",
     "colour": "white|black",
-    "result": "win|loss|draw|white|black",
+    "result": "won|lost|draw|white|black",
     "termination": "WORD",
     "fault": "none|either|white|black",
     "min_plies": "N",

@@ -36,6 +36,9 @@ HOST = "https://duarena.example"
 
 def test_the_options_are_the_filters_of_the_page() -> None:
     assert set(OPTIONS) == set(FILTERS) - {"boards"}
+    for name, shown in OPTIONS.items():
+        for word in shown.split("|") if "|" in shown else ():
+            FILTERS[name].field.clean(word)
 
 
 @pytest.fixture
