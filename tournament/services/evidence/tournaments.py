@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.db.models import Exists, Max, OuterRef
+from django.db.models.functions import Coalesce
 
 from engines.arithmetic.ratings import tournament_scale
 from engines.evidence.format import (
@@ -58,8 +59,9 @@ def due_tournaments() -> TournamentQuerySet:
     published = kinds(lambda one: one.has_places and one.is_public)
     over = Tournament.objects.filter(state__in=[State.FINISHED, State.HALTED, State.CANCELLED])
     over = over.filter(kind__in=published, own_workers=False, started_at__isnull=False, games_done__gt=0)
+    over = over.annotate(ended_at=Coalesce("finished_at", "created_at"))
     of_now = Evidence.objects.filter(
-        tournament=OuterRef("pk"), at=OuterRef("finished_at"), corrected=OuterRef("revision")
+        tournament=OuterRef("pk"), at=OuterRef("ended_at"), corrected=OuterRef("revision")
     )
     return over.filter(~Exists(of_now)).order_by("pk")
 
@@ -85,7 +87,7 @@ class TournamentEvidence:
     def reason(self) -> str:
         if self.previous is None:
             return ""
-        return CORRECTED if self.previous.at == self.tournament.finished_at else MORE
+        return CORRECTED if self.previous.at == self.at else MORE
 
     @property
     def at(self) -> datetime.datetime:

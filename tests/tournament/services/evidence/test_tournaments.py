@@ -161,6 +161,14 @@ def test_the_same_state_gives_the_same_bytes_and_no_further_revision() -> None:
     assert newest(cup).path.read_bytes() == content
 
 
+def test_a_tournament_of_an_old_site_whose_end_is_not_known_has_one_revision() -> None:
+    cup = play_event("gauntlet")
+    Tournament.objects.filter(pk=cup.pk).update(finished_at=None)
+    make_evidence()
+    make_evidence()
+    assert [(row.revision, row.at) for row in Evidence.objects.all()] == [(1, cup.created_at)]
+
+
 def test_annulments_make_revisions_that_name_the_one_before() -> None:
     cup = play_event("round-robin")
     make_evidence()
