@@ -151,8 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"- filled in {time.monotonic() - begun:.0f} s")
         print("", head("page", "median, ms", "95 %, ms", "queries", "bytes", "status"), sep="\n", flush=True)
         measured = []
-        everything = [*addresses, *operation_addresses(), *searches()]
-        wanted = [one for one in everything if any(text in one for text in options.only)]
+        wanted = [one for one in [*addresses, *searches()] if any(text in one for text in options.only)]
         for one in measure(wanted, options.requests):
             measured.append(one)
             mark = "**" * one.is_slow
@@ -178,18 +177,29 @@ def searches(seed: int = 1) -> list[str]:
     return found
 
 
-def operation_addresses() -> Iterator[str]:
-    """The addresses that programs read, lists with 100 and 1,000 rows, and games with each filter."""
+def operation_addresses(known: Iterable[str]) -> Iterator[str]:
+    """The addresses that programs read, lists with 100 and 1,000 rows, and games with each filter.
+
+    An operation with parts that ``PARTS`` has nothing for is measured at its address among ``known``, which a
+    site that was filled before may lack.
+    """
+    from django.urls import resolve
+
     from tournament.api.v1 import urls  # noqa: F401  (registers the operations)
     from tournament.api.v1.operations import OPERATIONS
 
+    paths = [one.partition("?")[0] for one in known if one.startswith(API)]
+    named = {resolve(path).url_name: path.removeprefix(API) for path in paths}
     for one in OPERATIONS:
         if one.method != "GET":
             continue
         path = OWN.get(one.name, one.path)
         for part, placeholder in PARTS.items():
             path = path.replace(part, placeholder)
-        assert "<" not in path, f"PARTS has nothing for {one.path}"
+        if "<" in path:
+            path = named.get(f"v1-{one.name}", "")
+        if not path:
+            continue
         yield from (f"{API}{path}?limit={rows}" for rows in (100, 1000)) if one.rows else (API + path,)
     yield from (f"{API}games/?{one}&limit=1000" for one in FILTERS.split())
 
@@ -212,7 +222,7 @@ def fill(games: int, *, folder: str = "", **sizes: Any) -> list[str]:
         if folder:
             kept.write_text("\n".join(addresses))
     pages = [address for address in addresses if not address.startswith(API)]
-    return list(dict.fromkeys([*pages, *COMMON.split()]))
+    return list(dict.fromkeys([*pages, *COMMON.split(), *operation_addresses(addresses)]))
 
 
 def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:

@@ -101,6 +101,7 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     evidence = add("evidence", _evidence, "recompute what a site publishes of a tournament or a ladder")
     evidence.add_argument("file", metavar="FILE", help="evidence.zip, its folder, or its address")
     evidence.add_argument("--previous", metavar="FILE", help="the revision before, or another that you have")
+    evidence.add_argument("--signers", metavar="FILE", type=Path, help="the keys of the site")
     evidence.epilog = f"exit codes: {EVIDENCE_CODES}"
     result = "print openings whose results in records are near even, for matches"
     book = add("book", _book, result, on=[game, files])
@@ -262,7 +263,7 @@ def _verify(parsed: Namespace) -> int:
 def _evidence(parsed: Namespace) -> int:
     from engines.evidence.command import run
 
-    return run(parsed.file, parsed.previous)
+    return run(parsed.file, parsed.previous, parsed.signers)
 
 
 def _book(parsed: Namespace) -> int:

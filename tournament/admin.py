@@ -20,7 +20,7 @@ from tournament import models
 from tournament.services.accounts.acts import record_act
 from tournament.services.accounts.sessions import end_all_access, forget_second_factor
 from tournament.services.deactivation import stop_work_of
-from tournament.services.schedule import tournaments
+from tournament.services.schedule import changing, tournaments
 
 admin.site.unregister(Group)  # registered by Django's module for users; it has no use here
 
@@ -126,7 +126,7 @@ class TournamentAdmin(FixedRowsAdmin):
         if not form.changed_data:
             return
         try:
-            tournaments.set_times(obj, form.cleaned_data["starts_at"], form.cleaned_data["entry_until"])
+            changing.set_times(obj, form.cleaned_data["starts_at"], form.cleaned_data["entry_until"])
         except tournaments.TournamentError as refused:
             self.message_user(request, str(refused), messages.ERROR)
 

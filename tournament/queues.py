@@ -113,6 +113,11 @@ def tournament_topic(tournament: object) -> str:
     return f"tournament-{tournament}"
 
 
+def webhook_topic(webhook: object) -> str:
+    """The topic of a webhook with this id."""
+    return f"webhook-{webhook}"
+
+
 def ladder_topic(code: str) -> str:
     return f"ladder-{code}"
 

@@ -103,10 +103,15 @@ class EvidenceArchive:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[EvidenceArchive]:
-    """The archive in a zip or a folder; raises ``FormatError`` if it is none, and ``OSError``."""
+    """The archive in a zip or a folder; raises ``FormatError`` if it is none, and ``OSError``.
+
+    A manifest alone is an archive without its other files, which is enough for the chain of revisions.
+    """
     with ExitStack() as stack:
         if path.is_dir():
             names, opener = _names_in(path), _opener_in(path)
+        elif _begins(path).startswith(b"{"):
+            names, opener = {MANIFEST}, lambda _: path.open("rb")
         else:
             archive = stack.enter_context(_open_zip(stack.enter_context(path.open("rb"))))
             names, opener = {entry.filename for entry in archive.infolist()}, _opener_of(archive)
@@ -118,6 +123,11 @@ def open_archive(path: Path) -> Iterator[EvidenceArchive]:
             raise FormatError(f"{MANIFEST} has more than {MAX_DOCUMENT} bytes")
         manifest = _checked_manifest(read_document(EvidenceManifest, content, MANIFEST))
         yield EvidenceArchive(visible(str(path)), manifest, content, frozenset(names), opener)
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1)
 
 
 def _names_in(folder: Path) -> set[str]:

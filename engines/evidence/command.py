@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import datetime
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from engines.console import complain
-from engines.evidence.archive import EvidenceArchive, check_files, open_archive
+from engines.evidence.archive import MAX_SIGNATURE_BYTES, EvidenceArchive, check_files, open_archive
 from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
+from engines.evidence.format import SIGNATURE
 from engines.evidence.report import EvidenceReport
+from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature
 from engines.evidence.strict_json import FormatError
 from engines.http_client import AddressError, AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
+from engines.rules.base import quote
 from engines.visible import visible
 
 MAX_DOWNLOAD: Final = 16 * 1024**3
+MAX_SIGNERS: Final = 1024 * 1024
 TIMEOUT_SECONDS: Final = 60.0
+ADDRESSES: Final = ("http://", "https://")
 
 
-def run(file: str, other: str | None) -> int:
-    """Check an archive, if given beside another revision; returns the exit code."""
+def run(file: str, other: str | None, signers: Path | None) -> int:
+    """Check an archive; returns the exit code.
+
+    ``other`` is another revision, ``signers`` the list of the site's keys. Of an address the list is fetched.
+    """
     report = EvidenceReport(lambda line: print(line, flush=True))
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(opened(file))
             previous = stack.enter_context(opened(other)) if other else None
-            check_archive(archive, previous, report)
+            keys = read_signers(file, signers)
+            check_archive(archive, previous, keys, report)
     except (FormatError, AddressError) as error:
         return complain(visible(str(error), 1000))
     except OSError as error:
@@ -37,7 +48,9 @@ def run(file: str, other: str | None) -> int:
     return report.exit_code
 
 
-def check_archive(archive: EvidenceArchive, previous: EvidenceArchive | None, report: EvidenceReport) -> None:
+def check_archive(
+    archive: EvidenceArchive, previous: EvidenceArchive | None, signers: str | None, report: EvidenceReport
+) -> None:
     """Everything about an archive; raises ``FormatError`` where it cannot be read."""
     manifest = archive.manifest
     report.write(
@@ -48,7 +61,54 @@ def check_archive(archive: EvidenceArchive, previous: EvidenceArchive | None, re
     )
     check_files(archive, report)
     check_chain(archive, previous, report)
+    if SIGNATURE in archive.names or signers is not None:
+        _check_signature(archive, signers, report)
     check_content(archive, report)
+
+
+def _check_signature(archive: EvidenceArchive, signers: str | None, report: EvidenceReport) -> None:
+    """A key may be younger than what it signs: it was valid at the moment of the manifest, or is now."""
+    with report.check("signature") as check:
+        if SIGNATURE not in archive.names:
+            check.differs(f"there is no {SIGNATURE}")
+            return
+        if signers is None:
+            check.skip(f"give the keys of the site, from its {SIGNERS_PATH}, with --signers")
+            return
+        signature = archive.read(SIGNATURE, MAX_SIGNATURE_BYTES)
+        for at in (_moment(archive.manifest.at), datetime.datetime.now(datetime.UTC)):
+            verdict, said = check_signature(archive.manifest_bytes, signature, signers, at=at)
+            if verdict is not Signature.BAD:
+                break
+        if verdict is Signature.GOOD:
+            check.ok(f"the manifest is signed by {said}")
+        elif verdict is Signature.BAD:
+            check.differs(f"{SIGNATURE}: {said}")
+        else:
+            check.skip(said)
+
+
+def _moment(text: str) -> datetime.datetime:
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise FormatError(f"manifest.json: at is {quote(text)}, not a moment") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
+def read_signers(file: str, signers: Path | None) -> str | None:
+    """The list of keys in a file, or that of the site of an address; None without; raises ``FormatError``."""
+    if signers is not None:
+        with signers.open(encoding="utf-8", errors="replace") as lines:
+            return lines.read(MAX_SIGNERS)
+    if not file.startswith(ADDRESSES):
+        return None
+    parts = urlsplit(file)
+    try:
+        address = f"{parts.scheme}://{parts.netloc}{SIGNERS_PATH}"
+        return HttpClient(timeout=TIMEOUT_SECONDS).read(address, MAX_SIGNERS).decode("utf-8", "replace")
+    except (ErrorAnswer, NoAnswer, AnswerTooLong):
+        return None
 
 
 @contextmanager
@@ -56,7 +116,7 @@ def opened(name: str) -> Iterator[EvidenceArchive]:
     """The archive of a file, folder or address; raises ``FormatError``, ``AddressError`` and ``OSError``."""
     with ExitStack() as stack:
         path = Path(name)
-        if name.startswith(("http://", "https://")):
+        if name.startswith(ADDRESSES):
             path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="duarena-")), "evidence.zip")
             _download(name, path)
         yield stack.enter_context(open_archive(path))

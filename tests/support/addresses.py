@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from string import Formatter
 
 from django.utils import timezone
@@ -521,20 +522,39 @@ def _token(site: Site) -> Token:
 
 
 def _delivery(site: Site) -> WebhookDelivery:
-    """A delivery that failed, of a webhook that is on."""
+    """A delivery that failed, of a webhook that is on; others ended otherwise, and a webhook is off."""
     events = [EventType.VERSION_CHECKED, EventType.GAME_LOST]
     defaults = {"events": events, "secret": make_secret(), "old_secret": make_secret()}
     webhook, _ = site.owner.webhooks.get_or_create(url="https://bots.example/duarena", defaults=defaults)
-    found = webhook.deliveries.first()
-    return found or webhook.deliveries.create(
-        type=EventType.GAME_LOST,
-        data={"text": "Ada v1 lost.", "page": "/"},
-        state=WebhookDelivery.State.FAILED,
-        attempts=9,
-        tried_at=timezone.now(),
-        took_ms=10_004,
-        answer="no whole answer within 10 s",
+    if found := webhook.deliveries.first():
+        return found
+    states, now = WebhookDelivery.State, timezone.now()
+    site.owner.webhooks.create(
+        url="https://discord.com/api/webhooks/1/token",
+        kind="discord",
+        events=[EventType.RATING_RECORD],
+        secret=make_secret(),
+        off_at=now,
+        off_reason="its receiver answered 410 Gone",
     )
+    data, later = {"text": "Ada v1 lost.", "page": "/"}, now + timedelta(minutes=9)
+    for state, attempts, status, answer in (
+        (states.FAILED, 9, None, "no whole answer within 10 s"),
+        (states.DELIVERED, 1, 204, ""),
+        (states.WAITING, 2, 500, "try again"),
+    ):
+        webhook.deliveries.create(
+            type=EventType.GAME_LOST,
+            data=data,
+            state=state,
+            attempts=attempts,
+            next_at=later,
+            tried_at=now,
+            took_ms=10_004,
+            status=status,
+            answer=answer,
+        )
+    return webhook.deliveries.earliest("pk")
 
 
 def _notice(site: Site) -> Notice:

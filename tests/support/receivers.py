@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
+
 from tests.support.servers import LocalServer, QuietHandler
-from tournament.models import User, Webhook
+from tournament.models import User, Webhook, WebhookDelivery
 from tournament.models.webhooks import EventType
 from tournament.services.webhooks.envelope import make_secret
+from tournament.services.webhooks.examples import EXAMPLES
 from tournament.services.webhooks.network import INTERNET, Network
 from tournament.services.webhooks.sender import WebhookSender
 
@@ -73,6 +76,13 @@ def resolving_to(*addresses: str) -> Callable[..., list[Any]]:
         return [(family, socket.SOCK_STREAM, 6, "", (address, port))]
 
     return resolve
+
+
+def check_example(delivery: WebhookDelivery) -> None:
+    """The example that pages show of this type has the same fields."""
+    _, page, data = EXAMPLES[delivery.type]
+    assert list(delivery.data) == ["text", "page", *data]
+    assert len(page.split("/")) == len(delivery.data["page"].removeprefix(settings.SITE).split("/"))
 
 
 def make_webhook(owner: User, url: str = "https://bots.example/hook", **values: Any) -> Webhook:

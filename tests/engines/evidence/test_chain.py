@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from engines.__main__ import main
-from engines.evidence.format import MANIFEST, CorrectionEffect, EvidenceCorrection
+from engines.evidence.format import MANIFEST, SIGNATURE, CorrectionEffect, EvidenceCorrection
 from tests.support.evidence import AT, EvidenceDraft, ladder_draft, lines_of
 from tests.support.fake_site import Files
 from tests.support.servers import LocalServer
+from tests.support.ssh_keygen import put_in_path
 
 
 @pytest.fixture
@@ -117,3 +119,58 @@ def test_an_archive_is_fetched_from_a_site(
         assert main(["evidence", f"{site.url}/evidence.zip"]) == 0
         assert main(["evidence", f"{site.url}/other.zip"]) == 2
     assert capsys.readouterr().err == f"{site.url}/other.zip cannot be fetched: status 404\n"
+
+
+def test_the_manifest_of_the_one_before_is_enough_for_the_chain(
+    old: EvidenceDraft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifest.json").write_bytes(old.packed()[MANIFEST])
+    new = next_of(old).pack(tmp_path / "new.zip")
+    assert main(["evidence", str(new), "--previous", str(tmp_path / "manifest.json")]) == 0
+    assert "revision 2 follows 1, whose manifest alone is given" in capsys.readouterr().out
+
+
+# Signatures
+
+
+@pytest.fixture
+def signed(old: EvidenceDraft, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An archive that is signed by a key of its own; the keys are in the same folder."""
+    put_in_path(tmp_path, monkeypatch)
+    manifest, key = tmp_path / "manifest.json", tmp_path / "key"
+    manifest.write_bytes(old.packed()[MANIFEST])
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "duarena", manifest], check=True)
+    old.more[SIGNATURE] = (tmp_path / "manifest.json.sig").read_bytes()
+    public = (tmp_path / "key.pub").read_text().split()[:2]
+    (tmp_path / "signers").write_text(f'site namespaces="duarena" {" ".join(public)}\n')
+    return old.pack(tmp_path / "evidence.zip")
+
+
+def test_a_signature_is_checked_with_the_keys_of_the_site(
+    signed: Path, old: EvidenceDraft, capsys: pytest.CaptureFixture[str]
+) -> None:
+    signers = ["--signers", str(signed.parent / "signers")]
+    assert main(["evidence", str(signed), *signers]) == 0
+    assert "ok           signature: the manifest is signed by site" in capsys.readouterr().out
+    assert main(["evidence", str(signed)]) == 3
+    assert "not checked  signature: give the keys of the site" in capsys.readouterr().out
+    old.change("workers.jsonl", 0, release="2")  # and its manifest with it
+    assert main(["evidence", str(old.pack(signed)), *signers]) == 1
+    assert lines_of(capsys.readouterr().out, "DIFFERS")[0].startswith("signature: manifest.json.sig: ")
+
+
+def test_a_signature_that_was_taken_away_is_missed(
+    signed: Path, old: EvidenceDraft, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del old.more[SIGNATURE]
+    assert main(["evidence", str(old.pack(signed)), "--signers", str(signed.parent / "signers")]) == 1
+    assert lines_of(capsys.readouterr().out, "DIFFERS") == ["signature: there is no manifest.json.sig"]
+
+
+def test_the_key_of_somebody_else_is_none(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", signed.parent / "b"], check=True)
+    public = " ".join((signed.parent / "b.pub").read_text().split()[:2])
+    (signed.parent / "signers").write_text(f'site namespaces="duarena" {public}\n')
+    assert main(["evidence", str(signed), "--signers", str(signed.parent / "signers")]) == 1
+    assert lines_of(capsys.readouterr().out, "DIFFERS")[0].startswith("signature: manifest.json.sig: no key")

@@ -22,7 +22,8 @@ from tests.support.schedule import (
 from tournament.models import Attempt, BotVersion, Game, Tournament, User
 from tournament.services import calendar
 from tournament.services.deactivation import REASON, stop_work_of
-from tournament.services.schedule.tournaments import announce, resume, set_times
+from tournament.services.schedule.changing import set_times
+from tournament.services.schedule.tournaments import announce, resume
 
 pytestmark = pytest.mark.django_db
 HOUR = datetime.timedelta(hours=1)

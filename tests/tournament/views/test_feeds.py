@@ -18,7 +18,8 @@ from tournament.models import BotVersion, FeedEntry
 from tournament.services.bots.verdicts import accept, refuse
 from tournament.services.feeds import PublishedEvent, publish
 from tournament.services.results.withdrawal import reinstate, withdraw
-from tournament.services.schedule.tournaments import announce, cancel, set_times, start
+from tournament.services.schedule.changing import set_times
+from tournament.services.schedule.tournaments import announce, cancel, start
 from tournament.services.uploads.validation import start_games
 from tournament.views.feeds import MAX_ENTRIES
 

@@ -1,4 +1,4 @@
-"""Tournaments: create a draft, change, announce, start, pause, extend, cancel.
+"""Tournaments: create a draft, announce, start, pause, extend, cancel; `changing.py` changes them.
 
 State and priority of a tournament are columns, which are read whenever a slot asks for work.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +19,7 @@ from engines.pairing.meetings import GAMES_A_PAIR
 from engines.rules.registry import GAMES
 from tournament.formats.base import MAX_ROUNDS, TournamentError
 from tournament.formats.round_robin import RoundRobin
-from tournament.models import Attempt, Bot, BotVersion, Entry, Game, Ladder, Tournament, User
+from tournament.models import Attempt, BotVersion, Entry, Game, Ladder, Tournament, User
 from tournament.services.locks import lock_tournament
 from tournament.services.schedule.entries import (
     check_challenger,
@@ -43,7 +43,6 @@ from tournament.services.schedule.publishing import (
     tell_announced,
     tell_begun,
     tell_cancelled,
-    tell_changed,
     tell_continued,
 )
 from tournament.services.schedule.rounds import advance, seed_players
@@ -62,7 +61,6 @@ from tournament.services.schedule.terms import (
     find_off_terms,
     players_of,
     read_openings,
-    stored_terms,
 )
 from tournament.services.stopping import end_attempts
 
@@ -71,17 +69,14 @@ __all__ = [
     "TournamentTerms",
     "announce",
     "cancel",
-    "change",
     "continue_cancelled",
     "create",
     "create_round_robin",
     "extend",
     "may_continue",
     "pause",
-    "remove",
     "resume",
     "set_priority",
-    "set_times",
     "start",
     "start_match",
 ]
@@ -118,108 +113,15 @@ def _create(owner: User | None, terms: TournamentTerms) -> Tournament:
     check_choice(owner, terms.versions)
     tournament = _store(owner, terms)
     check_openings(tournament)
-    _queue_known(tournament, terms)
+    queue_known(tournament, terms)
     return tournament
 
 
-def _queue_known(tournament: Tournament, terms: TournamentTerms) -> None:
+def queue_known(tournament: Tournament, terms: TournamentTerms) -> None:
+    """Queue the cycles of a draft whose games are known and few; of others they are queued at its start."""
     is_known = tournament.format.has_cycles and terms.entry_until is None
     if is_known and sum(count_games(terms, terms.versions).values()) <= GAMES_AT_ONCE:
         queue_cycles(tournament, terms.pairs)
-
-
-def change(
-    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None = None
-) -> None:
-    """Change a draft or an announced tournament; raises ``TournamentError`` and changes nothing.
-
-    ``edit`` gets the terms with the entered versions that are valid, and returns the new ones; what others
-    have entered meanwhile is therefore in them. Entries of versions that are not valid stay: their bots may
-    have others until the start. ``without`` is the id of a bot whose entry is removed, whether or not its
-    version is valid. Owners of entered bots are told if it is announced.
-    """
-    _change(tournament, edit, without)
-    make_games(tournament)
-    tournament.refresh_from_db()
-
-
-@transaction.atomic
-def _change(
-    tournament: Tournament, edit: Callable[[TournamentTerms], TournamentTerms], without: int | None
-) -> None:
-    lock_account(tournament.owner_id)
-    locked = _locked(tournament, [State.DRAFT, State.ANNOUNCED], "only before its start can it be changed")
-    if not locked.format.choice:
-        raise TournamentError(f"kind: a {locked.get_kind_display()} cannot be changed")
-    entered = entered_versions(locked)
-    before = stored_terms(locked, [one for one in entered if one.state == BotVersion.State.VALID])
-    terms = edit(before)
-    _check_changed_times(locked, terms)
-    terms = checked_terms(terms)
-    if locked.state == State.ANNOUNCED:
-        terms = replace(terms, starts_at=terms.starts_at or terms.entry_until)
-    columns = _columns(terms)
-    changed = [name for name, value in columns.items() if getattr(locked, name) != value]
-    changes = {name: columns[name] for name in changed} | {"off_terms": find_off_terms(terms)}
-    Tournament.objects.filter(pk=locked.pk).update(**changes)
-    locked.refresh_from_db()
-    entries = _new_entries(entered, before, terms, without)
-    known = {one.bot_id for one in entered}
-    check_choice(locked.owner, [one for one in entries if one.bot_id not in known])
-    bots = {one.bot_id for one in entries}
-    removed = [one for one in entered if one.bot_id not in bots]
-    if entries != entered:
-        own = set(locked.entries.filter(by_owner=True).values_list("version__bot", flat=True))
-        locked.entries.all().delete()
-        Entry.objects.bulk_create(_entries(locked, entries, own))
-    check_stored(locked, entered_versions(locked))
-    check_openings(locked)
-    drop_pairings(locked)
-    _queue_known(locked, terms)
-    if locked.state == State.ANNOUNCED:
-        tell_changed(locked, changed, removed)
-
-
-def remove(tournament: Tournament, bot: Bot) -> None:
-    """Remove the entry of a bot before the start; raises ``TournamentError`` if it is needed."""
-
-    def without(terms: TournamentTerms) -> TournamentTerms:
-        challenger = tournament.entries.order_by("number").values_list("version__bot", flat=True).first()
-        if terms.format.has_challenger and challenger == bot.pk:
-            raise TournamentError(f"bots: {bot.name!r} is the challenger, without which nothing is played")
-        return replace(terms, versions=[one for one in terms.versions if one.bot_id != bot.pk])
-
-    change(tournament, without, bot.pk)
-
-
-def _new_entries(
-    entered: Sequence[BotVersion], before: TournamentTerms, terms: TournamentTerms, without: int | None
-) -> list[BotVersion]:
-    """The versions that are entered after a change: those of the terms, and those that are not valid now.
-
-    The order changes only with those of the terms; a challenger that is not valid stays the challenger.
-    """
-    is_met = terms.format.has_challenger
-    is_reordered = list(terms.versions) != list(before.versions) or is_met > before.format.has_challenger
-    if without is not None or not is_reordered:
-        return [one for one in entered if one.bot_id != without]
-    chosen = {one.bot_id for one in terms.versions}
-    kept = [one for one in entered if one not in before.versions and one.bot_id not in chosen]
-    versions = [*terms.versions, *kept]
-    if is_met and before.format.has_challenger and entered[0] not in before.versions:
-        versions.sort(key=lambda one: one.bot_id != entered[0].bot_id)
-    return versions
-
-
-def _check_changed_times(tournament: Tournament, terms: TournamentTerms) -> None:
-    """Check the times of a changed tournament; a deadline that has passed stays as it is."""
-    until = terms.entry_until
-    if tournament.entry_closed and until != tournament.entry_until:
-        raise TournamentError("entry until: the entries are closed")
-    if tournament.state == State.ANNOUNCED:
-        if until is None and tournament.entry_until is not None:
-            raise TournamentError("entry until: the deadline can be moved, but not removed")
-        check_times(timezone.now(), terms.starts_at or until, None if tournament.entry_closed else until)
 
 
 def create_round_robin(owner: User | None, **terms: Any) -> Tournament:
@@ -250,7 +152,7 @@ def start_match(owner: User, version: BotVersion, opponent: BotVersion) -> Tourn
 def announce(tournament: Tournament) -> None:
     """Show a draft to everybody until it starts automatically; raises ``TournamentError``."""
     lock_account(tournament.owner_id)
-    locked = _locked(tournament, [State.DRAFT], "only a draft can be announced")
+    locked = lock_in_state(tournament, [State.DRAFT], "only a draft can be announced")
     check_times(timezone.now(), locked.starts_at, locked.entry_until)
     check_running(locked)
     check_stored(locked, entered_versions(locked))
@@ -279,7 +181,7 @@ def start(tournament: Tournament) -> None:
 @transaction.atomic
 def _start(tournament: Tournament) -> None:
     lock_account(tournament.owner_id)
-    locked = _locked(
+    locked = lock_in_state(
         tournament, [State.DRAFT, State.ANNOUNCED], "only a draft or an announced tournament can be started"
     )
     check_running(locked)
@@ -302,7 +204,7 @@ def _start(tournament: Tournament) -> None:
 @transaction.atomic
 def pause(tournament: Tournament) -> None:
     """Stop its games, which are played again after ``resume``; raises ``TournamentError`` unless it runs."""
-    locked = _locked(tournament, [State.RUNNING], "only a running tournament can be paused")
+    locked = lock_in_state(tournament, [State.RUNNING], "only a running tournament can be paused")
     locked.state = State.PAUSED
     locked.save(update_fields=["state"])
     mine = Attempt.objects.filter(game__tournament=tournament)
@@ -314,19 +216,12 @@ def pause(tournament: Tournament) -> None:
 def resume(tournament: Tournament) -> None:
     """Continue a paused tournament; raises ``TournamentError`` unless it is paused."""
     lock_account(tournament.owner_id)
-    locked = _locked(tournament, [State.PAUSED], "only a paused tournament can be resumed")
+    locked = lock_in_state(tournament, [State.PAUSED], "only a paused tournament can be resumed")
     check_running(locked)
     check_stored(locked, entered_versions(locked))
     locked.state = State.RUNNING
     locked.save(update_fields=["state"])
     tournament.refresh_from_db()
-
-
-def set_times(
-    tournament: Tournament, starts_at: datetime.datetime | None, entry_until: datetime.datetime | None
-) -> None:
-    """Move the start or the end of entry; raises ``TournamentError``, see ``change``."""
-    change(tournament, lambda terms: replace(terms, starts_at=starts_at, entry_until=entry_until))
 
 
 @transaction.atomic
@@ -354,7 +249,7 @@ def extend(tournament: Tournament, more: int, *, shown: int | None = None) -> No
 @transaction.atomic
 def _extend(tournament: Tournament, more: int, shown: int | None) -> None:
     lock_account(tournament.owner_id)
-    locked = _locked(
+    locked = lock_in_state(
         tournament,
         [State.RUNNING, State.PAUSED, State.FINISHED, State.HALTED],
         "only a tournament that was started, and not cancelled, can be extended",
@@ -444,7 +339,7 @@ def continue_cancelled(tournament: Tournament) -> None:
 @transaction.atomic
 def _continue_cancelled(tournament: Tournament) -> None:
     lock_account(tournament.owner_id)
-    locked = _locked(tournament, [State.CANCELLED], "only a cancelled tournament can be continued")
+    locked = lock_in_state(tournament, [State.CANCELLED], "only a cancelled tournament can be continued")
     if not may_continue(locked, timezone.now()):
         hours = CONTINUES.days * 24
         raise TournamentError(
@@ -461,7 +356,7 @@ def _continue_cancelled(tournament: Tournament) -> None:
     tell_continued(locked)
 
 
-def _locked(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
+def lock_in_state(tournament: Tournament, states: Sequence[Tournament.State], unless: str) -> Tournament:
     """The tournament's row, locked; raises ``TournamentError`` unless it is in one of these states."""
     _refuse_version_test(tournament)
     locked = lock_tournament(tournament.pk)
@@ -495,20 +390,20 @@ def _store(owner: User | None, terms: TournamentTerms) -> Tournament:
         slug=name_slug(terms.name) if not terms.format.is_listed else draft_slug(),
         owner=owner,
         off_terms=find_off_terms(terms),
-        **_columns(terms),
+        **columns_of(terms),
     )
-    Entry.objects.bulk_create(_entries(tournament, terms.versions))
+    Entry.objects.bulk_create(entry_rows(tournament, terms.versions))
     return tournament
 
 
-def _columns(terms: TournamentTerms) -> dict[str, Any]:
+def columns_of(terms: TournamentTerms) -> dict[str, Any]:
     """The columns of ``Tournament`` that hold the terms."""
     same = [one.name for one in fields(terms) if one.name not in {"versions", "ladders", "book"}]
     values = {name: getattr(terms, name) for name in same}
     return {**values, "ladders": list(terms.ladders), "book": read_openings(terms)}
 
 
-def _entries(
+def entry_rows(
     tournament: Tournament, versions: Iterable[BotVersion], by_owner: Container[int] = ()
 ) -> Iterable[Entry]:
     """``by_owner`` are the ids of the bots that their owners entered."""

@@ -1,3 +1,3 @@
-"""Webhooks: what is told (``events``, ``games``), how (``envelope``, ``network``), when (``sending``), and
-their owners' changes (``owning``).
+"""Webhooks: what is told (``events``, ``games``), how (``envelope``, ``network``), when (``sending``), their
+owners' changes (``owning``), and what the pages show of it (``examples``).
 """

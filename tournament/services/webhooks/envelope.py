@@ -12,7 +12,7 @@ import json
 import re
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -41,10 +41,19 @@ def event_of(delivery: WebhookDelivery) -> dict[str, Any]:
     }
 
 
-def body_of(delivery: WebhookDelivery) -> bytes:
+def content_of(delivery: WebhookDelivery) -> dict[str, Any]:
+    """What the body of its requests has: the event, or a message about it."""
     event = event_of(delivery)
-    content = _message(event) if delivery.webhook.kind == Webhook.Kind.DISCORD else event
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return _message(event) if delivery.webhook.kind == Webhook.Kind.DISCORD else event
+
+
+def body_of(delivery: WebhookDelivery) -> bytes:
+    return json.dumps(content_of(delivery), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def readable(content: Mapping[str, Any]) -> str:
+    """The content of a body in lines, for people."""
+    return json.dumps(content, ensure_ascii=False, indent=2)
 
 
 def headers_of(delivery: WebhookDelivery, body: bytes, now: datetime.datetime) -> dict[str, str]:

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count, F
 
 from tournament.models import EventCount, Webhook, WebhookDelivery
+from tournament.queues import announce, webhook_topic
 from tournament.services.accounts.notices import notify_about_webhook
 from tournament.services.event_counts import count_event
 from tournament.services.locks import lock
@@ -111,6 +112,7 @@ def settle(delivery: WebhookDelivery, answer: ReceiverAnswer, now: datetime.date
             _end(webhook, f"{failures} attempts in a row failed")
     WebhookDelivery.objects.filter(pk=delivery.pk, state=states.WAITING).update(**values)
     count_event(EventCount.Kind.DELIVERY, "delivered" if answer.is_success else "failed")
+    transaction.on_commit(lambda: announce(webhook_topic(webhook.pk)))
 
 
 def pause(failures: int) -> datetime.timedelta:

@@ -17,6 +17,7 @@ from tournament import access
 from tournament.forms import ControlForm, EnterForm, TournamentForm
 from tournament.models import Bot, BotVersion, Matchmaking, Tournament
 from tournament.sentences import as_sentence
+from tournament.services.schedule import changing
 from tournament.services.schedule import tournaments as services
 from tournament.services.schedule.entries import successors
 from tournament.services.schedule.organizing import (
@@ -98,7 +99,7 @@ def tournament_change(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         return replace(terms, versions=stored.versions) if has_entries else terms
 
     def change() -> Tournament:
-        services.change(tournament, edit)
+        changing.change(tournament, edit)
         if tournament.owner_id != request.user.pk:
             log_act(request.user, tournament, "changed it")
         messages.success(request, "The tournament is changed.")
@@ -134,7 +135,7 @@ def tournament_remove(request: AuthenticatedRequest, slug: str, bot_slug: str) -
     """Remove an entry before the start."""
     bot = get_object_or_404(Bot, slug=bot_slug)
     removal = Control(
-        lambda t: services.remove(t, bot), f"{bot.name} is no longer entered.", f"removed the bot {bot}"
+        lambda t: changing.remove(t, bot), f"{bot.name} is no longer entered.", f"removed the bot {bot}"
     )
     return _run_own(request, slug, removal)
 

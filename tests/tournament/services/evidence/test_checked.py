@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from zipfile import ZipFile
+
 import pytest
 from django.utils import timezone
 
 from engines.__main__ import main
+from engines.evidence.format import SIGNATURE
 from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, newest, play_event
 from tests.support.schedule import make_user, make_version, play_short, record, record_short, void
 from tournament.models import BotVersion, Tournament
 from tournament.services.annulments import annul
 from tournament.services.results.withdrawal import withdraw
+from tournament.services.signing import allowed_signers
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +24,14 @@ KINDS = ["round-robin", "gauntlet", "swiss", "knock-out"]
 
 def check(cup: Tournament, capsys: pytest.CaptureFixture[str], *more: str) -> None:
     make_evidence()
-    code = main(["evidence", str(newest(cup).path), *more])
+    path = newest(cup).path
+    with ZipFile(path) as archive:
+        is_signed = SIGNATURE in archive.namelist()
+    if is_signed:
+        signers = path.with_name("signers")
+        signers.write_text(allowed_signers())
+        more = (*more, "--signers", str(signers))
+    code = main(["evidence", str(path), *more])
     out = capsys.readouterr().out
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], []), out
 

@@ -13,8 +13,9 @@ from tests.support.schedule import make_event, make_user, make_version
 from tournament.models import FeedEntry, Notice, Tournament
 from tournament.services.calendar import tend
 from tournament.services.results.withdrawal import withdraw
+from tournament.services.schedule.changing import change, remove
 from tournament.services.schedule.entries import enter
-from tournament.services.schedule.tournaments import TournamentError, announce, change, remove, start
+from tournament.services.schedule.tournaments import TournamentError, announce, start
 
 pytestmark = pytest.mark.django_db
 State = Tournament.State

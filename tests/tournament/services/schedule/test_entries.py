@@ -22,15 +22,9 @@ from tests.support.schedule import (
 )
 from tournament import access
 from tournament.models import Bot, BotVersion, Tournament, User
+from tournament.services.schedule.changing import change
 from tournament.services.schedule.entries import enter
-from tournament.services.schedule.tournaments import (
-    TournamentError,
-    announce,
-    change,
-    extend,
-    start,
-    start_match,
-)
+from tournament.services.schedule.tournaments import TournamentError, announce, extend, start, start_match
 
 pytestmark = pytest.mark.django_db
 DAY = datetime.timedelta(days=1)

@@ -26,7 +26,8 @@ from tests.support.schedule import (
 from tournament.models import BotVersion, FeedEntry, Notice, User
 from tournament.models.feeds import feed_of
 from tournament.services.calendar import tend
-from tournament.services.schedule.tournaments import announce, extend, set_times
+from tournament.services.schedule.changing import set_times
+from tournament.services.schedule.tournaments import announce, extend
 from workers.failures import MAX_VOIDS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -12,8 +12,9 @@ from tests.support.schedule import make_tournament, make_user, make_version
 from tournament.formats.base import TournamentError
 from tournament.models import Tournament
 from tournament.services.schedule import slugs
+from tournament.services.schedule.changing import set_times
 from tournament.services.schedule.slugs import unique_slug
-from tournament.services.schedule.tournaments import announce, cancel, set_times, start
+from tournament.services.schedule.tournaments import announce, cancel, start
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from engines.records import Fault, RecordOutcome, Termination
 from engines.rules.base import Result
 from tests.support.filled_site import LADDER, Site, fill_site, set_done
-from tests.support.receivers import make_webhook
+from tests.support.receivers import check_example, make_webhook
 from tests.support.remembered import remembered
 from tournament.models import (
     Game,
@@ -52,6 +52,7 @@ def test_the_owner_of_the_loser_is_told_once(site: Site) -> None:
     assert (make_events(), make_events()) == (1, 0)
     delivery = WebhookDelivery.objects.get()
     assert delivery.webhook.owner == site.live.black.bot.owner
+    check_example(delivery)
     data = delivery.data
     assert (data["bot_slug"], data["opponent_slug"]) == (site.live.black.bot.slug, site.live.white.bot.slug)
     assert (data["game"], data["ladder"], data["result"]) == (site.live.pk, LADDER, "1-0")
@@ -119,6 +120,7 @@ def test_a_best_rating_of_a_bot_is_told_if_it_is_settled(site: Site) -> None:
 
     assert rated(30, 5) == 0, "the rating is provisional"
     assert rated(31, 500) == 1
+    check_example(WebhookDelivery.objects.get())
     assert WebhookDelivery.objects.get().data["rating"] == 31
     LadderRating.objects.filter(pk=rating.pk).update(best=31)
     record(site.live, Result.DRAW)

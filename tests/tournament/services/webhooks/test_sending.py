@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import OperationalError
@@ -24,10 +25,12 @@ from tournament.services.closing import close_account
 from tournament.services.event_counts import store_counts
 from tournament.services.pruning import DELIVERIES, prune
 from tournament.services.webhooks import events, owning
+from tournament.services.webhooks.envelope import make_secret
 from tournament.services.webhooks.events import tell
 from tournament.services.webhooks.network import ReceiverAnswer
 from tournament.services.webhooks.sender import FOR_SLOW, LOOK_SECONDS, THREADS, WebhookSender
 from tournament.services.webhooks.sending import CLAIM, JITTER, PAUSES_SECONDS, claim, pause, settle
+from tournament.views.people.webhooks import example_code
 
 pytestmark = pytest.mark.django_db
 State = WebhookDelivery.State
@@ -78,6 +81,28 @@ def test_a_receiver_of_standard_webhooks_accepts_an_event(owner: User, receiver:
     assert (delivery.state, delivery.status, delivery.attempts) == (State.DELIVERED, 204, 1)
     with pytest.raises(WebhookVerificationError):
         Standard(webhook.secret).verify(body + b" ", headers)
+
+
+def test_the_check_in_the_documents_accepts_an_event_and_no_changed_or_old_one(
+    owner: User, receiver: Receiver
+) -> None:
+    webhook = make_webhook(owner, receiver.url)
+    tell_lost(owner)
+    send_all(receiver)
+    ((_, headers, body),) = receiver.got
+    names: dict[str, Any] = {}
+    exec(example_code(), names)  # what the page shows
+    is_genuine = names["is_genuine"]
+    assert is_genuine(webhook.secret, headers, body)
+    assert not is_genuine(make_secret(), headers, body)
+    assert not is_genuine(webhook.secret, headers, body + b" ")
+    assert not is_genuine(webhook.secret, {**headers, "webhook-timestamp": "1"}, body)
+    owning.rotate(webhook)
+    tell_lost(owner)
+    send_all(receiver)
+    webhook.refresh_from_db()
+    for secret in (webhook.secret, webhook.old_secret):
+        assert is_genuine(secret, *receiver.got[1][1:])
 
 
 def test_while_the_secret_is_rotated_both_are_valid(owner: User, receiver: Receiver) -> None:

@@ -120,5 +120,5 @@ def _listed(
         known = msgspec.structs.replace(known, listed=rating.pk)
         version = rating.version
         page = f"{origin_of(request)}{version.get_absolute_url()}"
-        data = ListedVersion(code, version.bot.name, version.bot.slug, version.number, page)
+        data = ListedVersion(version.bot.name, version.bot.slug, version.number, code, page)
         yield VersionListed(id=write_cursor(known), at=now_text(), data=data), known

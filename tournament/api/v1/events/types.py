@@ -86,12 +86,15 @@ class TournamentChanged(ApiEvent, frozen=True, kw_only=True, tag="tournament.sta
     data: TournamentRow
 
 
-class RatingChange(msgspec.Struct, frozen=True):
-    """The published rating of a player, and the two numbers that it is made of."""
-
+class NamedVersion(msgspec.Struct, frozen=True):
     bot: str
     bot_slug: str
     version: int
+
+
+class RatingChange(NamedVersion, frozen=True):
+    """The published rating of a player, and the two numbers that it is made of."""
+
     before: Annotated[float, Meta(description="mu - 3 sigma before the game.")]
     after: float
     mu_before: float
@@ -112,11 +115,8 @@ class GameRated(ApiEvent, frozen=True, kw_only=True, tag="game.rated"):
     data: GameWithRatings
 
 
-class ListedVersion(msgspec.Struct, frozen=True):
+class ListedVersion(NamedVersion, frozen=True):
     ladder: str
-    bot: str
-    bot_slug: str
-    version: int
     page: Address
 
 
@@ -143,10 +143,7 @@ class VersionChecked(ApiEvent, frozen=True, kw_only=True, tag="version.check"):
     data: CheckedPart
 
 
-class VersionState(msgspec.Struct, frozen=True):
-    bot: str
-    bot_slug: str
-    version: int
+class VersionState(NamedVersion, frozen=True):
     state: Annotated[str, Meta(description="`waiting`, `validating`, `valid`, `refused` or `withdrawn`.")]
     reason: Annotated[str, Meta(description="Why, in a sentence, for its owner; else empty.")]
     page: Address
