@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -52,6 +53,10 @@ _CREATED_HEADERS: Json = {
 }
 
 
+KEPT = 4
+"""The addresses of the site, such as with and without a proxy, for which a process keeps the document."""
+
+
 class ApiFailure(msgspec.Struct, frozen=True):
     """What every error answers with."""
 
@@ -66,6 +71,7 @@ def openapi(request: HttpRequest) -> Json:
     return document(request.build_absolute_uri("/").removesuffix("/"))
 
 
+@lru_cache(KEPT)
 def document(origin: str) -> Json:
     """The document; ``origin`` is the site's address without a slash at its end."""
     schemas = _Schemas()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -15,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from engines.rules.registry import GAMES
 from tournament.api import bots
-from tournament.api.v1.openapi import EVENTS_TYPE, document
+from tournament.api.v1.openapi import EVENTS_TYPE, KEPT, document
 from tournament.api.v1.responses import LINES_TYPE
 from tournament.views.exports import origin_of
 from tournament.views.site.documents import render_markdown
@@ -55,13 +56,18 @@ def home(request: HttpRequest) -> HttpResponseBase:
     if not (is_for_people and "text/html" in request.headers.get("Accept", "")):
         response = bots.about(request)
     else:
-        groups: dict[str, list[ShownOperation]] = {}
-        for tag, one in _operations(origin_of(request)):
-            groups.setdefault(tag, []).append(one)
-        ordered = sorted(groups.items(), key=lambda group: (group[0] == "openapi.json", group[0]))
-        response = render(request, "site/api.html", {"groups": ordered})
+        response = render(request, "site/api.html", {"groups": _groups(origin_of(request))})
     patch_vary_headers(response, ("Accept", "Authorization"))
     return response
+
+
+@lru_cache(KEPT)
+def _groups(origin: str) -> list[tuple[str, list[ShownOperation]]]:
+    """All operations by the first part of their addresses."""
+    groups: dict[str, list[ShownOperation]] = {}
+    for tag, one in _operations(origin):
+        groups.setdefault(tag, []).append(one)
+    return sorted(groups.items(), key=lambda group: (group[0] == "openapi.json", group[0]))
 
 
 def _operations(origin: str) -> Iterator[tuple[str, ShownOperation]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from html import unescape
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from engines.rules.registry import GAMES
 from tests.support.schedule import make_user
-from tournament.api.v1.operations import OPERATIONS
+from tournament.api.v1 import openapi
+from tournament.api.v1.openapi import _described
+from tournament.api.v1.operations import OPERATIONS, Operation
 from tournament.services.accounts.tokens import create_token
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +28,21 @@ def test_the_page_has_every_operation_with_its_parameters_and_an_example(client:
     assert page.count("curl ") == len(OPERATIONS)
     assert f"curl http://testserver/api/v1/ladders/{next(iter(GAMES))}/ratings/" in page
     assert "<code>published</code>" in page
+
+
+def test_document_and_page_are_made_once_for_an_address(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    def described(one: Operation, *more: Any) -> Any:
+        made.append(one)
+        return _described(one, *more)
+
+    monkeypatch.setattr(openapi, "_described", described)
+    for path, headers in (("/api/v1/openapi.json", {}), ("/api/", HTML)) * 2:
+        assert client.get(path, headers=headers, SERVER_NAME="localhost").status_code == HTTPStatus.OK
+    assert len(made) <= len(OPERATIONS)
 
 
 def test_the_footer_leads_to_it_and_it_leads_to_the_guide(client: Client) -> None:
