@@ -30,13 +30,16 @@ from tournament.views.games.search import find_rows, took_too_long
 
 
 def _filters() -> Iterator[tuple[str, Any, str]]:
-    """The filters of the list of games as fields of a struct: each is a text, which the form reads."""
+    """The filters of the list of games as fields of a struct: each is a text, which the form reads.
+
+    ``Any`` has no schema of its own that would hide the one of the field.
+    """
     for name, one in FILTERS.items():
         if name != "boards":
             words = str(one.field.label or name.replace("_", " ").capitalize())
             help_text = f" {one.field.help_text}" if one.field.help_text else ""
             schema = text_of(one.field)
-            yield name, Annotated[str, Meta(description=f"{words}.{help_text}", extra_json_schema=schema)], ""
+            yield name, Annotated[Any, Meta(description=f"{words}.{help_text}", extra_json_schema=schema)], ""
 
 
 def _parameters() -> Iterator[tuple[str, Any, str]]:

@@ -147,9 +147,11 @@ def _parameters(one: Operation, schemas: _Schemas) -> Iterator[Json]:
     if one.query is not None:
         properties, required = schemas.properties(one.query)
         for name, schema in properties.items():
-            may_be_empty = {"allowEmptyValue": True} if schema.get("default") == "" else {}
-            where = {"name": name, "in": "query", "required": name in required}
-            yield {**where, **may_be_empty, "schema": schema}
+            entry = {"name": name, "in": "query", "required": name in required, "schema": schema}
+            if schema.get("default") == "":  # it is the same as nothing, and has not the type of a number
+                without = {word: value for word, value in schema.items() if word != "default"}
+                entry |= {"schema": without, "allowEmptyValue": True}
+            yield entry
     for name, about in _headers(one):
         yield {"name": name, "in": "header", "required": False, "schema": {**TEXT, **about}}
 

@@ -26,8 +26,7 @@ def like(field: forms.Field, description: str = "") -> Meta:
 
 def text_of(field: forms.Field) -> dict[str, Any]:
     """The schema of a parameter that a form reads by this field; "" is as if it were not given."""
-    kind = {"type": "integer"} if isinstance(field, forms.IntegerField) else {}
-    return kind | bounds_of(field)
+    return {"type": "integer" if isinstance(field, forms.IntegerField) else "string", **bounds_of(field)}
 
 
 def bounds_of(field: forms.Field) -> dict[str, Any]:

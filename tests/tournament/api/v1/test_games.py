@@ -11,9 +11,11 @@ from django.test import Client
 
 from tests.support.filled_site import Site
 from tests.tournament.views.games.test_search import games as games
+from tournament.api.v1.openapi import document
 from tournament.api.v1.responses import LINES_TYPE
 from tournament.models import Game
 from tournament.views.games import search
+from tournament.views.games.filters import FILTERS, MAX_PLIES, SORTS
 from tournament.views.games.time_limit import TookTooLong
 
 pytestmark = pytest.mark.django_db
@@ -131,3 +133,14 @@ def test_games_that_pages_do_not_show_are_not_found(site: Site, client: Client) 
     for rest in ("", "moves/", "record/"):
         answer = client.get(f"{ADDRESS}{hidden.pk}/{rest}")
         assert (answer.status_code, answer.json()["ok"]) == (404, False)
+
+
+def test_the_document_names_the_values_that_the_form_takes() -> None:
+    parameters = document("https://arena.example")["paths"][ADDRESS]["get"]["parameters"]
+    schemas = {one["name"]: one["schema"] for one in parameters}
+    for name, one in FILTERS.items():
+        for value in schemas.get(name, {}).get("enum", ()):
+            one.field.clean(value)  # else it raises
+    assert set(schemas["sort"]["enum"]) == {"", *SORTS}
+    version = {word: schemas["version"][word] for word in ("type", "minimum", "maximum")}
+    assert version == {"type": "integer", "minimum": 1, "maximum": MAX_PLIES}

@@ -116,6 +116,7 @@ def test_pages_of_other_sites_may_read_and_may_ask_whether_they_may() -> None:
     assert get("/numbers/")["Access-Control-Allow-Origin"] == "*"
     assert get("/numbers/?limit=0")["Access-Control-Allow-Origin"] == "*"
     asked = ask(RequestFactory().options("/numbers/"))
+    assert asked["Allow"] == "GET, HEAD, OPTIONS, POST"
     assert (asked.status_code, asked["Access-Control-Allow-Methods"]) == (204, "GET, HEAD, OPTIONS")
 
 
@@ -146,6 +147,7 @@ def test_writing_needs_a_token_with_the_scope_and_a_body_of_the_type(site: Site)
     assert post({"number": 1}, "play") == (201, {"number": 1})
     assert post({"number": 13}, "play") == (409, {"ok": False, "error": "There is a 13 already."})
     assert post({"number": "x"}, "play")[0] == HTTPStatus.BAD_REQUEST
+    assert post({"number": "1" * 3_000_000}, "play")[0] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 def test_who_reads_too_many_rows_waits_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +256,12 @@ def test_all_references_of_the_document_lead_to_schemas() -> None:
 
 
 def test_an_unknown_address_answers_as_every_error(client: Client) -> None:
-    for address in ("/api/v1/secrets/", "/api/v1/ladders/chess/", "/api/v1/bots/nobody/"):
+    for address in (
+        "/api/v1/secrets/",
+        "/api/v1/two%0Alines/",
+        "/api/v1/ladders/chess/",
+        "/api/v1/bots/nobody/",
+    ):
         answer = client.get(address)
         assert answer.status_code == HTTPStatus.NOT_FOUND
         assert answer.json().keys() == {"ok", "error"}

@@ -129,6 +129,7 @@ def test_a_dry_run_makes_all_checks_and_stores_nothing(ask: Ask) -> None:
     uploaded = read(ask("bots/", bundle(notes="first")), 201)
     assert (uploaded["slug"], uploaded["number"], uploaded["sha256"]) == ("stone-age", 1, answer["sha256"])
     assert read(ask("bots/", bundle(dry_run="1")), 422)["error"].startswith("The same bytes are already")
+    assert "dry_run" in read(ask("bots/", bundle(dry_run="perhaps")), 400)["error"]
     assert BotVersion.objects.get().notes == "first"
 
 
