@@ -9,13 +9,12 @@ from django.db.models import Q
 from django.urls import reverse
 from msgspec import UNSET, Meta, UnsetType
 
-from engines.rules.registry import GAMES
 from engines.visible import visible
 from tournament import access
 from tournament.api.envelope import ApiError
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import BEGIN, PageQuery, Rows, page_by_id, part_of
-from tournament.api.v1.schemas import PAIR, WITH_LADDERS
+from tournament.api.v1.schemas import PAIR, WITH_LADDERS, check_ladder
 from tournament.models import Bot, BotVersion, RatingEvent
 from tournament.sentences import as_sentence
 from tournament.views.bots.bots import BotRatingRow, find_bot, rating_rows, ratings_of
@@ -91,9 +90,7 @@ _OF_EVENTS = (
 @operation("GET", "bots/", rows=BotRow, query=BotsQuery)
 def bots(request: ApiRequest, query: BotsQuery) -> Rows:
     """The bots that everybody may see, and your own, the oldest first."""
-    if query.ladder and query.ladder not in GAMES:
-        why = f"not one of {', '.join(GAMES)}"
-        raise ApiError(400, f"The parameter ladder is {visible(query.ladder, 40)!r}: {why}.")
+    check_ladder(query.ladder)
     form = BotSearchForm(
         {"name": query.name, "owner": query.owner, "ladder": query.ladder, "published": query.published}
     )

@@ -9,7 +9,7 @@ from msgspec import Meta
 from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
-from tournament.api.v1.schemas import WITH_LADDERS
+from tournament.api.v1.schemas import WITH_LADDERS, check_ladder
 from tournament.views.bots import comparison
 from tournament.views.bots.bots import find_bot
 from tournament.views.bots.comparison import ComparedRow, EstimateRow
@@ -43,6 +43,7 @@ class ComparisonQuery(PageQuery, frozen=True, kw_only=True):
 @operation("GET", "bots/<slug:slug>/results/", rows=ResultRow, query=ResultsQuery)
 def bot_results(request: ApiRequest, slug: str, query: ResultsQuery) -> Rows:
     """The results of a bot on a ladder: all, and by opponent, colour, opening and forfeit."""
+    check_ladder(query.ladder)
     bot = find_bot(request, slug)
     rated = rated_of(access.visible_versions_of(request.user, bot))
     found = results_of(request, bot, rated, all_opponents=True)
@@ -52,6 +53,7 @@ def bot_results(request: ApiRequest, slug: str, query: ResultsQuery) -> Rows:
 @operation("GET", "bots/<slug:slug>/against/<slug:other>/results/", rows=ComparedRow, query=ComparisonQuery)
 def comparison_results(request: ApiRequest, slug: str, other: str, query: ComparisonQuery) -> Rows:
     """The rated games of a bot against another by ladder, with the Elo difference that they show."""
+    check_ladder(query.ladder)
     asked = comparison.find_comparison(request, slug, other)
     return part_of(list(comparison.compared_rows(request, asked)), query)
 
@@ -59,4 +61,5 @@ def comparison_results(request: ApiRequest, slug: str, other: str, query: Compar
 @operation("GET", "bots/<slug:slug>/against/<slug:other>/estimates/", rows=EstimateRow, query=ComparisonQuery)
 def comparison_estimates(request: ApiRequest, slug: str, other: str, query: ComparisonQuery) -> Rows:
     """The Elo difference of two bots by all games of the ladders on which both have played."""
+    check_ladder(query.ladder)
     return part_of(list(comparison.estimate_rows(comparison.find_comparison(request, slug, other))), query)

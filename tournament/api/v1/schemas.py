@@ -9,6 +9,8 @@ from django import forms
 from msgspec import Meta
 
 from engines.rules.registry import GAMES
+from engines.visible import visible
+from tournament.api.envelope import ApiError
 
 LADDERS: Final = {"enum": list(GAMES)}
 """The codes of the ladders."""
@@ -17,6 +19,13 @@ WITH_LADDERS: Final = {"enum": ["", *GAMES]}
 PAIR: Final = {"pattern": "^([0-9]{1,18}[.][0-9]{1,18})?$"}
 """Cursors of two numbers."""
 SLUG: Final = "[-a-zA-Z0-9_]+"
+
+
+def check_ladder(code: str) -> None:
+    """Check the parameter ``ladder``, which may be empty. Raises ``ApiError``."""
+    if code and code not in GAMES:
+        why = f"not one of {', '.join(GAMES)}"
+        raise ApiError(400, f"The parameter ladder is {visible(code, 40)!r}: {why}.")
 
 
 def like(field: forms.Field, description: str = "") -> Meta:

@@ -286,4 +286,5 @@ def test_a_list_of_bots_is_that_of_the_page(site: Site, client: Client) -> None:
     rows = client.get("/api/v1/bots/?owner=olga").json()["rows"]
     assert rows == client.get("/bots/bots.json?owner=olga&sort=-since").json()["bots"][::-1]
     assert client.get(f"/api/v1/bots/{rows[0]['slug']}/").json() == rows[0]
-    assert client.get("/api/v1/bots/?ladder=chess").status_code == HTTPStatus.BAD_REQUEST
+    for address in ("", f"{rows[0]['slug']}/results/"):
+        assert client.get(f"/api/v1/bots/{address}?ladder=chess").status_code == HTTPStatus.BAD_REQUEST

@@ -7,14 +7,12 @@ from itertools import islice
 import msgspec
 from django.http import HttpRequest
 
-from engines.rules.registry import GAMES
-from engines.visible import visible
-from tournament.api.envelope import ApiError
 from tournament.api.v1.events.batches import MAX_EVENTS, EventBatch, after_of, now_text, reset
 from tournament.api.v1.events.cursors import Whole, read_cursor, write_cursor
 from tournament.api.v1.events.games import GameCursor, game_events
 from tournament.api.v1.events.running import started_games
 from tournament.api.v1.events.types import ApiEvent, GameFeatured
+from tournament.api.v1.schemas import check_ladder
 from tournament.queues import ANY_GAME, game_topic
 from tournament.views.exports import origin_of
 from tournament.views.games.broadcast import find_shown
@@ -31,9 +29,7 @@ def tv_batch(request: HttpRequest, ladder: str) -> EventBatch:
 
     A game stays until some seconds after its end. With ``ladder`` only games of this ladder are shown.
     """
-    if ladder and ladder not in GAMES:
-        why = f"not one of {', '.join(GAMES)}"
-        raise ApiError(400, f"The parameter ladder is {visible(ladder, 40)!r}: {why}.")
+    check_ladder(ladder)
     after = after_of(request)
     known = read_cursor(after, TvCursor) if after else TvCursor()
     events: list[ApiEvent] = []
