@@ -15,6 +15,7 @@ _SENTENCES = {
     "match": "play a match between engines on this machine",
     "arena": "play an engine against the published bots of a site, and show its place among them",
     "replay": "play a recorded game again, up to the first difference",
+    "evidence": "play games of an archive of evidence again",
     "start": "play a site's games, or check its new bots, until stopped",
     "alive": "exit with 0 if the worker of this machine is well",
     "sandbox": "show the sandbox level of this machine, and what is missing",

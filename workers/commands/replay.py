@@ -56,7 +56,9 @@ def _run(arguments: Sequence[str]) -> int:
         given[setting.flag].append(setting)
     wanted, site = (only_word(given[flag][-1]) if given[flag] else None for flag in ("game", "site"))
     record = _read_game(arguments[0], wanted)
-    return _print_result(record, _replay(record, _read_players(record, given["engine"], given["each"], site)))
+    return _print_result(
+        record, replay_players(record, _read_players(record, given["engine"], given["each"], site))
+    )
 
 
 def _read_game(name: str, wanted: str | None) -> Record:
@@ -112,7 +114,8 @@ def _fetch_others(record: Record, given: set[str], site: str) -> list[Setting]:
     return fetched
 
 
-def _replay(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+def replay_players(record: Record, players: tuple[Entrant, Entrant]) -> Difference | None:
+    """The first difference of the game played again by White and Black; raises ``ReplayError``."""
     policy = policy_for_level(find_sandbox_level(players, is_asked=False), is_for_all=False)
     worker = WorkerContext("replay", usual_store(), usual_store(), policy)
     engines = [PooledEngine(player, record.header("Game"), worker) for player in players]
