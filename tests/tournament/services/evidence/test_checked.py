@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from zipfile import ZipFile
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
 from engines.__main__ import main
-from engines.evidence.format import SIGNATURE
 from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, newest, play_event
 from tests.support.schedule import make_user, make_version, play_short, record, record_short, void
+from tests.support.ssh_keygen import put_in_path
 from tournament.models import BotVersion, Tournament
 from tournament.services.annulments import annul
 from tournament.services.results.withdrawal import withdraw
@@ -22,16 +22,17 @@ pytestmark = pytest.mark.django_db
 KINDS = ["round-robin", "gauntlet", "swiss", "knock-out"]
 
 
+@pytest.fixture(autouse=True)
+def ssh_keygen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in_path(tmp_path, monkeypatch)
+
+
 def check(cup: Tournament, capsys: pytest.CaptureFixture[str], *more: str) -> None:
     make_evidence()
     path = newest(cup).path
-    with ZipFile(path) as archive:
-        is_signed = SIGNATURE in archive.namelist()
-    if is_signed:
-        signers = path.with_name("signers")
-        signers.write_text(allowed_signers())
-        more = (*more, "--signers", str(signers))
-    code = main(["evidence", str(path), *more])
+    signers = path.with_name("signers")
+    signers.write_text(allowed_signers())
+    code = main(["evidence", str(path), "--signers", str(signers), *more])
     out = capsys.readouterr().out
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], []), out
 
