@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -208,6 +209,26 @@ def test_a_host_that_says_nothing_ends_at_the_limit_also_in_the_handshake() -> N
             got = send(f"https://{HOST}:{port}/", network)
             assert got.text == "no whole answer within 0.2 s"
             assert got.took_s < 1.0
+
+
+def test_a_handshake_of_single_bytes_ends_at_the_limit() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+
+        def drip_record() -> None:
+            with suppress(OSError):
+                client, _ = listening.accept()
+                for byte in b"\x16\x03\x03\x40\x00" + b"\x00" * 1000:
+                    client.sendall(bytes([byte]))
+                    time.sleep(0.02)
+
+        thread = threading.Thread(target=drip_record)
+        thread.start()
+        network = to_loopback(port, context=ssl.create_default_context(), seconds=0.3)
+        got = send(f"https://{HOST}:{port}/", network)
+        thread.join()
+    assert got.text == "no whole answer within 0.3 s"
+    assert got.took_s < 1.0
 
 
 def huge(request: QuietHandler) -> None:
