@@ -26,6 +26,7 @@ from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import badge, bots, comparison, engines, history, publishing, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
+from tournament.views.ladders import evidence as ladder_evidence
 from tournament.views.ladders import ladders, overall, queue, similarity
 from tournament.views.people import accounts, digests, profiles, tokens, webhooks
 from tournament.views.requests import own_page
@@ -59,6 +60,17 @@ urlpatterns = [
     path("ladders/<slug:code>/feed.atom", feeds.ladder_feed, name="ladder-feed"),
     path("ladders/<slug:code>/follow/", follows.ladder, name="ladder-follow"),
     path("ladders/<slug:code>/records.pgn", ladders.ladder_records, name="ladder-records"),
+    path("ladders/<slug:code>/evidence/", ladder_evidence.ladder_evidence, name="ladder-evidence"),
+    path(
+        "ladders/<slug:code>/evidence.zip",
+        ladder_evidence.ladder_evidence_newest,
+        name="ladder-evidence-newest",
+    ),
+    path(
+        "ladders/<slug:code>/evidence/<int:revision>.zip",
+        ladder_evidence.ladder_evidence_file,
+        name="ladder-evidence-file",
+    ),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bot_lists.bots, name="bots"),
     path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),

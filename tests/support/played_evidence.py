@@ -8,6 +8,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from django.conf import settings
+from django.utils import timezone
 
 from engines.bundles.store import store_bundle
 from engines.evidence.format import EvidenceManifest, read_document, read_lines
@@ -20,7 +21,7 @@ from tests.support.schedule import (
     record_short,
     take_jobs,
 )
-from tournament.models import BotVersion, Bundle, Evidence, Tournament, Worker
+from tournament.models import BotVersion, Bundle, Evidence, Game, Tournament, Worker
 from tournament.services import calendar
 from tournament.services.evidence import making
 from tournament.services.evidence.making import EvidenceMaker
@@ -58,6 +59,7 @@ def play_on(tournament: Tournament, report: Report = record_short) -> Tournament
         report(take_jobs())
         calendar.tend()
         tournament.refresh_from_db()
+    Game.objects.update(finished_at=timezone.now())  # the month of its ladders goes on
     return tournament
 
 

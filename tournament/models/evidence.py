@@ -66,5 +66,10 @@ class Evidence(models.Model):
         return reverse("ladder-evidence-file", args=[self.ladder_id, self.revision])
 
     @property
+    def is_stored(self) -> bool:
+        """Whether the archive is on this site: the older ones of a ladder are deleted."""
+        return self.path.exists()
+
+    @property
     def path(self) -> Path:
         return settings.EVIDENCE / self.sha256[:2] / f"{self.sha256}.zip"

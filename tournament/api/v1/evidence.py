@@ -1,4 +1,4 @@
-"""The evidence of tournaments: its revisions and their archives."""
+"""The evidence of tournaments and ladders: its revisions and their archives."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
 from tournament.models import Evidence
 from tournament.views.exports import Address, Moment, origin_of
+from tournament.views.ladders.evidence import revisions_of
 from tournament.views.tournaments.evidence import (
     ZIP_TYPE,
     find_tournament_with_evidence,
@@ -49,6 +50,22 @@ def tournament_evidence_archive(request: ApiRequest, slug: str, revision: int) -
     """
     tournament = find_tournament_with_evidence(request, slug)
     return served_evidence(request, tournament.evidence_revisions.filter(revision=revision).first())
+
+
+@operation("GET", "ladders/<slug:code>/evidence/", rows=EvidenceRow, query=PageQuery)
+def ladder_evidence(request: ApiRequest, code: str, query: PageQuery) -> Rows:
+    """The revisions of a ladder's evidence, the newest first; there is at most one a month.
+
+    The archives of the newest two are kept.
+    """
+    origin = origin_of(request)
+    return part_of([_row(origin, one) for one in revisions_of(code)], query)
+
+
+@operation("GET", "ladders/<slug:code>/evidence/<int:revision>/", media=ZIP_TYPE)
+def ladder_evidence_archive(request: ApiRequest, code: str, revision: int) -> HttpResponseBase:
+    """The archive of a revision, or the part of it that `Range` names."""
+    return served_evidence(request, revisions_of(code).filter(revision=revision).first())
 
 
 def _row(origin: str, found: Evidence) -> EvidenceRow:

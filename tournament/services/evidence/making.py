@@ -24,6 +24,7 @@ from engines.evidence.format import EvidenceFile, EvidenceManifest
 from tournament.models import Evidence
 from tournament.services.disk import full_disk
 from tournament.services.evidence.archive import ArchiveWriter
+from tournament.services.evidence.ladders import LadderEvidence, drop_old_files, due_ladders
 from tournament.services.evidence.tournaments import (
     Files,
     TournamentEvidence,
@@ -46,8 +47,8 @@ DRAFT = ".draft"
 
 log = logging.getLogger("tournament.evidence")
 
-_Key = tuple[int, int, datetime.datetime | None]
-"""A tournament, its ``revision`` and its end."""
+_Key = tuple[int | str, int, datetime.datetime | None]
+"""A tournament, its ``revision`` and its end; or the code of a ladder."""
 
 
 class EvidenceSource(Protocol):
@@ -95,13 +96,22 @@ class EvidenceMaker:
         if now < self._look_at or full_disk():
             return None
         self._look_at = now + LOOK_SECONDS
-        due = due_tournaments().values_list("pk", "revision", "finished_at")
+        due: list[_Key] = list(due_tournaments().values_list("pk", "revision", "finished_at"))
+        due += [(code, 0, None) for code in due_ladders(timezone.now())]
         self._due = {key: self._due.get(key, now + QUIET_SECONDS) for key in due}
         for key, begins_at in self._due.items():
-            if begins_at <= now and has_evidence((source := TournamentEvidence.next_of(key[0])).tournament):
+            if begins_at <= now and (source := _source_of(key[0])) is not None:
                 self._made = key
                 return source
         return None
+
+
+def _source_of(subject: int | str) -> EvidenceSource | None:
+    """The next revision; None of a tournament that has no evidence."""
+    if isinstance(subject, str):
+        return LadderEvidence.next_of(subject)
+    source = TournamentEvidence.next_of(subject)
+    return source if has_evidence(source.tournament) else None
 
 
 def make(source: EvidenceSource) -> Iterator[None]:
@@ -128,6 +138,8 @@ def make(source: EvidenceSource) -> Iterator[None]:
         row = source.row()
         row.sha256, row.manifest_sha256, row.size = digest.hexdigest(), manifest_sha256, file.tell()
     _store(source, draft, row)
+    if row.ladder_id is not None:
+        drop_old_files(row.ladder_id)
 
 
 def _sync(file: BinaryIO) -> None:

@@ -112,11 +112,11 @@ def _count_versions(ladder: str) -> int:
     return LadderRating.objects.filter(ladder_id=ladder).count()
 
 
-def compute(ladder: str) -> Estimate:
+def compute(ladder: str, *, is_fresh: bool = False) -> Estimate:
     """The estimate from the counts of results as they are now.
 
     Of more than ``MAX_ESTIMATED`` versions those that are neither active nor the newest are left out, with
-    their games.
+    their games. ``is_fresh``: the openings are counted again, however few games are new.
     """
     scores = PairScore.objects.filter(ladder_id=ladder)
     played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
@@ -131,7 +131,7 @@ def compute(ladder: str) -> Estimate:
     counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
     columns = TallyColumns.of_games(counts, pairs)
     known = _load(ladder, sequence__gt=0)
-    if known is None or counts.count.sum() > GROWTH * known.widening.games:
+    if is_fresh or known is None or counts.count.sum() > GROWTH * known.widening.games:
         openings: list[OpeningScore] | Widening = _openings(ladder)
     else:
         openings = known.widening

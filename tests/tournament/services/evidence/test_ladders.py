@@ -1,0 +1,78 @@
+"""The evidence of a ladder: once a month, of all its games so far, in agreement with the command."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from engines.__main__ import main
+from tests.support.evidence import lines_of
+from tests.support.played_evidence import make_evidence, play_event, read_manifest
+from tests.support.schedule import LADDER
+from tournament.models import Evidence, Game, Ladder
+from tournament.services.annulments import annul
+from tournament.services.evidence.ladders import due_ladders
+from tournament.services.results.rebuilding import rebuild_outdated
+
+pytestmark = pytest.mark.django_db
+MONTH = datetime.timedelta(days=32)
+
+
+def age() -> None:
+    """Let everything have been a month ago."""
+    Evidence.objects.update(made_at=timezone.now() - MONTH)
+    Game.objects.update(finished_at=timezone.now() - MONTH)
+
+
+def check(row: Evidence, capsys: pytest.CaptureFixture[str], *more: str) -> None:
+    main(["evidence", str(row.path), *more])
+    out = capsys.readouterr().out
+    not_checked = [line for line in lines_of(out, "not checked") if "signature" not in line]
+    assert (lines_of(out, "DIFFERS"), not_checked) == ([], []), out
+
+
+def test_a_ladder_with_annulments_agrees_and_its_revisions_follow_each_other(
+    capsys: pytest.CaptureFixture[str], client: Client
+) -> None:
+    cup = play_event("round-robin", opening_plies=2)
+    assert due_ladders(timezone.now()) == []
+    age()
+    make_evidence()
+    first = Evidence.objects.get(ladder=LADDER)
+    check(first, capsys)
+    assert due_ladders(timezone.now() + MONTH) == []  # nothing is new
+    annul(Game.objects.filter(pk=cup.games.earliest("pk").pk), "Its clock was wrong.", timezone.now())
+    assert due_ladders(timezone.now() + MONTH) == []  # its ratings are of before
+    rebuild_outdated()
+    make_evidence()
+    assert Evidence.objects.filter(ladder=LADDER).count() == 1  # in the same month
+    age()
+    make_evidence()
+    second = Evidence.objects.filter(ladder=LADDER)[0]
+    manifest = read_manifest(second.path)
+    assert (manifest.kind, manifest.name, manifest.previous) == ("ladder", LADDER, first.manifest_sha256)
+    assert second.games == Ladder.objects.get(pk=LADDER).sequence
+    check(second, capsys, "--previous", str(first.path))
+    page = client.get(f"/ladders/{LADDER}/evidence/").content.decode()
+    assert first.sha256 in page
+    assert second.sha256 in page
+    assert client.get(f"/ladders/{LADDER}/evidence.zip").getvalue() == second.path.read_bytes()
+    rows = client.get(f"/api/v1/ladders/{LADDER}/evidence/").json()["rows"]
+    assert [row["revision"] for row in rows] == [2, 1]
+
+
+def test_the_archives_of_the_newest_two_months_are_kept(client: Client) -> None:
+    cup = play_event("gauntlet")
+    games = list(cup.games.order_by("pk"))
+    for game in games[:3]:
+        age()
+        annul(Game.objects.filter(pk=game.pk), "Its clock was wrong.", timezone.now())
+        rebuild_outdated()
+        make_evidence()
+    found = Evidence.objects.filter(ladder=LADDER)
+    assert [(row.revision, row.is_stored) for row in found] == [(3, True), (2, True), (1, False)]
+    assert "1 (deleted)" in client.get(f"/ladders/{LADDER}/evidence/").content.decode()
+    assert client.get(f"/ladders/{LADDER}/evidence/1.zip").status_code == 404
