@@ -103,6 +103,8 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     evidence.add_argument("--previous", metavar="FILE", help="the revision before, or another that you have")
     evidence.add_argument("--signers", metavar="FILE", type=Path, help="the keys of the site")
     evidence.epilog = f"exit codes: {EVIDENCE_CODES}"
+    merging = add("merge", _merge, "estimate strengths from the evidence of one ladder on several sites")
+    merging.add_argument("archives", metavar="FILE", nargs="+", help="as for evidence")
     result = "print openings whose results in records are near even, for matches"
     book = add("book", _book, result, on=[game, files])
     number = partial(_number, most=1_000_000)
@@ -264,6 +266,12 @@ def _evidence(parsed: Namespace) -> int:
     from engines.evidence.command import run
 
     return run(parsed.file, parsed.previous, parsed.signers)
+
+
+def _merge(parsed: Namespace) -> int:
+    from engines.evidence.merging import run
+
+    return run(parsed.archives)
 
 
 def _book(parsed: Namespace) -> int:
