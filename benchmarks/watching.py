@@ -50,7 +50,8 @@ SLOW_PLIES, SLOW_LINES = 95, 10
 """The least length of the games between such engines, which take more than two minutes, and their number."""
 SPARE, PAIRS = 10, 3
 """One more slot for each ten games, as some are between two games, and pairs of games for each slot."""
-FAST_SLOTS, FAST_BOTS, FAST_PAIRS = 2, 4, 1000
+FAST_SLOTS, FAST_BOTS, FAST_PAIRS, FAST_CONTROL = 2, 4, 1000, "10+0.1"
+"""Games with much more time would leave one of the slots free for others."""
 ROUNDS: Final = 3
 PER_ADDRESS, PROGRAMS_PER_ADDRESS = 25, 8
 """Clients of one address; a site refuses more than 32, and more programs than 8."""
@@ -181,14 +182,14 @@ def enter(folder: Path, name: str, bots: int, *, pause_ms: int = 0) -> list[BotV
     return [register(content) for content in zips]
 
 
-def begin(name: str, versions: Sequence[BotVersion], pairs: int) -> None:
+def begin(name: str, versions: Sequence[BotVersion], pairs: int, time_control: str = "600+1") -> None:
     """Start a round robin with so many pairs of games for each pair of bots."""
     from tournament.services.schedule.tournaments import create_round_robin, start
 
     start(
         create_round_robin(
-            None, name=name, versions=versions, ladders=[LADDER], pairs=pairs, time_control="600+1", seed=1,
-            opening_plies=0, ply_limit=PLY_LIMIT, rated_off_terms=True,
+            None, name=name, versions=versions, ladders=[LADDER], pairs=pairs, seed=1,
+            time_control=time_control, opening_plies=0, ply_limit=PLY_LIMIT, rated_off_terms=True,
         )
     )  # fmt: skip
 
@@ -226,7 +227,7 @@ def measure_speed(instance: Instance, options: argparse.Namespace, folder: Path)
     versions = enter(folder, "Fast", FAST_BOTS)
     rates: dict[bool, list[float]] = {False: [], True: []}
     for number, is_watched in enumerate((False, True) * ROUNDS, 1):
-        begin(f"Fast {number}", versions, FAST_PAIRS)
+        begin(f"Fast {number}", versions, FAST_PAIRS, FAST_CONTROL)
         games = find_live(instance, 1) if is_watched else {}
         if options.events:
             games = {pk: _events_of(options.events, pk, f"Fast {number}") for pk in games}
