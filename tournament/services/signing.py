@@ -46,7 +46,10 @@ def sign(message: bytes) -> bytes:
 
 
 def allowed_signers() -> str:
-    """The site's public keys with their validity, the oldest first, as ``ssh-keygen`` reads them."""
+    """The site's public keys, the oldest first, as ``ssh-keygen`` reads them.
+
+    Old ones have the end of their validity; none has a beginning, as one may sign what is older than it.
+    """
     return "".join(_signers())
 
 
@@ -57,7 +60,7 @@ def signer() -> str:
 
 def _signers() -> Iterator[str]:
     for key in SigningKey.objects.order_by("since", "pk"):
-        limits = [f'namespaces="{NAMESPACE}"', f'valid-after="{key.since:{VALIDITY}}"']
+        limits = [f'namespaces="{NAMESPACE}"']
         if key.until is not None:
             limits.append(f'valid-before="{key.until:{VALIDITY}}"')
         yield f"{signer()} {','.join(limits)} {key.public}\n"
