@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from engines.__main__ import main
 from engines.client.filters import FILTERS as OPTIONS
-from tests.support.documents import blocks
 from tests.support.fake_site import source_of
 from tests.support.filled_site import Site, add_version
 from tests.support.jobs import wait_until
+from tests.support.recipes import LADDER, prepare_job
 from tests.support.schedule import open_door
 from tournament.models import ActiveVersion, BotVersion, Token, VersionTest
 from tournament.services.accounts.tokens import create_token
 from tournament.views.games.filters import FILTERS
 
-LADDER = "dogon-kulei"
-MANIFEST = (
-    f'[bot]\nname = "Iron Age"\nversion = "2"\ncommand = ["python3", "main.py"]\ngames = ["{LADDER}"]\n'
-)
 SCOPES = [Token.Scope.UPLOAD, Token.Scope.TESTS]
-HOST = "https://duarena.example"
 
 
 def test_the_options_are_the_filters_of_the_page() -> None:
@@ -70,16 +62,6 @@ def test_a_bot_its_games_and_a_game_to_watch_are_read(site: Site, ask: Callable[
     assert events[-1]["data"]["result"] == site.played.result
 
 
-def recipe(name: str) -> tuple[str, dict[str, str]]:
-    """The script lines of a recipe and its own variables."""
-    github, gitlab = (yaml.safe_load(text) for text in blocks("docs/api.md", "yaml"))
-    if name == "gitlab":
-        job = gitlab["duarena"]
-        return "\n".join(job["script"]), job["variables"]
-    job = github["jobs"]["duarena"]
-    return "\n".join(step["run"] for step in job["steps"] if "run" in step), job["env"]
-
-
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["github", "gitlab"])
 @pytest.mark.parametrize(("outcome", "code"), [("H0", 1), ("H1", 0), ("limit", None)])
@@ -96,37 +78,23 @@ def test_a_recipe_uploads_waits_tests_and_writes_the_summary(
     settings.BUNDLES = tmp_path / "bundles"
     open_door(timezone.now())
     _, token = create_token(site.owner, "pipeline", SCOPES)
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    (folder / "bot.toml").write_text(MANIFEST)
-    (folder / "main.py").write_text(source_of())
     _earlier_version(site)
-    script, own = recipe(name)
-    assert own["DUARENA_SITE"] == HOST
-    given = {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "HOME": str(tmp_path),
-        "DUARENA_SITE": live_server.url,
-        "DUARENA_TOKEN": token,
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_REF_NAME": "v2",
-        "CI_COMMIT_TAG": "v2",
-        "GITHUB_STEP_SUMMARY": str(folder / "duarena.md"),
-    }
+    job = prepare_job(name, tmp_path / "runner", source_of(), site=live_server.url, token=token)
     with subprocess.Popen(
-        ["bash", "-e", "-c", script], cwd=folder, env=given, stdout=-1, stderr=-2, text=True
-    ) as job:
-        assert wait_until(BotVersion.objects.filter(number=2, bot__name="Iron Age").exists), job.communicate()
-        new = BotVersion.objects.get(number=2, bot__name="Iron Age")
+        job.command, cwd=job.folder, env=job.environment, stdout=-1, stderr=-2, text=True
+    ) as process:
+        uploaded = BotVersion.objects.filter(number=2, bot__name="Iron Age")
+        assert wait_until(uploaded.exists), process.communicate()
+        new = uploaded.get()
         BotVersion.objects.filter(pk=new.pk).update(state=BotVersion.State.VALID)
         ActiveVersion.objects.filter(bot=new.bot).update(version=new)
-        assert wait_until(VersionTest.objects.exists), job.communicate()
+        assert wait_until(VersionTest.objects.exists), process.communicate()
         VersionTest.objects.update(outcome=outcome)
-        output, _ = job.communicate(timeout=60)
+        output, _ = process.communicate(timeout=60)
     undecided = 3 if name == "gitlab" else 0
-    assert job.returncode == (undecided if code is None else code), output
-    assert "Iron Age v2 is valid" in (folder / "duarena.md").read_text()
-    assert "at least not weaker" in (folder / "duarena.md").read_text()
+    assert process.returncode == (undecided if code is None else code), output
+    assert "Iron Age v2 is valid" in job.summary
+    assert "at least not weaker" in job.summary
 
 
 def _earlier_version(site: Site) -> None:
