@@ -17,7 +17,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from engines import text
-from engines.environments.entry import GameEntry, action_space
+from engines.environments.entry import GameEntry, action_space, start_of
 from engines.environments.planes import plane_writer
 from engines.rules.history import History
 from engines.rules.registry import find_game
@@ -25,18 +25,22 @@ from engines.rules.registry import find_game
 AGENTS: Final = ("player_0", "player_1")
 
 
-def env(code: str, render_mode: str | None = None) -> AECEnv:
-    """The environment of a ladder; an illegal action ends a game, and its player loses."""
-    wrapped = wrappers.TerminateIllegalWrapper(LadderEnv(code, render_mode), illegal_reward=-1)
+def env(code: str, render_mode: str | None = None, position: str = "") -> AECEnv:
+    """The environment of a ladder; an illegal action ends a game, and its player loses.
+
+    Games begin with the position of the string ``position``, or with that of the option of ``reset``.
+    """
+    wrapped = wrappers.TerminateIllegalWrapper(LadderEnv(code, render_mode, position), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
 class LadderEnv(AECEnv, EzPickle):
     """The environment without wrappers: an illegal action raises ``IllegalMove``."""
 
-    def __init__(self, code: str, render_mode: str | None = None) -> None:
-        EzPickle.__init__(self, code, render_mode)
+    def __init__(self, code: str, render_mode: str | None = None, position: str = "") -> None:
+        EzPickle.__init__(self, code, render_mode, position)
         super().__init__()
+        self._position = position
         self.variant = find_game(code)
         version = self.variant.rules_version
         name = f"duarena_{code.replace('-', '_')}_v{version}"
@@ -64,15 +68,16 @@ class LadderEnv(AECEnv, EzPickle):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; nothing in it is random."""
-        self.entry = GameEntry(History(self.variant))
+        """Begin a new game, with the option ``position`` there; nothing in it is random."""
+        start = start_of(self.variant, (options or {}).get("position", self._position))
+        self.entry = GameEntry(History(self.variant, start))
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
-        self.agent_selection = AGENTS[0]
+        self.agent_selection = AGENTS[self.entry.player]
 
     def observe(self, agent: str) -> dict[str, Any]:
         planes = np.array(self._writer.planes(self.entry, AGENTS.index(agent)), np.float32)

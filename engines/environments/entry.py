@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Self
 
-from engines.rules.base import IllegalMove, Side
+from engines.rules.base import IllegalMove, Position, RulesError, Side
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
 
@@ -56,6 +56,14 @@ class ActionSpace:
 def action_space(code: str) -> ActionSpace:
     """The actions of a ladder, made once."""
     return ActionSpace(find_game(code))
+
+
+def start_of(variant: Variant, position: str) -> Position:
+    """The position of a string, or the usual start; raises ``RulesError``, also if the game is over."""
+    start = variant.position.parse(position) if position else variant.position.initial()
+    if History(variant, start).outcome.decided:
+        raise RulesError(f"the game is over at {position!r}")
+    return start
 
 
 class GameEntry:

@@ -7,6 +7,9 @@
 
 An action is a part of a move (``entry``), so the same player is to move until the move is complete. The
 player who moves first is player 0. Games end by the match rules too.
+
+The parameter ``position`` is a position string to begin with; its commas are written as semicolons, because a
+comma separates parameters: ``load_game("duarena_dogon_kulei(position=0;4;…)")``.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python.observation import IIGObserverForPublicInfoGame
 
-from engines.environments.entry import GameEntry, action_space
+from engines.environments.entry import GameEntry, action_space, start_of
 from engines.environments.planes import ENCODINGS, plane_writer
 from engines.rules.history import History
 from engines.rules.registry import Variant, find_game
@@ -30,7 +33,9 @@ class SpielGame(pyspiel.Game):
     variant: ClassVar[Variant]
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        super().__init__(_type(self.variant), _info(self.variant), params or {})
+        given = dict(params or {})
+        self.start = start_of(self.variant, given.get("position", "").replace(";", ","))
+        super().__init__(_type(self.variant), _info(self.variant), given)
 
     def new_initial_state(self, state: None = None) -> SpielState:
         return SpielState(self, self.variant)
@@ -48,7 +53,7 @@ class SpielState(pyspiel.State):
 
     def __init__(self, game: SpielGame, variant: Variant) -> None:
         super().__init__(game)
-        self.entry = GameEntry(History(variant))
+        self.entry = GameEntry(History(variant, game.start))
 
     def current_player(self) -> int:
         return int(pyspiel.PlayerId.TERMINAL) if self.entry.is_over else self.entry.player
@@ -121,7 +126,7 @@ def _type(variant: Variant) -> pyspiel.GameType:
         provides_information_state_tensor=False,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification={},
+        parameter_specification={"position": ""},
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from engines.environments.planes import ENCODINGS
+from engines.positions import read_hard_positions
 from engines.rules import IllegalMove
 from tests.support.entries import random_states
 
@@ -79,3 +80,16 @@ def test_an_environment_has_the_name_of_its_ladder_and_is_made_again_from_a_pick
     env = pickle.loads(pickle.dumps(aec.LadderEnv("dogon-gagara")))
     assert str(env) == "duarena_dogon_gagara_v1"
     assert env.observation_space("player_0") is env.observation_space("player_0")
+
+
+@pytest.mark.parametrize("code", ENCODINGS)
+def test_a_game_begins_with_a_given_position(code: str) -> None:
+    first, second, *_ = (hard.position for hard in read_hard_positions(code) if not hard.result)
+    env = aec.LadderEnv(code, position=first)
+    assert str(env.entry) == first
+    env.reset(options={"position": second})
+    assert str(env.entry) == second
+    assert env.agent_selection == aec.AGENTS[env.entry.player]
+    assert env.observe(env.agent_selection)["action_mask"].any()
+    env.reset()
+    assert str(env.entry) == first

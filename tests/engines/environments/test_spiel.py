@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engines.environments.planes import ENCODINGS, plane_writer
+from engines.positions import read_hard_positions
+from engines.rules.base import RulesError
 from tests.support.entries import random_states
 
 pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: requirements-dev.txt")
@@ -49,6 +51,19 @@ def test_random_games_are_those_of_the_entry(code: str) -> None:
     assert len(state.history()) <= game.max_game_length()
     assert state.observation_tensor(1) == list(plane_writer(code).planes(entry, 1))
     assert game.observation_tensor_shape() == list(plane_writer(code).shape)
+
+
+@pytest.mark.parametrize("code", ENCODINGS)
+def test_a_game_begins_with_a_given_position(code: str) -> None:
+    position = next(hard.position for hard in read_hard_positions(code)[1:] if not hard.result)
+    game = pyspiel.load_game(spiel.spiel_name(code), {"position": position.replace(",", ";")})
+    state = game.new_initial_state()
+    assert str(state) == position
+    state.apply_action(state.legal_actions()[0])
+    again, copied = pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))
+    assert (str(again), str(copied)) == (str(game), str(state))
+    with pytest.raises(RulesError):
+        pyspiel.load_game(spiel.spiel_name(code), {"position": "x"})
 
 
 def test_actions_have_the_names_of_the_parts() -> None:
