@@ -166,6 +166,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "corrections": ("/records/annulled.csv", PUBLIC),
     "formats": ("/formats/", PUBLIC),
     "programs": ("/programs/", PUBLIC),
+    "programs-events": ("/programs/events/", PUBLIC),
+    "programs-webhooks": ("/programs/webhooks/", PUBLIC),
     "workers": ("/workers/", PUBLIC),
     "workers-files": ("/workers/workers.csv", PUBLIC),
     "worker-quarantine": ("POST /workers/{worker}/quarantine/", (302, 404, 404, 302)),

@@ -121,7 +121,7 @@ class WebhookDelivery(models.Model):
     type = models.CharField(max_length=30)
     """An ``EventType``, or ``TEST_EVENT``."""
     data = models.JSONField()
-    """What the event tells of its type; see docs/api.md."""
+    """What the event tells of its type; see docs/webhooks.md."""
     at = models.DateTimeField(default=timezone.now)
     """When it happened."""
     created_at = models.DateTimeField(default=timezone.now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -16,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from engines.rules.registry import GAMES
 from tournament.api import bots
-from tournament.api.v1.openapi import EVENTS_TYPE, KEPT, document
+from tournament.api.v1.openapi import EVENTS_TYPE, KEPT, Json, document
 from tournament.api.v1.responses import LINES_TYPE
 from tournament.views.exports import origin_of
 from tournament.views.site.documents import render_markdown
@@ -45,6 +44,8 @@ class ShownOperation:
     scopes: list[str]
     forms: list[str]
     parameters: list[ShownParameter]
+    fields: list[ShownParameter]
+    """Of the body."""
     example: str
     is_deprecated: bool
 
@@ -65,19 +66,20 @@ def home(request: HttpRequest) -> HttpResponseBase:
 def _groups(origin: str) -> list[tuple[str, list[ShownOperation]]]:
     """All operations by the first part of their addresses."""
     groups: dict[str, list[ShownOperation]] = {}
-    for tag, one in _operations(origin):
+    for tag, one in _operations(document(origin), origin):
         groups.setdefault(tag, []).append(one)
     return sorted(groups.items(), key=lambda group: (group[0] == "openapi.json", group[0]))
 
 
-def _operations(origin: str) -> Iterator[tuple[str, ShownOperation]]:
+def _operations(described: Json, origin: str) -> Iterator[tuple[str, ShownOperation]]:
     """All operations with the first part of their addresses."""
-    for address, methods in document(origin)["paths"].items():
+    schemas = described["components"]["schemas"]
+    for address, methods in described["paths"].items():
         for method, entry in methods.items():
-            yield entry["tags"][0].replace("-", " "), _shown(origin, address, method.upper(), entry)
+            yield entry["tags"][0].replace("-", " "), _shown(origin, address, method.upper(), entry, schemas)
 
 
-def _shown(origin: str, address: str, method: str, entry: dict[str, Any]) -> ShownOperation:
+def _shown(origin: str, address: str, method: str, entry: Json, schemas: Json) -> ShownOperation:
     scopes: list[str] = next((need["token"] for need in entry["security"] if "token" in need), [])
     success = next(found for status, found in entry["responses"].items() if status.startswith("2"))
     forms = list(success.get("content", {}))
@@ -89,12 +91,13 @@ def _shown(origin: str, address: str, method: str, entry: dict[str, Any]) -> Sho
         scopes=scopes,
         forms=forms,
         parameters=[_parameter(one) for one in entry["parameters"] if one["in"] == "query"],
+        fields=list(_fields(entry, schemas)),
         example=_example(origin, address, method, entry, forms, has_scopes=bool(scopes)),
         is_deprecated=entry.get("deprecated", False),
     )
 
 
-def _parameter(one: dict[str, Any]) -> ShownParameter:
+def _parameter(one: Json) -> ShownParameter:
     schema = one["schema"]
     text = schema.get("description", "")
     if "enum" in schema:
@@ -104,8 +107,17 @@ def _parameter(one: dict[str, Any]) -> ShownParameter:
     return ShownParameter(one["name"], render_markdown(text), one["required"])
 
 
+def _fields(entry: Json, schemas: Json) -> Iterator[ShownParameter]:
+    """The fields of the body."""
+    for content in entry.get("requestBody", {}).get("content", {}).values():
+        schema = schemas[content["schema"]["$ref"].rpartition("/")[2]]
+        for name, of_field in schema["properties"].items():
+            is_required = name in schema.get("required", ())
+            yield _parameter({"name": name, "schema": of_field, "required": is_required})
+
+
 def _example(
-    origin: str, address: str, method: str, entry: dict[str, Any], forms: list[str], *, has_scopes: bool
+    origin: str, address: str, method: str, entry: Json, forms: list[str], *, has_scopes: bool
 ) -> str:
     """A command that asks the address."""
     for one in entry["parameters"]:

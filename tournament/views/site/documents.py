@@ -26,7 +26,15 @@ ZIP_TYPE = "application/zip"
 _DOCUMENTS = Path(engines.__file__).parent
 FOOTNOTE = "footnote-"
 """How the place of a footnote begins, in the address of a link to it."""
-_PAGES = {"README.md": "kit", "PROTOCOL.md": "protocol", "RECORDS.md": "records"}
+_PAGES = {
+    "README.md": "kit",
+    "../engines/README.md": "kit",
+    "PROTOCOL.md": "protocol",
+    "RECORDS.md": "records",
+    "api.md": "programs",
+    "events.md": "programs-events",
+    "webhooks.md": "programs-webhooks",
+}
 """The page of each file: links between the files become links between the pages."""
 
 
@@ -121,3 +129,5 @@ protocol = _page("Engine protocol", _DOCUMENTS / "PROTOCOL.md")
 records = _page("Game records", _DOCUMENTS / "RECORDS.md")
 formats = _page("Tournaments", settings.ROOT / "docs" / "tournaments.md")
 programs = _page("The interface for programs", settings.ROOT / "docs" / "api.md")
+programs_events = _page("Events", settings.ROOT / "docs" / "events.md")
+programs_webhooks = _page("Webhooks", settings.ROOT / "docs" / "webhooks.md")

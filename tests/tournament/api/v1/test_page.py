@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from engines.rules.registry import GAMES
+from tests.support.documents import read
 from tests.support.schedule import make_user
 from tournament.api.v1 import openapi
 from tournament.api.v1.openapi import _described
@@ -28,6 +29,7 @@ def test_the_page_has_every_operation_with_its_parameters_and_an_example(client:
     assert page.count("curl ") == len(OPERATIONS)
     assert f"curl http://testserver/api/v1/ladders/{next(iter(GAMES))}/ratings/" in page
     assert "<code>published</code>" in page
+    assert "<code>entry_until</code>" in page, "a field of a body"
 
 
 def test_document_and_page_are_made_once_for_an_address(
@@ -48,7 +50,14 @@ def test_document_and_page_are_made_once_for_an_address(
 def test_the_footer_leads_to_it_and_it_leads_to_the_guide(client: Client) -> None:
     assert 'href="/api/"' in client.get("/about/").content.decode()
     assert 'href="/programs/"' in client.get("/api/", headers=HTML).content.decode()
-    assert client.get("/programs/").status_code == HTTPStatus.OK
+    guide = client.get("/programs/").content.decode()
+    for path in ("/programs/events/", "/programs/webhooks/", "/kit/#from-the-shell"):
+        assert f'href="{path}"' in guide
+        assert client.get(path.partition("#")[0]).status_code == HTTPStatus.OK
+
+
+def test_the_guide_is_read_in_five_minutes() -> None:
+    assert len(read("docs/api.md").split()) <= 1300
 
 
 def test_programs_are_answered_as_before(client: Client) -> None:
