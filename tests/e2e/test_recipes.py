@@ -64,6 +64,6 @@ def _make_token(checkout: Checkout) -> str:
     python = str(checkout.folder / ".venv/bin/python")
     command = (python, "manage.py", "shell", "-v0", "-c", TOKEN)
     answer = checkout.run_command(command, str(checkout.folder))
-    found = re.search(r"^token (\w+)$", answer.stdout, re.MULTILINE)
+    found = re.search(r"^token (\S+)$", answer.stdout, re.MULTILINE)
     assert found, answer.stdout + answer.stderr
     return found[1]
