@@ -166,6 +166,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "corrections": ("/records/annulled.csv", PUBLIC),
     "formats": ("/formats/", PUBLIC),
     "programs": ("/programs/", PUBLIC),
+    "evidence": ("/evidence/", PUBLIC),
     "programs-events": ("/programs/events/", PUBLIC),
     "programs-webhooks": ("/programs/webhooks/", PUBLIC),
     "workers": ("/workers/", PUBLIC),

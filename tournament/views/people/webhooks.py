@@ -166,8 +166,8 @@ def _seen(sent: Mapping[str, Any]) -> str:
 @cache
 def example_code() -> str:
     """How a receiver checks a signature, from the document about webhooks."""
-    text = (settings.ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    return text.partition("\n## Webhooks\n")[2].partition("```python\n")[2].partition("```")[0]
+    text = (settings.ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
+    return text.partition("```python\n")[2].partition("```")[0]
 
 
 def _remove(one: Webhook) -> None:

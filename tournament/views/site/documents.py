@@ -31,8 +31,11 @@ _PAGES = {
     "../engines/README.md": "kit",
     "PROTOCOL.md": "protocol",
     "RECORDS.md": "records",
+    "../engines/RECORDS.md": "records",
     "api.md": "programs",
+    "evidence.md": "evidence",
     "events.md": "programs-events",
+    "tournaments.md": "formats",
     "webhooks.md": "programs-webhooks",
 }
 """The page of each file: links between the files become links between the pages."""
@@ -128,6 +131,7 @@ def _page(title: str, path: Path) -> Callable[[HttpRequest], HttpResponse]:
 protocol = _page("Engine protocol", _DOCUMENTS / "PROTOCOL.md")
 records = _page("Game records", _DOCUMENTS / "RECORDS.md")
 formats = _page("Tournaments", settings.ROOT / "docs" / "tournaments.md")
+evidence = _page("Evidence", settings.ROOT / "docs" / "evidence.md")
 programs = _page("The interface for programs", settings.ROOT / "docs" / "api.md")
 programs_events = _page("Events", settings.ROOT / "docs" / "events.md")
 programs_webhooks = _page("Webhooks", settings.ROOT / "docs" / "webhooks.md")
