@@ -9,6 +9,7 @@ import re
 import signal
 import threading
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -57,7 +58,7 @@ class Dev:
         try:
             with self.up.open(path) as answer:
                 return str(answer.read().decode())
-        except (HTTPError, ConnectionError):
+        except (HTTPError, HTTPException, ConnectionError):
             return ""
 
 
