@@ -39,6 +39,7 @@ _NOT_PUBLIC = (
     ipaddress.ip_network("192.0.0.0/24"),
     ipaddress.ip_network("192.88.99.0/24"),
     ipaddress.ip_network("168.63.129.16/32"),
+    ipaddress.ip_network("2001::/23"),
     ipaddress.ip_network("3fff::/20"),
 )
 """What ``ipaddress`` of some versions calls global: IETF protocol assignments, where Oracle Cloud has its
