@@ -40,6 +40,23 @@ def scale_of(kind: EvidenceKind, ladder: str) -> Scale:
     return ladder_scale(ladder) if kind is EvidenceKind.LADDER else tournament_scale(ladder)
 
 
+def constants_of(ladder: str, scale: Scale) -> LadderConstants:
+    """The rules and constants of this program, with which the games of an archive are rated by a scale."""
+    game = GAMES[ladder]
+    return LadderConstants(
+        code=ladder,
+        rules_version=game.rules_version,
+        ply_limit=game.ply_limit,
+        mu=MU,
+        sigma=SIGMA,
+        beta=BETA,
+        tau=scale.tau,
+        new_version_sigma=NEW_VERSION_SIGMA,
+        draw_probability=scale.draw_probability,
+        draw_margin=scale.margin,
+    )
+
+
 def check_constants(
     ladders: Sequence[LadderConstants], kind: EvidenceKind, report: EvidenceReport
 ) -> dict[str, Scale]:
@@ -47,23 +64,11 @@ def check_constants(
     usable: dict[str, Scale] = {}
     with report.check("constants") as check:
         for one in ladders:
-            game = GAMES.get(one.code)
-            if game is None:
+            if one.code not in GAMES:
                 check.skip(f"this program does not know the ladder {quote(one.code)}")
                 continue
             scale = scale_of(kind, one.code)
-            expected = LadderConstants(
-                one.code,
-                game.rules_version,
-                game.ply_limit,
-                MU,
-                SIGMA,
-                BETA,
-                scale.tau,
-                NEW_VERSION_SIGMA,
-                scale.draw_probability,
-                scale.margin,
-            )
+            expected = constants_of(one.code, scale)
             if one == expected:
                 usable[one.code] = scale
             else:

@@ -8,14 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db.models import Max
 
 from engines.arithmetic.ratings import ladder_scale
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
-    FORMAT,
     RECORDS,
     EvidenceDocument,
     EvidenceFile,
@@ -26,7 +24,7 @@ from engines.evidence.format import (
     EvidenceStrength,
     write_document,
 )
-from engines.release import RELEASE
+from engines.evidence.rating_checks import constants_of
 from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import BotVersion, Correction, Evidence, Game, Ladder, LadderRating, Tournament
@@ -110,20 +108,9 @@ class LadderEvidence:
         )
 
     def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest:
-        row = self.row()
-        return EvidenceManifest(
-            evidence=FORMAT,
-            kind=EvidenceKind.LADDER,
-            site=settings.SITE,
-            name=self.ladder.code,
-            title=self.ladder.name,
-            revision=row.revision,
-            previous=self.previous.manifest_sha256 if self.previous else None,
-            reason=row.reason,
-            at=rows.as_moment(row.at),
-            release=RELEASE,
-            files=files,
-        )
+        row, kind = self.row(), EvidenceKind.LADDER
+        name, title = self.ladder.code, self.ladder.name
+        return rows.manifest_of(kind, name, title, row, self.previous, files, at=row.at)
 
     def files(self) -> Files:
         """Each is to be read to its end before the next one."""
@@ -149,7 +136,7 @@ class LadderEvidence:
         published = rows.published_among(versions)
         yield "versions.jsonl", rows.in_lines(rows.version_rows(versions, published))
         terms = Tournament.objects.filter(slug__in=events).order_by("slug")
-        constants = rows.constants_of(code, ladder_scale(code))
+        constants = constants_of(code, ladder_scale(code))
         document = EvidenceDocument((constants,), tuple(rows.event_of(one, names) for one in terms))
         yield EVENT, [write_document(document)]
         yield "tables/ratings.jsonl", rows.in_lines(_ratings(self.ratings))

@@ -7,23 +7,27 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from engines.arithmetic.ratings import BETA, MU, NEW_VERSION_SIGMA, SIGMA, Scale
+from django.conf import settings
+
 from engines.evidence.format import (
+    FORMAT,
     AttemptEnd,
     CorrectionEffect,
     EvidenceAttempt,
     EvidenceCorrection,
     EvidenceEvent,
+    EvidenceFile,
     EvidenceGame,
+    EvidenceKind,
+    EvidenceManifest,
     EvidenceState,
     EvidenceVersion,
     EvidenceWorker,
-    LadderConstants,
     write_line,
 )
 from engines.records import Fault
-from engines.rules.registry import GAMES
-from tournament.models import Attempt, BotVersion, Bundle, Game, Tournament, Worker
+from engines.release import RELEASE
+from tournament.models import Attempt, BotVersion, Bundle, Evidence, Game, Tournament, Worker
 from tournament.models.games import GameQuerySet
 from tournament.services.evidence.tables import name_of
 from workers.jobs import name_of as name_of_worker
@@ -61,19 +65,29 @@ def as_moment(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).isoformat()
 
 
-def constants_of(ladder: str, scale: Scale) -> LadderConstants:
-    game = GAMES[ladder]
-    return LadderConstants(
-        code=ladder,
-        rules_version=game.rules_version,
-        ply_limit=game.ply_limit,
-        mu=MU,
-        sigma=SIGMA,
-        beta=BETA,
-        tau=scale.tau,
-        new_version_sigma=NEW_VERSION_SIGMA,
-        draw_probability=scale.draw_probability,
-        draw_margin=scale.margin,
+def manifest_of(
+    kind: EvidenceKind,
+    name: str,
+    title: str,
+    row: Evidence,
+    previous: Evidence | None,
+    files: Mapping[str, EvidenceFile],
+    *,
+    at: datetime.datetime,
+) -> EvidenceManifest:
+    """The manifest of the revision ``row``, whose subject is ``name``; it last changed ``at``."""
+    return EvidenceManifest(
+        evidence=FORMAT,
+        kind=kind,
+        site=settings.SITE,
+        name=name,
+        title=title,
+        revision=row.revision,
+        previous=previous.manifest_sha256 if previous else None,
+        reason=row.reason,
+        at=as_moment(at),
+        release=RELEASE,
+        files=files,
     )
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.conf import settings
 from django.db.models import Exists, Max, OuterRef
 from django.db.models.functions import Coalesce
 
@@ -15,7 +14,6 @@ from engines.arithmetic.ratings import tournament_scale
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
-    FORMAT,
     RECORDS,
     EvidenceDocument,
     EvidenceEntry,
@@ -24,7 +22,7 @@ from engines.evidence.format import (
     EvidenceManifest,
     write_document,
 )
-from engines.release import RELEASE
+from engines.evidence.rating_checks import constants_of
 from engines.rules.registry import GAMES
 from tournament.formats import kinds
 from tournament.models import BotVersion, Correction, Entry, Evidence, Tournament
@@ -111,20 +109,9 @@ class TournamentEvidence:
         )
 
     def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest:
-        row = self.row()
-        return EvidenceManifest(
-            evidence=FORMAT,
-            kind=EvidenceKind.TOURNAMENT,
-            site=settings.SITE,
-            name=self.tournament.slug,
-            title=self.tournament.name,
-            revision=row.revision,
-            previous=self.previous.manifest_sha256 if self.previous else None,
-            reason=row.reason,
-            at=rows.as_moment(self._changed_at),
-            release=RELEASE,
-            files=files,
-        )
+        row, kind = self.row(), EvidenceKind.TOURNAMENT
+        name, title = self.tournament.slug, self.tournament.name
+        return rows.manifest_of(kind, name, title, row, self.previous, files, at=self._changed_at)
 
     def files(self) -> Files:
         """Each is to be read to its end before the next one."""
@@ -134,7 +121,7 @@ class TournamentEvidence:
         names = {version.pk: tables.name_of(version) for version in versions}
         published = rows.published_among(versions)
         played, games = Counter[str](), tournament.games.all()
-        scales = [rows.constants_of(code, tournament_scale(code)) for code in tournament.ladders]
+        scales = [constants_of(code, tournament_scale(code)) for code in tournament.ladders]
         document = EvidenceDocument(tuple(scales), (rows.event_of(tournament, names),))
         yield EVENT, [write_document(document)]
         yield "entries.jsonl", rows.in_lines(_entries(tournament, entries))
