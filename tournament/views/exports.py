@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import datetime
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import chain
 from urllib.parse import urlencode
 
 import msgspec
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
+from tournament.rows.fields import csv_text
 from tournament.views.downloads import attached
 from tournament.views.paging import Page
 
 Row = tuple[object, ...]
-Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
-"""A moment as files have it, see ``as_text``."""
-Address = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri"})]
-"""An absolute address."""
 MAX_EXPORTED = 1000
 """Rows of one file of a long list; its header ``Link`` names the address of the next part."""
 _CSV_TYPE = "text/csv; charset=utf-8"
@@ -83,18 +77,9 @@ def origin_of(request: HttpRequest) -> str:
     return request.build_absolute_uri("/").removesuffix("/")
 
 
-def as_text(moment: datetime.datetime | None) -> str | None:
-    """A moment as files have it: ISO 8601; None stays None."""
-    return None if moment is None else moment.isoformat()
-
-
 def attached_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], name: str) -> HttpResponse:
     """A table as a CSV file with a header; no text in it is run as a formula by a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(columns)
-    writer.writerows([_harmless(value) for value in row] for row in rows)
-    return attached(text.getvalue(), name, _CSV_TYPE)
+    return attached(csv_text(chain([columns], rows)), name, _CSV_TYPE)
 
 
 def with_next(request: HttpRequest, response: HttpResponse, page: Page) -> HttpResponse:
@@ -103,8 +88,3 @@ def with_next(request: HttpRequest, response: HttpResponse, page: Page) -> HttpR
         address = request.build_absolute_uri(f"{request.path}{page.next}")
         response["Link"] = f'<{address}>; rel="next"'
     return response
-
-
-def _harmless(value: object) -> object:
-    """The value with an apostrophe before a name that a spreadsheet would run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

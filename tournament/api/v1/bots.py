@@ -16,11 +16,12 @@ from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import BEGIN, PageQuery, Rows, page_by_id, part_of
 from tournament.api.v1.schemas import PAIR, WITH_LADDERS, check_ladder
 from tournament.models import Bot, BotVersion, RatingEvent
+from tournament.rows.fields import Address, Moment, as_text
 from tournament.sentences import as_sentence
 from tournament.views.bots.bots import BotRatingRow, find_bot, rating_rows, ratings_of
 from tournament.views.bots.lists import SORTED, BotRow, BotSearchForm, bot_row, listed_bots, with_newest
 from tournament.views.bots.versions import find_version
-from tournament.views.exports import Address, Moment, as_text, origin_of
+from tournament.views.exports import origin_of
 from tournament.views.ladders.ladders import find_ladder
 from tournament.views.paging import LAST_ID, beyond, is_whole
 from tournament.views.sorting import Sorting

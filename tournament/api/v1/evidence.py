@@ -11,7 +11,8 @@ from msgspec import Meta
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
 from tournament.models import Evidence
-from tournament.views.exports import Address, Moment, origin_of
+from tournament.rows.fields import Address, Moment
+from tournament.views.exports import origin_of
 from tournament.views.ladders.evidence import revisions_of
 from tournament.views.tournaments.evidence import (
     ZIP_TYPE,

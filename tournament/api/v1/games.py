@@ -19,13 +19,15 @@ from tournament.api.v1.responses import BEGIN, PageQuery, Rows, part_of
 from tournament.api.v1.schemas import PAIR, text_of
 from tournament.api.v1.writing.once import check_bot
 from tournament.models import BotVersion, Correction, GameRecord, RatingEvent, Token
+from tournament.rows.fields import Address, Moment, as_text
+from tournament.rows.games import GameRow
 from tournament.views.downloads import PGN_TYPE, TEXT_TYPE
-from tournament.views.exports import Address, Moment, as_text, origin_of
+from tournament.views.exports import origin_of
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.games.endings import ending_sentence, fault_sentence, rated_word
 from tournament.views.games.filters import FILTERS, GameSearchForm
 from tournament.views.games.games import log_text, rating_changes
-from tournament.views.games.rows import GameRow, PlayedMove, played_moves
+from tournament.views.games.rows import PlayedMove, played_moves
 from tournament.views.games.search import find_rows, took_too_long
 
 

@@ -11,7 +11,8 @@ from engines.rules.registry import GAMES, Variant
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, part_of
 from tournament.models import Ladder, Matchmaking
-from tournament.views.exports import Address, origin_of
+from tournament.rows.fields import Address
+from tournament.views.exports import origin_of
 from tournament.views.ladders.ladders import find_ladder, ladder_sizes
 from tournament.views.ladders.overall import OverallRow, overall_rows
 from tournament.views.ladders.rows import RatingRow, rating_rows

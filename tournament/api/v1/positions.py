@@ -18,10 +18,10 @@ from engines.rules.history import replay_until_end
 from engines.rules.registry import Variant
 from engines.tasks import Task, read_tasks
 from engines.tasks.answers import fill, judge, solve
+from tournament.rows.fields import Address
 from tournament.services.explorer.moves import FILTERS, ExploredMove, explore
 from tournament.views.analysis.tasks import QUESTIONS, TITLES
 from tournament.views.analysis.trees import BadLine, Line
-from tournament.views.exports import Address
 
 MAX_LISTED: Final = 10_000
 """Legal moves of an answer."""

@@ -15,10 +15,11 @@ from tournament import access
 from tournament.api.v1.operations import ApiRequest, operation
 from tournament.api.v1.responses import PageQuery, Rows, cursor_of, page_by_id, part_of
 from tournament.models import Bot, Tournament, User
+from tournament.rows.fields import Address
 from tournament.services.ladders.queue import queue_state
 from tournament.services.results.corrections import published_corrections
 from tournament.views.bots.bots import BotRatingRow
-from tournament.views.exports import Address, origin_of
+from tournament.views.exports import origin_of
 from tournament.views.ladders.queue import PlayingRow, QueuedBotRow, QueuedEventRow, queue_rows
 from tournament.views.links import address_of
 from tournament.views.people.profiles import find_person, person_rating_rows

@@ -15,7 +15,8 @@ from tournament.api.v1.responses import PageQuery, Rows, page_by_id, page_by_pla
 from tournament.api.v1.schemas import WITH_LADDERS
 from tournament.formats import kinds
 from tournament.models import BotVersion
-from tournament.views.exports import Address, Moment, as_text, origin_of
+from tournament.rows.fields import Address, Moment, as_text
+from tournament.views.exports import origin_of
 from tournament.views.sorting import orders, read_sorting
 from tournament.views.tournaments.costs import describe_progress
 from tournament.views.tournaments.lists import SORTED, counted

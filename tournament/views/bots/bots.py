@@ -20,6 +20,7 @@ from engines.visible import visible
 from tournament import access
 from tournament.forms import TOO_LARGE, UploadForm
 from tournament.models import Bot, BotVersion, Ladder, LadderRating, Seat, User
+from tournament.rows.fields import Address
 from tournament.sentences import as_sentence
 from tournament.services.accounts.tokens import REQUEST_COST, UPLOAD_COST, TooMuch, refund, spend
 from tournament.services.bots.activity import ActivityError, activate, switch
@@ -27,7 +28,7 @@ from tournament.services.ladders.queue import next_game_of, queue_state
 from tournament.services.uploads import availability as uploads
 from tournament.services.uploads.submission import submit_bundle
 from tournament.views.bots.results import Rated, ResultRow, rated_of, result_rows, results_of
-from tournament.views.exports import Address, served_rows, table_links
+from tournament.views.exports import served_rows, table_links
 from tournament.views.feeds import feed_link
 from tournament.views.links import comparison_address, games_address
 from tournament.views.logged_in import login_required, takes_form

@@ -23,9 +23,10 @@ from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.arithmetic.similarity import Similarity
 from tournament.models import Bot, BotVersion, Entry, LadderRating, PairScore, Tournament
+from tournament.rows.fields import Address
 from tournament.services.results.estimates import ladder_estimate
 from tournament.services.searches.similarity import similarities_of
-from tournament.views.exports import Address, served_rows, table_links
+from tournament.views.exports import served_rows, table_links
 from tournament.views.games.scores import (
     ScoreRow,
     Share,

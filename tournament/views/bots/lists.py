@@ -17,15 +17,8 @@ from engines.rules.registry import GAMES, Variant
 from tournament import access
 from tournament.models import ActiveVersion, Bot, BotVersion, LadderRating
 from tournament.models.names import name_key
-from tournament.views.exports import (
-    MAX_EXPORTED,
-    Address,
-    Moment,
-    origin_of,
-    served_rows,
-    table_links,
-    with_next,
-)
+from tournament.rows.fields import Address, Moment
+from tournament.views.exports import MAX_EXPORTED, origin_of, served_rows, table_links, with_next
 from tournament.views.paging import numbered
 from tournament.views.sorting import Sorting, read_sorting
 

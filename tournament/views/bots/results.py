@@ -19,8 +19,9 @@ from engines.arithmetic.standings import GameScore
 from engines.rules.base import Side
 from engines.rules.registry import GAMES
 from tournament.models import Bot, BotVersion, LadderRating, PairScore
+from tournament.rows.fields import Address
 from tournament.views.bots import recent
-from tournament.views.exports import Address, table_links
+from tournament.views.exports import table_links
 from tournament.views.games.filters import NO_OPENING
 from tournament.views.games.scores import (
     ScoreRow,

@@ -20,11 +20,11 @@ from django.views.decorators.http import require_safe
 
 from tournament import access
 from tournament.models import Game, GameRecord, Seat
+from tournament.rows.games import GameRow, game_rows
 from tournament.views.downloads import PGN_TYPE, attached
 from tournament.views.exports import MAX_EXPORTED, origin_of, served_rows, with_next
 from tournament.views.games.filters import MAX_PLIES, SORTS, GameSearchForm
 from tournament.views.games.query_plans import Branch, branches_of, count_games, key_of
-from tournament.views.games.rows import GameRow, game_rows
 from tournament.views.games.time_limit import TookTooLong, limited_queries
 from tournament.views.links import comparison_address, games_address
 from tournament.views.paging import LAST_ID, Page, beyond, is_whole

@@ -16,7 +16,8 @@ from msgspec import Meta
 from engines.rules.registry import GAMES
 from tournament.arithmetic.overall import LEAST_BOTS, OverallScore, overall_scores
 from tournament.models import Bot, LadderRating
-from tournament.views.exports import Address, origin_of, served_table, table_links
+from tournament.rows.fields import Address
+from tournament.views.exports import origin_of, served_table, table_links
 from tournament.views.links import address_of
 
 MAX_SHOWN = 200

@@ -17,8 +17,9 @@ from engines.rules.registry import GAMES
 from tournament import access
 from tournament.models import ActiveVersion, BotVersion, Game, Matchmaking, Tournament
 from tournament.queues import ANY_GAME
+from tournament.rows.fields import Address
 from tournament.services.ladders.queue import NextGame, QueuedEvent, QueueState, queue_state
-from tournament.views.exports import MAX_EXPORTED, Address, served_rows, table_links
+from tournament.views.exports import MAX_EXPORTED, served_rows, table_links
 from tournament.views.polling import PART, LivePart, is_part
 
 MAX_LISTED = 40

@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from engines.estimation.estimates import Strength
 from tournament.models import LadderRating
+from tournament.rows.fields import Address, Moment, as_text
 from tournament.services.results.estimates import ladder_estimate
-from tournament.views.exports import Address, Moment, as_text
 from tournament.views.links import address_of
 
 

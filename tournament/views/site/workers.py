@@ -22,10 +22,11 @@ from engines.release import RELEASE
 from tournament import access
 from tournament.models import Keeper, Worker
 from tournament.queues import ANY_GAME
+from tournament.rows.fields import Moment, as_text
 from tournament.services.accounts.acts import record_act
 from tournament.services.uploads import availability as uploads
 from tournament.services.work.judging import lift_quarantine, quarantine
-from tournament.views.exports import Moment, as_text, served_rows, table_links
+from tournament.views.exports import served_rows, table_links
 from tournament.views.logged_in import takes_form
 from tournament.views.polling import PART, LivePart, is_part
 from tournament.views.requests import AuthenticatedRequest, fresh_buttons

@@ -17,9 +17,10 @@ from engines.arithmetic.standings import StandingsRow
 from tournament import access
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
+from tournament.rows.fields import Address, Moment, as_text
 from tournament.services.schedule.own_ratings import rated_tables
 from tournament.services.schedule.tables import crossed, score_counts, standing_values
-from tournament.views.exports import MAX_EXPORTED, Address, Moment, as_text, served_rows, with_next
+from tournament.views.exports import MAX_EXPORTED, served_rows, with_next
 from tournament.views.paging import LAST_ID, by_id, whole_number
 from tournament.views.tournaments.meetings import (
     MeetingAddresses,

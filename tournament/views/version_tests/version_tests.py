@@ -20,17 +20,10 @@ from tournament import access
 from tournament.models import BotVersion, Game, Tournament, VersionTest
 from tournament.models.version_tests import format_elo
 from tournament.queues import tournament_topic
+from tournament.rows.fields import Address, Moment, as_text
 from tournament.services.schedule.pairings import entered_versions
 from tournament.services.work.durations import remaining_seconds, slots_at_work
-from tournament.views.exports import (
-    MAX_EXPORTED,
-    Address,
-    Moment,
-    as_text,
-    served_rows,
-    table_links,
-    with_next,
-)
+from tournament.views.exports import MAX_EXPORTED, served_rows, table_links, with_next
 from tournament.views.games.filters import COUNTED
 from tournament.views.games.scores import ScoreRow
 from tournament.views.links import games_address

@@ -29,12 +29,12 @@ from tests.support.remembered import remembered
 from tests.support.seats import seat
 from tournament.access import PUBLIC
 from tournament.models import Game, GameRecord, Pairing, User
+from tournament.rows.games import GameRow
 from tournament.services.schedule.meetings import rescored
 from tournament.services.schedule.tournaments import start
 from tournament.views.games import query_plans, search, time_limit
 from tournament.views.games.filters import FILTERS as KNOWN_FILTERS
 from tournament.views.games.filters import SORTS, Filter, GameSearchForm
-from tournament.views.games.rows import GameRow
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from tournament.api.v1.events.types import ApiEvent, Reset, ResetData
-from tournament.views.exports import Address, as_text
+from tournament.rows.fields import Address, as_text
 from tournament.views.polling import AFTER, LINES_TYPE, LivePart, is_part
 
 MAX_EVENTS = 1000

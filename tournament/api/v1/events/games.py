@@ -15,10 +15,11 @@ from tournament.api.v1.events.cursors import Whole, read_cursor, write_cursor
 from tournament.api.v1.events.types import ApiEvent, GameEnded, MovePlayed
 from tournament.models import Game
 from tournament.queues import game_topic
+from tournament.rows.games import game_rows
 from tournament.views.exports import origin_of
 from tournament.views.games.board import find_game_for, load_replay
 from tournament.views.games.replay import Replay
-from tournament.views.games.rows import game_rows, played_moves
+from tournament.views.games.rows import played_moves
 
 OPEN = (Game.State.WAITING, Game.State.CLAIMED)
 

@@ -23,8 +23,8 @@ from tournament.api.v1.events.types import (
 )
 from tournament.models import Game, Ladder, LadderRating, RatingEvent
 from tournament.queues import ladder_topic
+from tournament.rows.games import GameRow, game_rows
 from tournament.views.exports import origin_of
-from tournament.views.games.rows import GameRow, game_rows
 
 
 class LadderCursor(msgspec.Struct, array_like=True, frozen=True):

@@ -27,8 +27,8 @@ from tournament.api.v1.events.types import (
 from tournament.models import Attempt, Game, Ladder, LiveGame, Pairing, Tournament
 from tournament.models.games import Scanned
 from tournament.queues import tournament_topic
+from tournament.rows.games import game_rows
 from tournament.views.exports import origin_of
-from tournament.views.games.rows import game_rows
 from tournament.views.tournaments.tables import tournament_row
 from tournament.views.tournaments.tournaments import find_tournament
 

@@ -7,8 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from tournament.views.exports import Address, Moment
-from tournament.views.games.rows import GameRow, PlayedMove
+from tournament.rows.fields import Address, Moment
+from tournament.rows.games import GameRow
+from tournament.views.games.rows import PlayedMove
 from tournament.views.tournaments.tables import TournamentRow
 from tournament.views.version_tests.version_tests import PairRow, VersionTestRow
 

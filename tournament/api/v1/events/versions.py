@@ -20,10 +20,10 @@ from tournament.api.v1.events.types import (
 )
 from tournament.models import BotVersion, ComplianceCheck, Game
 from tournament.queues import ANY_GAME
+from tournament.rows.games import game_rows
 from tournament.sentences import as_sentence
 from tournament.views.bots.versions import find_version
 from tournament.views.exports import origin_of
-from tournament.views.games.rows import game_rows
 
 State = BotVersion.State
 

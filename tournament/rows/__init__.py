@@ -1,0 +1,1 @@
+"""Rows of what the site publishes, as lists, the API and dumps have them."""
