@@ -16,7 +16,7 @@ from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
 from engines.evidence.format import SIGNATURE
 from engines.evidence.report import EvidenceReport
-from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature
+from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature, host_of
 from engines.evidence.strict_json import FormatError
 from engines.http_client import AddressError, AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
 from engines.rules.base import quote
@@ -61,16 +61,20 @@ def check_archive(
     )
     check_files(archive, report)
     check_chain(archive, previous, report)
-    if SIGNATURE in archive.names or signers is not None:
-        _check_signature(archive, signers, report)
+    check_signer(archive, signers, report)
     check_content(archive, report)
 
 
-def _check_signature(archive: EvidenceArchive, signers: str | None, report: EvidenceReport) -> None:
-    """By a key that was valid at the moment of the manifest; one may be younger than what it signs."""
+def check_signer(archive: EvidenceArchive, signers: str | None, report: EvidenceReport) -> None:
+    """Check that the site signed the manifest, by a key that was valid then, or began later.
+
+    ``signers`` are the keys that the user trusts, None without.
+    """
     with report.check("signature") as check:
         if SIGNATURE not in archive.names:
-            check.differs(f"there is no {SIGNATURE}")
+            (check.skip if signers is None else check.differs)(
+                f"there is no {SIGNATURE}: nobody vouches for it"
+            )
             return
         if signers is None:
             check.skip(f"give the keys of the site, from its {SIGNERS_PATH}, with --signers")
@@ -78,7 +82,11 @@ def _check_signature(archive: EvidenceArchive, signers: str | None, report: Evid
         signature = archive.read(SIGNATURE, MAX_SIGNATURE_BYTES)
         at = _moment(archive.manifest.at)
         verdict, said = check_signature(archive.manifest_bytes, signature, signers, at=at)
-        if verdict is Signature.GOOD:
+        if verdict is Signature.GOOD and said != host_of(archive.manifest.site):
+            check.skip(
+                f"the manifest is signed by {said}, not {quote(archive.manifest.site)}: are they one site?"
+            )
+        elif verdict is Signature.GOOD:
             check.ok(f"the manifest is signed by {said}")
         elif verdict is Signature.BAD:
             check.differs(f"{SIGNATURE}: {said}")

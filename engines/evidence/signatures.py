@@ -12,6 +12,7 @@ import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 NAMESPACE: Final = "duarena"
 """What the signatures are for: a signature of the same key for something else is refused."""
@@ -31,6 +32,14 @@ class Signature(Enum):
     BAD = "bad"
     UNKNOWN = "unknown"
     """``ssh-keygen`` does not run here."""
+
+
+def host_of(site: str) -> str:
+    """The name of a site in its list of keys, by its address."""
+    try:
+        return urlsplit(site).hostname or "localhost"
+    except ValueError:  # a bracket that is not closed
+        return "localhost"
 
 
 def check_signature(

@@ -13,7 +13,6 @@ import struct
 from collections.abc import Iterator
 from functools import lru_cache
 from textwrap import wrap
-from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -23,7 +22,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from engines.evidence.signatures import NAMESPACE, VALIDITY
+from engines.evidence.signatures import NAMESPACE, VALIDITY, host_of
 from tournament.models import SigningKey
 
 _MAGIC = b"SSHSIG"
@@ -36,7 +35,12 @@ _LINE = 70
 def sign(message: bytes) -> bytes:
     """The signature of a file's bytes; the same key and bytes have the same one."""
     key = _key(settings.SECRET_KEY)
-    _keep(_public_text(key))
+    _keep(public_text(key))
+    return signature_of(key, message)
+
+
+def signature_of(key: Ed25519PrivateKey, message: bytes) -> bytes:
+    """An armored SSH signature; the key is not stored."""
     signed = _MAGIC + _strings(NAMESPACE.encode(), b"", _HASH, hashlib.sha512(message).digest())
     signature = _strings(_TYPE, key.sign(signed))
     public = _strings(_TYPE, _public_bytes(key))
@@ -55,7 +59,7 @@ def allowed_signers() -> str:
 
 def signer() -> str:
     """The name of the site in that list: its host."""
-    return urlsplit(settings.SITE).hostname or "localhost"
+    return host_of(settings.SITE)
 
 
 def _signers() -> Iterator[str]:
@@ -88,7 +92,7 @@ def _public_bytes(key: Ed25519PrivateKey) -> bytes:
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
-def _public_text(key: Ed25519PrivateKey) -> str:
+def public_text(key: Ed25519PrivateKey) -> str:
     return key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
 
 

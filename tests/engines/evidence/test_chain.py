@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engines.__main__ import main
 from engines.evidence.format import MANIFEST, SIGNATURE, CorrectionEffect, EvidenceCorrection
-from tests.support.evidence import AT, EvidenceDraft, ladder_draft, lines_of
+from engines.evidence.signatures import SIGNERS_PATH
+from tests.support.evidence import AT, SIGNERS, Differences, EvidenceDraft, ladder_draft, lines_of
 from tests.support.fake_site import Files
 from tests.support.servers import LocalServer
 from tests.support.ssh_keygen import put_in_path
+from tournament.services.signing import public_text
 
 
 @pytest.fixture
@@ -112,21 +114,24 @@ def test_only_the_first_revision_has_none_before(
 
 
 def test_an_archive_is_fetched_from_a_site(
-    old: EvidenceDraft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    old: EvidenceDraft, tmp_path: Path, signers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     old.pack(tmp_path / "evidence.zip")
+    (tmp_path / ".well-known" / "duarena").mkdir(parents=True)
     with LocalServer(partial(Files, directory=str(tmp_path))) as site:
+        assert main(["evidence", f"{site.url}/evidence.zip"]) == 3
+        Path(signers[1]).rename(tmp_path / SIGNERS_PATH[1:])
         assert main(["evidence", f"{site.url}/evidence.zip"]) == 0
         assert main(["evidence", f"{site.url}/other.zip"]) == 2
     assert capsys.readouterr().err == f"{site.url}/other.zip cannot be fetched: status 404\n"
 
 
 def test_the_manifest_of_the_one_before_is_enough_for_the_chain(
-    old: EvidenceDraft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    old: EvidenceDraft, tmp_path: Path, signers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "manifest.json").write_bytes(old.packed()[MANIFEST])
     new = next_of(old).pack(tmp_path / "new.zip")
-    assert main(["evidence", str(new), "--previous", str(tmp_path / "manifest.json")]) == 0
+    assert main(["evidence", str(new), "--previous", str(tmp_path / "manifest.json"), *signers]) == 0
     assert "revision 2 follows 1, whose manifest alone is given" in capsys.readouterr().out
 
 
@@ -134,43 +139,70 @@ def test_the_manifest_of_the_one_before_is_enough_for_the_chain(
 
 
 @pytest.fixture
-def signed(old: EvidenceDraft, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An archive that is signed by a key of its own; the keys are in the same folder."""
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The option with the keys of the site; ``ssh-keygen`` runs."""
     put_in_path(tmp_path, monkeypatch)
-    manifest, key = tmp_path / "manifest.json", tmp_path / "key"
-    manifest.write_bytes(old.packed()[MANIFEST])
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "duarena", manifest], check=True)
-    old.more[SIGNATURE] = (tmp_path / "manifest.json.sig").read_bytes()
-    public = (tmp_path / "key.pub").read_text().split()[:2]
-    (tmp_path / "signers").write_text(f'site namespaces="duarena" {" ".join(public)}\n')
-    return old.pack(tmp_path / "evidence.zip")
+    (tmp_path / "keys").write_text(SIGNERS)
+    return ["--signers", str(tmp_path / "keys")]
 
 
 def test_a_signature_is_checked_with_the_keys_of_the_site(
-    signed: Path, old: EvidenceDraft, capsys: pytest.CaptureFixture[str]
+    old: EvidenceDraft, keys: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    signers = ["--signers", str(signed.parent / "signers")]
-    assert main(["evidence", str(signed), *signers]) == 0
-    assert "ok           signature: the manifest is signed by site" in capsys.readouterr().out
-    assert main(["evidence", str(signed)]) == 3
-    assert "not checked  signature: give the keys of the site" in capsys.readouterr().out
+    path = old.pack(tmp_path / "evidence.zip")
+    assert main(["evidence", str(path), *keys]) == 0
+    assert "ok           signature: the manifest is signed by duarena.example" in capsys.readouterr().out
+    old.more[SIGNATURE] = old.packed()[SIGNATURE]
     old.change("workers.jsonl", 0, release="2")  # and its manifest with it
-    assert main(["evidence", str(old.pack(signed)), *signers]) == 1
+    assert main(["evidence", str(old.pack(path)), *keys]) == 1
     assert lines_of(capsys.readouterr().out, "DIFFERS")[0].startswith("signature: manifest.json.sig: ")
 
 
-def test_a_signature_that_was_taken_away_is_missed(
-    signed: Path, old: EvidenceDraft, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("is_signed", "said"),
+    [
+        (True, "give the keys of the site, from its /.well-known/duarena/allowed_signers, with --signers"),
+        (False, "there is no manifest.json.sig: nobody vouches for it"),
+    ],
+)
+def test_without_keys_or_signature_it_is_not_said_that_all_agrees(
+    old: EvidenceDraft, is_signed: bool, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    del old.more[SIGNATURE]
-    assert main(["evidence", str(old.pack(signed)), "--signers", str(signed.parent / "signers")]) == 1
-    assert lines_of(capsys.readouterr().out, "DIFFERS") == ["signature: there is no manifest.json.sig"]
+    old.is_signed = is_signed
+    assert main(["evidence", str(old.pack(tmp_path / "evidence.zip"))]) == 3
+    assert lines_of(capsys.readouterr().out, "not checked") == [f"signature: {said}"]
 
 
-def test_the_key_of_somebody_else_is_none(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", signed.parent / "b"], check=True)
-    public = " ".join((signed.parent / "b.pub").read_text().split()[:2])
-    (signed.parent / "signers").write_text(f'site namespaces="duarena" {public}\n')
-    assert main(["evidence", str(signed), "--signers", str(signed.parent / "signers")]) == 1
+def test_a_signature_that_was_taken_away_is_missed(old: EvidenceDraft, differences: Differences) -> None:
+    old.is_signed = False
+    assert differences(old) == ["signature: there is no manifest.json.sig: nobody vouches for it"]
+
+
+def test_without_ssh_keygen_the_signature_is_not_checked(
+    old: EvidenceDraft, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    (tmp_path / "keys").write_text(SIGNERS)
+    path = old.pack(tmp_path / "evidence.zip")
+    assert main(["evidence", str(path), "--signers", str(tmp_path / "keys")]) == 3
+    assert "not checked  signature: ssh-keygen is not installed here" in capsys.readouterr().out
+
+
+def test_the_key_of_somebody_else_is_none(
+    old: EvidenceDraft, keys: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = public_text(Ed25519PrivateKey.generate())
+    (tmp_path / "keys").write_text(f'duarena.example namespaces="duarena" {other}\n')
+    assert main(["evidence", str(old.pack(tmp_path / "evidence.zip")), *keys]) == 1
     assert lines_of(capsys.readouterr().out, "DIFFERS")[0].startswith("signature: manifest.json.sig: no key")
+
+
+def test_the_key_of_another_site_in_the_list_is_named(
+    old: EvidenceDraft, keys: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "keys").write_text(SIGNERS.replace("duarena.example", "other.example"))
+    assert main(["evidence", str(old.pack(tmp_path / "evidence.zip")), *keys]) == 3
+    (said,) = lines_of(capsys.readouterr().out, "not checked")
+    assert said.startswith(
+        "signature: the manifest is signed by other.example, not 'https://duarena.example'"
+    )

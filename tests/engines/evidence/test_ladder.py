@@ -23,20 +23,20 @@ def test_a_ladder_that_agrees_says_what_was_checked(draft: EvidenceDraft, checke
     code, out = checked(draft)
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], [])
     assert [line.partition(":")[0] for line in lines_of(out, "ok")] == [
-        "archive", "revision", "constants", "records", "headers", "corrections", "repeats", "rated",
-        "versions", "workers", "attempts", "schedule", "estimate", "ratings",
+        "archive", "revision", "signature", "constants", "records", "headers", "corrections", "repeats",
+        "rated", "versions", "workers", "attempts", "schedule", "estimate", "ratings",
     ]  # fmt: skip
     assert "records: 24 games with 213 moves are replayed" in out
     assert out.endswith("everything that was checked agrees\n")
 
 
 def test_a_folder_is_checked_as_its_zip_is(
-    draft: EvidenceDraft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    draft: EvidenceDraft, tmp_path: Path, signers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, content in draft.packed().items():
         (tmp_path / "here" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "here" / name).write_bytes(content)
-    assert main(["evidence", str(tmp_path / "here")]) == 0
+    assert main(["evidence", str(tmp_path / "here"), *signers]) == 0
     (tmp_path / "here" / "more").write_bytes(b"")
     assert main(["evidence", str(tmp_path / "here")]) == 1
     assert "archive: 'more' is not in the manifest" in capsys.readouterr().out

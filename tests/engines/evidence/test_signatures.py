@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.evidence.signatures import NAMESPACE, Signature, check_signature
+from engines.evidence.signatures import NAMESPACE, Signature, check_signature, host_of
 from tests.support.ssh_keygen import put_in_path
 
 NOW = datetime.datetime(2026, 11, 29, 12, tzinfo=datetime.UTC)
@@ -53,6 +53,11 @@ def test_other_bytes_keys_purposes_and_moments_are_refused(key: Path) -> None:
     for limits in ('valid-after="20261130Z"', 'valid-before="20261129110000Z"'):
         assert verdict(b"text", signature, listed(key, limits)) is Signature.BAD
     assert verdict(b"text", signature, listed(key, 'valid-before="20261129130000Z"')) is Signature.GOOD
+
+
+def test_a_site_is_named_by_its_host() -> None:
+    sites = ["https://one.example:8000/x", "http://127.0.0.1", "http://[::1", "one.example", ""]
+    assert [host_of(site) for site in sites] == ["one.example", "127.0.0.1", *["localhost"] * 3]
 
 
 def test_without_the_program_nothing_is_known(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,8 +29,8 @@ def test_a_tournament_that_agrees_is_checked_in_full(kind: str, withdrawn: str, 
     code, out = checked(tournament_draft(kind, withdrawn=withdrawn))
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], [])
     assert [line.partition(":")[0] for line in lines_of(out, "ok")] == [
-        "archive", "revision", "constants", "records", "headers", "corrections", "repeats", "rated",
-        "versions", "workers", "attempts", "schedule", "tables", "ratings",
+        "archive", "revision", "signature", "constants", "records", "headers", "corrections", "repeats",
+        "rated", "versions", "workers", "attempts", "schedule", "tables", "ratings",
     ]  # fmt: skip
 
 
