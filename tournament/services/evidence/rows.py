@@ -127,7 +127,7 @@ def _named(ids: Iterable[int], names: Names) -> tuple[str, ...]:
 
 def version_rows(versions: Iterable[BotVersion], published: Collection[str]) -> Iterator[EvidenceVersion]:
     """Of versions with their bots, owners and bundles; ``published`` are the bundles that are included."""
-    for version in sorted(versions, key=name_of):
+    for version in sorted(versions, key=lambda one: (one.bot.name, one.number)):
         yield EvidenceVersion(
             version=name_of(version),
             owner=version.bot.owner.username if version.bot.owner else None,

@@ -11,6 +11,7 @@ from engines.evidence.format import (
     EvidenceRating,
     EvidenceStanding,
     format_version,
+    parse_version,
 )
 from engines.pairing.knockout import KnockoutMatch
 from engines.pairing.results import find_byes
@@ -40,8 +41,9 @@ def ratings(
     ladder: str, versions: dict[int, BotVersion], found: dict[int, Standing]
 ) -> Iterator[EvidenceRating]:
     """In the order of the names."""
-    named = sorted((name_of(versions[pk]), one) for pk, one in found.items())
-    for version, one in named:
+    named = {name_of(versions[pk]): one for pk, one in found.items()}
+    for version in sorted(named, key=parse_version):
+        one = named[version]
         counts = (one.wins, one.draws, one.losses)
         yield EvidenceRating(ladder, version, *one.rating, *counts, one.rating.conservative)
 

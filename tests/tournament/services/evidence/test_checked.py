@@ -86,3 +86,9 @@ def test_a_game_annulled_after_the_end_leaves_all_in_agreement(
     first = newest(cup).path
     annul(cup.games.filter(pk=cup.games.order_by("pk")[1].pk), "a faulty worker", timezone.now())
     check(cup, capsys, "--previous", str(first))
+
+
+def test_names_that_begin_with_one_another_have_one_order(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("Bot", "Bot 2", "Bot-3")
+    bots = [make_version(name, owner=make_user(f"user{place}")) for place, name in enumerate(names)]
+    check(play_event("round-robin", versions=bots), capsys)
