@@ -61,6 +61,8 @@ HOSTILE: Final = (
 """Zero bytes, numbers and times that no column holds, lone surrogates, digits of other scripts, markup."""
 UNSTORABLE: Final = ("a\0b", "\ud800", "9" * 18, "9" * 30, "0001-01-01", "9999-12-31T23:59")
 """One of each kind that a database or a column refuses."""
+EMPTY: Final = ""
+"""What many rows have in a column that not each of them needs."""
 HARMLESS: Final = (
     "1",
     "0",
@@ -264,7 +266,7 @@ def odd_requests(draw: st.DrawFn, address: Address, fields: Sequence[str]) -> Od
 
 def each_odd_value(address: Address, queried: Sequence[str], sent: Sequence[str]) -> Iterator[OddRequest]:
     """Requests of staff with one odd value each, in every field and every part of the path."""
-    for value in UNSTORABLE:
+    for value in (EMPTY, *UNSTORABLE):
         paths = [address.path({name: value}) for name in address.variables]
         paths += [f"{address.example}?{urlencoded([(name, value)])}" for name in queried]
         for path in paths:

@@ -272,7 +272,8 @@ def tournament_book(request: HttpRequest, slug: str) -> HttpResponse:
 def find_tournament(request: HttpRequest, slug: str) -> Tournament:
     """The tournament with this slug, now or as a draft, if it exists and this user may see it."""
     known = Tournament.objects.select_related("owner", "own_ratings")
-    tournament = known.filter(slug=slug).first() or get_object_or_404(known, draft_slug=slug)
+    published = known.exclude(draft_slug="")
+    tournament = known.filter(slug=slug).first() or get_object_or_404(published, draft_slug=slug)
     if not access.may_see_tournament(request.user, tournament):
         raise Http404(f"no tournament {slug!r}")
     return tournament

@@ -186,5 +186,5 @@ def test_only_what_the_visitor_may_see_and_the_form_makes_is_copied(
     cup: Tournament, site: Site, as_user: LogIn
 ) -> None:
     assert as_user(site.owner).get(f"/tournaments/new/?like={cup.slug}").status_code == 404  # a draft
-    for slug in ("nothing", "%00", site.validation.slug):
+    for slug in ("", "nothing", "%00", site.validation.slug):
         assert as_user(site.staff).get(f"/tournaments/new/?like={slug}").status_code == 404
