@@ -35,13 +35,14 @@ def _measure(pairs: int) -> None:
 
     from benchmarks.large_site import LargeSite
     from tournament.models import Evidence
-    from tournament.services.evidence import making
+    from tournament.services import stepwise
+    from tournament.services.evidence.making import EvidenceMaker
 
     site = LargeSite(BOTS * (BOTS - 1) * pairs, bots=BOTS, versions=1, ladders=[LADDER])
     site.make_bots()
     site.play_event({"kind": "round-robin", "bots": BOTS, "pairs": pairs})
-    making.QUIET_SECONDS = 0.0
-    maker, steps, before = making.EvidenceMaker(), [], _peak_mb()
+    stepwise.QUIET_SECONDS = 0.0
+    maker, steps, before = EvidenceMaker(), [], _peak_mb()
     begun, is_left = time.process_time(), True
     while is_left:
         step_begun = time.monotonic()
@@ -53,7 +54,7 @@ def _measure(pairs: int) -> None:
         sizes = {one.filename: (one.file_size, one.compress_size) for one in archive.infolist()}
     print(row("games", f"{made.games:,}"))
     print(row("processor time, s", f"{spent:.1f}"))
-    print(row(f"steps of {making.STEP_SECONDS} s", f"{len(steps)}"))
+    print(row(f"steps of {stepwise.STEP_SECONDS} s", f"{len(steps)}"))
     print(row("longest step, s", f"{max(steps):.2f}"))
     print(row("peak memory before and after, MB", f"{before:.0f}, {_peak_mb():.0f}"))
     print(row("archive, MB", f"{made.size / 1e6:.1f}"))

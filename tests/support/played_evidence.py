@@ -22,8 +22,7 @@ from tests.support.schedule import (
     take_jobs,
 )
 from tournament.models import BotVersion, Bundle, Evidence, Game, Tournament, Worker
-from tournament.services import calendar
-from tournament.services.evidence import making
+from tournament.services import calendar, stepwise
 from tournament.services.evidence.making import EvidenceMaker
 from workers.jobs import GameJob, Work
 
@@ -66,15 +65,15 @@ def play_on(tournament: Tournament, report: Report = record_short) -> Tournament
 def make_evidence(maker: EvidenceMaker | None = None) -> None:
     """Make all that is due, at once."""
     maker = maker or EvidenceMaker()
-    known = making.QUIET_SECONDS, making.LOOK_SECONDS
-    making.QUIET_SECONDS = making.LOOK_SECONDS = 0.0
+    known = stepwise.QUIET_SECONDS, stepwise.LOOK_SECONDS
+    stepwise.QUIET_SECONDS = stepwise.LOOK_SECONDS = 0.0
     try:
         made = -1
         while made != (made := Evidence.objects.count()):
             while maker.step(60.0):
                 pass
     finally:
-        making.QUIET_SECONDS, making.LOOK_SECONDS = known
+        stepwise.QUIET_SECONDS, stepwise.LOOK_SECONDS = known
 
 
 def newest(tournament: Tournament) -> Evidence:

@@ -1,4 +1,4 @@
-"""Makes the archives of evidence that are due, in short steps between the record keeper's other work.
+"""Makes the archives of evidence that are due, in short steps.
 
 An archive is written into a draft, which gets its name when it is whole, in the transaction that stores its
 row. A keeper that is killed begins again, and the same state gives the same bytes.
@@ -10,7 +10,6 @@ import datetime
 import hashlib
 import logging
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +21,6 @@ from django.utils import timezone
 
 from engines.evidence.format import EvidenceFile, EvidenceManifest
 from tournament.models import Evidence
-from tournament.services.disk import full_disk
 from tournament.services.evidence.archive import ArchiveWriter
 from tournament.services.evidence.ladders import LadderEvidence, drop_old_files, due_ladders
 from tournament.services.evidence.tournaments import (
@@ -31,15 +29,8 @@ from tournament.services.evidence.tournaments import (
     due_tournaments,
     has_evidence,
 )
+from tournament.services.stepwise import StepwiseMaker
 
-STEP_SECONDS = 0.15
-"""After this time a step ends with the chunk that it writes."""
-LOOK_SECONDS = 5.0
-"""Between two looks for what is due."""
-QUIET_SECONDS = 30.0
-"""How long nothing of it has changed when a revision is begun: the annulment of many games makes one."""
-REST_SECONDS = 600.0
-"""After a failure nothing is begun for so long."""
 SYNC_BYTES = 8 << 20
 """Bytes that are written to the disk, or read for the SHA-256, at once."""
 DRAFT = ".draft"
@@ -63,47 +54,18 @@ class EvidenceSource(Protocol):
     def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest: ...
 
 
-class EvidenceMaker:
-    """Makes one archive after the other; only the record keeper has one."""
+class EvidenceMaker(StepwiseMaker[_Key]):
+    """Makes the archives that are due."""
 
-    def __init__(self) -> None:
-        self._run: Iterator[None] | None = None
-        self._look_at = 0.0
-        self._made: _Key | None = None
-        """What was begun last."""
-        self._due: dict[_Key, float] = {}
-        """When each of what is due may be begun."""
+    log = log
 
-    def step(self, seconds: float = STEP_SECONDS) -> bool:
-        """Work for about so long; returns whether something is being made. Errors are logged."""
-        until = time.monotonic() + seconds
-        try:
-            if self._run is None and (source := self._next()) is not None:
-                self._run = make(source)
-            for _ in self._run or ():
-                if time.monotonic() >= until:
-                    return True
-        except Exception:
-            log.exception("evidence cannot be made, tried again in %.0f s", REST_SECONDS)
-            if self._made:
-                self._due[self._made] = time.monotonic() + REST_SECONDS
-        self._run = None
-        return False
+    def due(self) -> Iterator[_Key]:
+        yield from due_tournaments().values_list("pk", "revision", "finished_at")
+        yield from ((code, 0, None) for code in due_ladders(timezone.now()))
 
-    def _next(self) -> EvidenceSource | None:
-        """What is due and has not changed for a while."""
-        now = time.monotonic()
-        if now < self._look_at or full_disk():
-            return None
-        self._look_at = now + LOOK_SECONDS
-        due: list[_Key] = list(due_tournaments().values_list("pk", "revision", "finished_at"))
-        due += [(code, 0, None) for code in due_ladders(timezone.now())]
-        self._due = {key: self._due.get(key, now + QUIET_SECONDS) for key in due}
-        for key, begins_at in self._due.items():
-            if begins_at <= now and (source := _source_of(key[0])) is not None:
-                self._made = key
-                return source
-        return None
+    def begin(self, key: _Key) -> Iterator[None] | None:
+        source = _source_of(key[0])
+        return None if source is None else make(source)
 
 
 def _source_of(subject: int | str) -> EvidenceSource | None:

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from tests.support.played_evidence import make_evidence, newest, play_event
 from tournament.models import Evidence, Game, Tournament
+from tournament.services import stepwise
 from tournament.services.annulments import annul
-from tournament.services.evidence import making, rows
+from tournament.services.evidence import rows
 from tournament.services.evidence.making import DRAFT, EvidenceMaker, make
 from tournament.services.evidence.tournaments import Files, TournamentEvidence
 from tournament.services.results import record_texts
@@ -68,7 +69,7 @@ def test_nothing_is_stored_of_a_tournament_that_changed_meanwhile(cup: Tournamen
 
 
 def test_a_step_ends_soon_and_the_next_one_goes_on(cup: Tournament, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(stepwise, "QUIET_SECONDS", 0.0)
     maker, taken = EvidenceMaker(), 0
     while maker.step(0.0):
         taken += 1
@@ -81,7 +82,7 @@ def test_nothing_is_begun_before_it_was_quiet_for_a_while(
     cup: Tournament, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("tournament.services.evidence.making.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("tournament.services.stepwise.time.monotonic", lambda: clock[0])
     maker = EvidenceMaker()
 
     def made_after(seconds: float) -> bool:
@@ -90,19 +91,19 @@ def test_nothing_is_begun_before_it_was_quiet_for_a_while(
         return Evidence.objects.exists()
 
     assert not made_after(0.0)
-    assert not made_after(making.QUIET_SECONDS - 1)
+    assert not made_after(stepwise.QUIET_SECONDS - 1)
     annul_one(cup)
-    assert not made_after(making.LOOK_SECONDS)
-    assert not made_after(making.QUIET_SECONDS - 1)
-    assert made_after(making.LOOK_SECONDS)
+    assert not made_after(stepwise.LOOK_SECONDS)
+    assert not made_after(stepwise.QUIET_SECONDS - 1)
+    assert made_after(stepwise.LOOK_SECONDS)
     assert newest(cup).corrected == 1
 
 
 def test_an_error_is_logged_and_stops_no_other_tournament(
     cup: Tournament, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(making, "QUIET_SECONDS", 0.0)
-    monkeypatch.setattr(making, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(stepwise, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(stepwise, "LOOK_SECONDS", 0.0)
     real, broken = TournamentEvidence.files, cup.pk
 
     def fail(source: TournamentEvidence) -> Files:
@@ -121,6 +122,6 @@ def test_an_error_is_logged_and_stops_no_other_tournament(
 
 
 def test_nothing_is_begun_on_a_full_disk(cup: Tournament, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "full_disk", lambda: "the disk is full")
+    monkeypatch.setattr(stepwise, "full_disk", lambda: "the disk is full")
     make_evidence()
     assert not Evidence.objects.exists()
