@@ -102,6 +102,7 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     evidence.add_argument("file", metavar="FILE", help="evidence.zip, its folder, or its address")
     evidence.add_argument("--previous", metavar="FILE", help="the revision before, or another that you have")
     evidence.add_argument("--signers", metavar="FILE", type=Path, help="the keys of the site")
+    evidence.add_argument("--json", action="store_true", help="print one object of JSON")
     evidence.epilog = f"exit codes: {EVIDENCE_CODES}"
     merging = add("merge", _merge, "estimate strengths from the evidence of one ladder on several sites")
     merging.add_argument("archives", metavar="FILE", nargs="+", help="as for evidence")
@@ -265,7 +266,7 @@ def _verify(parsed: Namespace) -> int:
 def _evidence(parsed: Namespace) -> int:
     from engines.evidence.command import run
 
-    return run(parsed.file, parsed.previous, parsed.signers)
+    return run(parsed.file, parsed.previous, parsed.signers, as_json=parsed.json)
 
 
 def _merge(parsed: Namespace) -> int:

@@ -236,7 +236,9 @@ def check_files(archive: EvidenceArchive, report: EvidenceReport) -> None:
     with report.check(_PREFIX) as check:
         for name in sorted(archive.names - listed.keys() - {MANIFEST, SIGNATURE}):
             check.differs(f"{quote(name)} is not in the manifest")
+        whole = sum(file.bytes for file in listed.values())
         for name, file in listed.items():
+            report.progress(f"reading {name}", size, whole)
             if name not in archive.names:
                 check.differs(f"{name} is missing")
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Final
 
 from engines.evidence.archive import EvidenceArchive
 from engines.evidence.estimate_check import EstimateCheck
@@ -38,6 +39,9 @@ from engines.evidence.strict_json import FormatError
 from engines.evidence.table_checks import TableCheck
 from engines.rules.base import quote
 
+STEP: Final = 200
+"""Games between two changes of the progress bar."""
+
 
 def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
     """Raises ``FormatError`` where a file cannot be read."""
@@ -49,6 +53,7 @@ def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
     replay = ReplayCheck(report)
     ratings = RatingCheck(report, archive, scales)
     versions = VersionCheck(report, archive, entries)
+    workers = WorkerCheck(report, archive)
     checks = [
         replay,
         HeaderCheck(report, archive.manifest.site, events),
@@ -56,17 +61,20 @@ def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
         RepeatCheck(report),
         RatedCheck(report, events, versions.versions),
         versions,
-        WorkerCheck(report, archive),
+        workers,
         AttemptCheck(report, archive),
         *_of_kind(archive, document, entries, report, ratings),
         ratings,
     ]
     known = frozenset(entry.version for entry in entries) if kind is EvidenceKind.TOURNAMENT else None
-    for row, record in read_games(archive, replay.check):
+    for number, (row, record) in enumerate(read_games(archive, replay.check), 1):
+        if number % STEP == 0:
+            report.progress(f"{number} games", number, workers.games)
         _check_row(row, events, known)
         for check in checks:
             check.add(row, record)
     for check in checks:
+        report.progress(f"{check.name} of {workers.games} games", 1, 1)
         check.end()
 
 

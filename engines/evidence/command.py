@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from engines.client.output import ProgressBar, print_json
 from engines.console import complain
 from engines.evidence.archive import MAX_SIGNATURE_BYTES, EvidenceArchive, check_files, open_archive
 from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
 from engines.evidence.format import SIGNATURE
-from engines.evidence.report import EvidenceReport
+from engines.evidence.report import EvidenceReport, Finding
 from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature, host_of
 from engines.evidence.strict_json import FormatError
 from engines.http_client import AddressError, AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
@@ -28,23 +30,38 @@ TIMEOUT_SECONDS: Final = 60.0
 ADDRESSES: Final = ("http://", "https://")
 
 
-def run(file: str, other: str | None, signers: Path | None) -> int:
+def run(file: str, other: str | None, signers: Path | None, *, as_json: bool = False) -> int:
     """Check an archive; returns the exit code.
 
     ``other`` is another revision, ``signers`` the list of the site's keys. Of an address the list is fetched.
+    ``as_json`` prints one object at the end.
     """
-    report = EvidenceReport(lambda line: print(line, flush=True))
+    bar, found = ProgressBar(), list[Finding]()
+
+    def write(line: object) -> None:
+        bar.clear()
+        if isinstance(line, Finding):
+            found.append(line)
+        if not as_json:
+            print(line, flush=True)
+
+    report = EvidenceReport(write, bar.show)
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(opened(file))
             previous = stack.enter_context(opened(other)) if other else None
             keys = read_signers(file, signers)
+            write(_headline(archive))
             check_archive(archive, previous, keys, report)
+            if as_json:
+                print_json(_described(archive, found, report))
     except (FormatError, AddressError) as error:
         return complain(visible(str(error), 1000))
     except OSError as error:
         return complain(f"cannot read {visible(str(error.filename or file))!r}: {error.strerror}")
-    print(_summary(report))
+    finally:
+        bar.clear()
+    write(_summary(report))
     return report.exit_code
 
 
@@ -52,13 +69,6 @@ def check_archive(
     archive: EvidenceArchive, previous: EvidenceArchive | None, signers: str | None, report: EvidenceReport
 ) -> None:
     """Everything about an archive; raises ``FormatError`` where it cannot be read."""
-    manifest = archive.manifest
-    report.write(
-        visible(
-            f"evidence of the {manifest.kind} {manifest.title!r} of {manifest.site},"
-            f" revision {manifest.revision} of {manifest.at}, manifest {archive.sha256}"
-        )
-    )
     check_files(archive, report)
     check_chain(archive, previous, report)
     check_signer(archive, signers, report)
@@ -129,15 +139,39 @@ def opened(name: str) -> Iterator[EvidenceArchive]:
 
 
 def _download(address: str, path: Path) -> None:
+    bar = ProgressBar()
     try:
         with path.open("wb") as file:
             for piece in HttpClient(timeout=TIMEOUT_SECONDS).stream(address, MAX_DOWNLOAD):
                 file.write(piece)
+                bar.show(f"{file.tell() // 1024} KiB of {address}", 0, 0)
     except ErrorAnswer as error:
         why = error.sentence or f"status {error.status}"
         raise FormatError(f"{address} cannot be fetched: {why}") from None
     except (NoAnswer, AnswerTooLong) as error:
         raise FormatError(f"{address} cannot be fetched: {error}") from None
+    finally:
+        bar.clear()
+
+
+def _headline(archive: EvidenceArchive) -> str:
+    manifest = archive.manifest
+    what = f"evidence of the {manifest.kind} {manifest.title!r} of {manifest.site}"
+    return visible(f"{what}, revision {manifest.revision} of {manifest.at}, manifest {archive.sha256}")
+
+
+def _described(
+    archive: EvidenceArchive, found: Sequence[Finding], report: EvidenceReport
+) -> dict[str, object]:
+    """The object for programs; its texts are not escaped, those of findings are."""
+    manifest = archive.manifest
+    names = ("kind", "site", "name", "title", "revision", "at")
+    return {
+        **{name: getattr(manifest, name) for name in names},
+        "manifest_sha256": archive.sha256,
+        "checks": [asdict(one) for one in found],
+        "exit_code": report.exit_code,
+    }
 
 
 def _summary(report: EvidenceReport) -> str:

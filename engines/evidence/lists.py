@@ -94,6 +94,11 @@ class WorkerCheck(GameCheck):
         self._workers = {one.worker: one for one in archive.rows(WORKERS, EvidenceWorker)}
         self._games: Counter[str] = Counter()
 
+    @property
+    def games(self) -> int:
+        """How many games the list has, before they are counted."""
+        return sum(one.games for one in self._workers.values())
+
     def add(self, row: EvidenceGame, record: Record | None) -> None:
         if row.state is EvidenceState.DONE:
             self._games[row.worker] += 1

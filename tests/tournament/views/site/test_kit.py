@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import datetime
 import io
+import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from engines.bundles.store import inspect_bundle
+from engines.evidence.signatures import SIGNERS_PATH
+from engines.formats import FORMATS
 from engines.rules.registry import GAMES
 from tests.support.documents import blocks
-from tests.support.evidence import ladder_draft
 from tests.support.filled_site import Site
+from tests.support.played_evidence import make_evidence, play_event, published_version
+from tests.support.schedule import LADDER, make_user, make_version
+from tests.support.ssh_keygen import put_in_path
 from tournament import kit
-from tournament.models import BotVersion
+from tournament.models import BotVersion, Game
+from tournament.services.annulments import annul
+from tournament.services.results.rebuilding import rebuild_outdated
 from tournament.services.uploads.submission import submit_bundle
 
 pytestmark = pytest.mark.django_db
@@ -114,17 +125,54 @@ def test_every_module_of_the_kit_needs_only_the_standard_library(
     assert "\n  start " not in usage
 
 
-def test_evidence_is_checked_in_an_empty_folder_with_python_alone(
-    downloads: Path, plain_python: dict[str, str]
+def evidence_of_everything(client: Client, folder: Path) -> list[str]:
+    """The archives of an event of each format with an annulled game, and of their ladder, by their names."""
+    for kind in FORMATS:
+        versions = list(BotVersion.objects.filter(number=1))
+        cup = play_event(kind, name=kind, versions=versions, opening_plies=2)
+        annul(Game.objects.filter(pk=cup.games.earliest("pk").pk), "Its clock was wrong.", timezone.now())
+    Game.objects.update(
+        finished_at=timezone.now() - datetime.timedelta(days=32)
+    )  # the ladder's month is over
+    rebuild_outdated()
+    make_evidence()
+    addresses = {kind: f"/tournaments/{kind}/evidence.zip" for kind in FORMATS}
+    addresses["ladder"] = f"/ladders/{LADDER}/evidence.zip"
+    for name, address in addresses.items():
+        (folder / f"{name}.zip").write_bytes(client.get(address).getvalue())
+    (folder / "signers").write_bytes(client.get(SIGNERS_PATH).content)
+    return list(addresses)
+
+
+@pytest.mark.slow
+def test_evidence_is_checked_in_an_empty_folder_with_python_alone_and_with_packages(
+    downloads: Path, plain_python: dict[str, str], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ladder_draft().pack(downloads / "evidence.zip")
+    has_ssh_keygen = shutil.which("ssh-keygen") is not None
+    if has_ssh_keygen:
+        put_in_path(downloads.parent / "programs", monkeypatch)
+    published_version("Open")
+    for number in range(3):
+        make_version(f"Bot {number}", owner=make_user(f"user{number}"))
+    names = evidence_of_everything(client, downloads)
     run("python3 -m zipfile -e duarena-kit.zip kit", downloads, plain_python)
-    line = "cd kit; python3 -m engines evidence ../evidence.zip || test $? = 3"
-    *checked, end = run(line, downloads, plain_python).splitlines()[1:]
-    assert [one for one in checked if not one.startswith("ok ") and " signature: " not in one] == [
-        "not checked  estimate: it needs the package numpy, which this Python does not have"
-    ]
-    assert end == "everything that was checked agrees; 2 not checked"
+    packages = downloads.parent / "packages"
+    packages.mkdir()
+    for path in Path(numpy.__file__).parents[1].glob("n[eu][tm][wp]*"):
+        (packages / path.name).symlink_to(path)
+    without = {
+        "swiss": "schedule: Swiss pairing needs the package networkx, which this Python does not have",
+        "ladder": "estimate: it needs the package numpy, which this Python does not have",
+    }
+    signature = [] if has_ssh_keygen else ["signature: ssh-keygen is not installed here"]
+    for name in names:
+        for more, missing in ({}, without.get(name)), ({"PYTHONPATH": str(packages)}, None):
+            not_checked = signature + ([missing] if missing else [])
+            line = f"cd kit; python3 -m engines evidence ../{name}.zip --signers ../signers --json"
+            found = json.loads(run(f"{line} || test $? != 1", downloads, plain_python | more))
+            texts = {f"{one['name']}: {one['text']}": one["state"] for one in found["checks"]}
+            assert [text for text, state in texts.items() if state != "ok"] == not_checked
+            assert found["exit_code"] == (3 if not_checked else 0)
 
 
 def test_the_kit_has_what_its_readme_names_and_nothing_that_was_built() -> None:
