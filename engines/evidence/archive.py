@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import struct
 import zipfile
 import zlib
@@ -131,11 +132,21 @@ def _begins(path: Path) -> bytes:
 
 
 def _names_in(folder: Path) -> set[str]:
+    """The files; refuses links, which may lead out of the folder, and devices, which may never end."""
     found: set[str] = set()
-    for where, _, files in os.walk(folder):
-        found |= {Path(where, file).relative_to(folder).as_posix() for file in files}
-        if len(found) > MAX_FILES:
+    entries = 0
+    for where, folders, files in os.walk(folder):
+        entries += len(folders) + len(files)
+        if entries > MAX_FILES:
             raise FormatError(f"the folder has more than {MAX_FILES} files")
+        for name in (*folders, *files):
+            path = Path(where, name)
+            mode = path.lstat().st_mode
+            shown = path.relative_to(folder).as_posix()
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise FormatError(f"{quote(visible(shown))} of the folder is no file")
+            if stat.S_ISREG(mode):
+                found.add(shown)
     return found
 
 

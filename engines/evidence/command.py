@@ -107,9 +107,9 @@ def check_signer(archive: EvidenceArchive, signers: str | None, report: Evidence
 def _moment(text: str) -> datetime.datetime:
     try:
         moment = datetime.datetime.fromisoformat(text)
-    except ValueError:
+        return moment.replace(tzinfo=moment.tzinfo or datetime.UTC).astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
         raise FormatError(f"manifest.json: at is {quote(text)}, not a moment") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
 def read_signers(file: str, signers: Path | None) -> str | None:

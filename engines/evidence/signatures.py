@@ -31,7 +31,7 @@ class Signature(Enum):
     """Of these bytes, by a key of the list that was valid then."""
     BAD = "bad"
     UNKNOWN = "unknown"
-    """``ssh-keygen`` does not run here."""
+    """``ssh-keygen`` does not run here, or is too old."""
 
 
 def host_of(site: str) -> str:
@@ -49,6 +49,19 @@ def check_signature(
     program = shutil.which("ssh-keygen")
     if program is None:
         return Signature.UNKNOWN, "ssh-keygen is not installed here"
+    try:
+        verdict, said = _ask(program, message, signature, signers, at)
+        if verdict is Signature.BAD and _ask(program, b"", *_KNOWN)[0] is not Signature.GOOD:
+            return Signature.UNKNOWN, "the ssh-keygen of this machine is too old, or does not work"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Signature.UNKNOWN, f"ssh-keygen does not run here: {error}"
+    return verdict, said
+
+
+def _ask(
+    program: str, message: bytes, signature: bytes, signers: str, at: datetime.datetime
+) -> tuple[Signature, str]:
+    """What ``ssh-keygen`` says; raises ``OSError`` and ``TimeoutExpired`` where it does not run."""
     with tempfile.TemporaryDirectory() as name:
         keys, signed = Path(name, "allowed_signers"), Path(name, "signature")
         keys.write_text(signers)
@@ -70,3 +83,19 @@ def check_signature(
 
 def _run(words: tuple[str, ...], given: bytes) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(words, input=given, capture_output=True, check=False, timeout=_TIMEOUT_SECONDS)
+
+
+_KNOWN: Final = (
+    b"""-----BEGIN SSH SIGNATURE-----
+U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgZPf3DANeJCIdfNBSU79TTyRjyk
+9QE9jJ9IDQxAcAKk4AAAAHZHVhcmVuYQAAAAAAAAAGc2hhNTEyAAAAUwAAAAtzc2gtZWQy
+NTUxOQAAAEAr/QQH3KmORvcZ+faV7ukETrA7W+9WxnpE9CZ6pbnZXehgPcoEW7+V0RcbQQ
+HedTxzZ9M/vuHpia3rI9hJdj8M
+-----END SSH SIGNATURE-----
+""",
+    f"""known.example namespaces="{NAMESPACE}",valid-after="20260101000000Z" ssh-ed25519 \
+AAAAC3NzaC1lZDI1NTE5AAAAIGT39wwDXiQiHXzQUlO/U08kY8pPUBPYyfSA0MQHACpO
+""",
+    datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC),
+)
+"""A good signature of nothing, its key and its moment: an old ``ssh-keygen`` refuses this one too."""

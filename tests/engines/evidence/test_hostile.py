@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import warnings
 import zipfile
@@ -15,10 +16,10 @@ import pytest
 
 from engines.__main__ import main
 from engines.evidence import archive, reading
-from engines.evidence.format import MANIFEST, RECORDS
+from engines.evidence.format import MANIFEST, RECORDS, SIGNATURE
 from tests.support.evidence import EvidenceDraft, ladder_draft, zipped
 
-Refused = Callable[[bytes], str]
+Refused = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +31,10 @@ def files() -> dict[str, bytes]:
 def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
     """The sentence of an archive that cannot be read."""
 
-    def run(content: bytes) -> str:
+    def run(content: bytes, *more: str) -> str:
         path = tmp_path / "evidence.zip"
         path.write_bytes(content)
-        code = main(["evidence", str(path)])
+        code = main(["evidence", str(path), *more])
         printed = capsys.readouterr()
         assert code == 2
         assert (printed.out + printed.err).replace("\n", "").isprintable()
@@ -52,6 +53,34 @@ def test_what_is_no_zip_is_refused(refused: Refused, tmp_path: Path) -> None:
     assert refused(zipped({"a": b""}.items())).endswith("has no manifest.json: it is no evidence")
     (tmp_path / "evidence.zip").unlink()
     assert main(["evidence", str(tmp_path / "evidence.zip")]) == 2
+
+
+@pytest.mark.parametrize("place", ["records.pgn", "tables", "other"])
+def test_a_folder_with_links_or_pipes_is_refused(
+    place: str, files: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, outside = tmp_path / "evidence", tmp_path / "outside"
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    if (folder / place).exists():
+        (folder / place).rename(outside)
+        (folder / place).symlink_to(outside)
+    else:
+        os.mkfifo(folder / place)
+    assert main(["evidence", str(folder)]) == 2
+    assert capsys.readouterr().err.rstrip() == f"'{place}' of the folder is no file"
+
+
+def test_a_manifest_of_no_moment_is_refused(
+    refused: Refused, files: dict[str, bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "signers").write_text("")
+    for at in ("yesterday", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"):
+        content = with_manifest({**files, SIGNATURE: b""}, at=at)
+        assert refused(content, "--signers", str(tmp_path / "signers")).endswith(
+            f"at is {at!r}, not a moment"
+        )
 
 
 def test_a_name_twice_is_refused(refused: Refused, files: dict[str, bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -65,3 +66,24 @@ def test_without_the_program_nothing_is_known(key: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", "/nowhere")
     verdict, words = check_signature(b"text", signature, listed(key), at=NOW)
     assert (verdict, words) == (Signature.UNKNOWN, "ssh-keygen is not installed here")
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "words"),
+    [
+        ("echo unknown option -- Y >&2; exit 1", 30, "the ssh-keygen of this machine is too old"),
+        ("kill -9 $$", 30, "the ssh-keygen of this machine is too old, or does not work"),
+        ("exec sleep 10", 0.1, "ssh-keygen does not run here: "),
+    ],
+)
+def test_a_program_that_is_old_or_hangs_accuses_nobody(
+    script: str, seconds: float, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ssh-keygen"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("engines.evidence.signatures._TIMEOUT_SECONDS", seconds)
+    verdict, said = check_signature(b"text", b"signature", "keys", at=NOW)
+    assert verdict is Signature.UNKNOWN
+    assert said.startswith(words)
