@@ -31,8 +31,8 @@ BUNDLES: Final = "bundles/"
 
 MAX_LINE: Final = 1024 * 1024
 """Bytes of a line of JSON."""
-MAX_DOCUMENT: Final = 64 * 1024 * 1024
-"""Bytes of ``MANIFEST`` and of ``EVENT``."""
+MAX_DOCUMENT: Final = 16 * 1024 * 1024
+"""Bytes of ``MANIFEST`` and of ``EVENT``, which take up to thirty times as much memory."""
 
 
 class EvidenceKind(StrEnum):
@@ -135,7 +135,8 @@ class EvidenceDocument:
     """``EVENT``: the ladders, and the tournament.
 
     Of a ladder ``events`` are all tournaments whose games are recorded on it, in the order of their names;
-    what the schedule of each had beyond those games is not part of the archive.
+    what the schedule of each had beyond those games is not part of the archive, nor are its ``book``,
+    ``seeds`` and ``absent``.
     """
 
     ladders: tuple[LadderConstants, ...]

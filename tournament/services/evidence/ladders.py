@@ -6,7 +6,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Max
 
@@ -16,6 +16,7 @@ from engines.evidence.format import (
     EVENT,
     RECORDS,
     EvidenceDocument,
+    EvidenceEvent,
     EvidenceFile,
     EvidenceGame,
     EvidenceKind,
@@ -137,7 +138,7 @@ class LadderEvidence:
         yield "versions.jsonl", rows.in_lines(rows.version_rows(versions, published))
         terms = Tournament.objects.filter(slug__in=events).order_by("slug")
         constants = constants_of(code, ladder_scale(code))
-        document = EvidenceDocument((constants,), tuple(rows.event_of(one, names) for one in terms))
+        document = EvidenceDocument((constants,), tuple(_terms(one, names) for one in terms))
         yield EVENT, [write_document(document)]
         yield "tables/ratings.jsonl", rows.in_lines(_ratings(self.ratings))
         yield "tables/estimate.jsonl", rows.in_lines(self.strengths)
@@ -149,6 +150,12 @@ def drop_old_files(code: str) -> None:
     """Delete the archives of a ladder but the newest ones; their rows stay. May be repeated."""
     for row in Evidence.objects.filter(ladder=code)[KEPT:]:
         row.path.unlink(missing_ok=True)
+
+
+def _terms(tournament: Tournament, names: rows.Names) -> EvidenceEvent:
+    """Of a tournament without what only its own evidence needs: books are long."""
+    event = rows.event_of(tournament, names)
+    return event if tournament.format.is_endless else replace(event, book={}, seeds={}, absent={})
 
 
 def _by_name(version: BotVersion) -> tuple[str, int]:

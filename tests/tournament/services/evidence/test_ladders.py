@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from zipfile import ZipFile
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from engines.__main__ import main
+from engines.evidence.format import EvidenceDocument, read_document
 from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, play_event, read_manifest
 from tests.support.schedule import LADDER
@@ -76,3 +78,16 @@ def test_the_archives_of_the_newest_two_months_are_kept(client: Client) -> None:
     assert [(row.revision, row.is_stored) for row in found] == [(3, True), (2, True), (1, False)]
     assert "1 (deleted)" in client.get(f"/ladders/{LADDER}/evidence/").content.decode()
     assert client.get(f"/ladders/{LADDER}/evidence/1.zip").status_code == 404
+
+
+def test_a_book_of_a_tournament_is_in_its_own_evidence_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    play_event("round-robin", book="Dd3")
+    age()
+    make_evidence()
+    sizes = {}
+    for row in Evidence.objects.all():
+        with ZipFile(row.path) as archive:
+            document = read_document(EvidenceDocument, archive.read("event.json"), "event.json")
+        sizes[row.ladder_id] = len(document.events[0].book)
+        check(row, capsys)
+    assert sizes == {None: 1, LADDER: 0}
