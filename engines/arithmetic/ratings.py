@@ -314,17 +314,33 @@ class Fold:
         self._versions.setdefault(player[0], set()).add(player[1])
 
 
-def own_table(ladder: str, games: Iterable[tuple[int, int, Result]]) -> dict[int, Standing]:
-    """A tournament's own ratings on a ladder by player, from (White, Black, result).
+class OwnTable:
+    """A tournament's own ratings on a ladder while games are added in the order of the schedule.
 
-    Folded in the order of the schedule without drift, so that the same games give the same table in whatever
-    order they finished. Games of a player against himself are left out.
+    Without drift, so that the same games give the same table in whatever order they finished.
     """
-    fold = Fold(tournament_scale(ladder))
-    for white, black, result in games:
+
+    def __init__(self, ladder: str) -> None:
+        self.ladder = ladder
+        self._fold = Fold(tournament_scale(ladder))
+
+    def add(self, white: int, black: int, result: Result) -> None:
+        """Rate one more game; one of a player against himself is left out."""
         if white != black:
-            fold.step((str(white), 1), (str(black), 1), result)
-    return {int(name): standing for (name, _), standing in fold.standings.items()}
+            self._fold.step((str(white), 1), (str(black), 1), result)
+
+    @property
+    def standings(self) -> dict[int, Standing]:
+        """By player; a new one at each call."""
+        return {int(name): standing for (name, _), standing in self._fold.standings.items()}
+
+
+def own_table(ladder: str, games: Iterable[tuple[int, int, Result]]) -> dict[int, Standing]:
+    """A tournament's own ratings on a ladder by player, from (White, Black, result)."""
+    table = OwnTable(ladder)
+    for game in games:
+        table.add(*game)
+    return table.standings
 
 
 class _Row:

@@ -6,11 +6,14 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from django.db.models import Max
 
 from engines.arithmetic.ratings import ladder_scale
+from engines.estimation.estimates import Estimate
+from engines.estimation.openings import OpeningScore
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
@@ -33,12 +36,14 @@ from tournament.models.games import GameQuerySet
 from tournament.services.evidence import rows, tables
 from tournament.services.evidence.tournaments import Files
 from tournament.services.locks import lock
-from tournament.services.results.estimates import compute
+from tournament.services.results.estimates import LadderResults, Opening, add_openings
 from tournament.services.results.record_texts import ladder_pages
 
 MONTHLY, CORRECTED = "A month has passed.", "A month has passed, in which games were annulled or count again."
 KEPT = 2
 """Archives of a ladder whose files are kept: each has all games, and so is larger than the one before."""
+WAIT_SECONDS = 0.05
+"""Between two looks whether the estimate is computed."""
 
 
 def due_ladders(now: datetime.datetime) -> list[str]:
@@ -64,14 +69,14 @@ class LadderEvidence:
     ladder: Ladder
     previous: Evidence | None
     ratings: Sequence[LadderRating]
-    strengths: Sequence[EvidenceStrength]
+    results: LadderResults
 
     @classmethod
     def next_of(cls, code: str) -> LadderEvidence:
         """Reads the tables at once: only the record keeper, which calls it, changes them."""
         ladder = Ladder.objects.get(pk=code)
         ratings = list(LadderRating.objects.filter(ladder=ladder).select_related("version__bot"))
-        return cls(ladder, ladder.evidence_revisions.first(), ratings, list(_strengths(code)))
+        return cls(ladder, ladder.evidence_revisions.first(), ratings, LadderResults.of(code))
 
     @property
     def games(self) -> GameQuerySet:
@@ -141,9 +146,20 @@ class LadderEvidence:
         document = EvidenceDocument((constants,), tuple(_terms(one, names) for one in terms))
         yield EVENT, [write_document(document)]
         yield "tables/ratings.jsonl", rows.in_lines(_ratings(self.ratings))
-        yield "tables/estimate.jsonl", rows.in_lines(self.strengths)
+        yield "tables/estimate.jsonl", self._estimate_lines()
         for sha256 in published:
             yield f"{BUNDLES}{sha256}.zip", rows.bundle_chunks(sha256)
+
+    def _estimate_lines(self) -> Iterator[bytes]:
+        """The estimate from all rated games; computed in a thread, as it takes seconds of many versions."""
+        openings: dict[Opening, OpeningScore] = {}
+        yield from (b"" for _ in add_openings(openings, self.ladder.code, self.ladder.sequence))
+        with ThreadPoolExecutor(1) as pool:
+            computed = pool.submit(self.results.estimate, openings.values())
+            while not computed.done():
+                wait([computed], WAIT_SECONDS)
+                yield b""
+        yield from rows.in_lines(_strengths(self.ladder.code, computed.result()))
 
 
 def drop_old_files(code: str) -> None:
@@ -169,9 +185,7 @@ def _ratings(found: Sequence[LadderRating]) -> Iterator[EvidenceRating]:
         yield EvidenceRating(row.ladder_id, name, row.mu, row.sigma, *counts, row.conservative)
 
 
-def _strengths(code: str) -> Iterator[EvidenceStrength]:
-    """The estimate from all rated games."""
-    found = compute(code, is_fresh=True)
+def _strengths(code: str, found: Estimate) -> Iterator[EvidenceStrength]:
     yield EvidenceStrength(code, None, found.advantage.elo, _finite(found.advantage.error))
     versions = BotVersion.objects.select_related("bot").in_bulk(list(found.strengths))
     for pk in sorted(found.strengths, key=lambda pk: _by_name(versions[pk])):

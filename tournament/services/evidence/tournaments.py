@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Exists, Max, OuterRef
 from django.db.models.functions import Coalesce
 
-from engines.arithmetic.ratings import tournament_scale
+from engines.arithmetic.ratings import OwnTable, Standing, tournament_scale
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
@@ -25,12 +25,13 @@ from engines.evidence.format import (
 from engines.evidence.rating_checks import constants_of
 from engines.rules.registry import GAMES
 from tournament.formats import kinds
+from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Correction, Entry, Evidence, Tournament
 from tournament.models.tournaments import TournamentQuerySet
 from tournament.services.evidence import rows, tables
 from tournament.services.locks import lock_tournament
 from tournament.services.results.record_texts import tournament_pages
-from tournament.services.schedule.tables import tables_of, tournament_table
+from tournament.services.schedule.tables import add_games, tables_of
 
 State = Tournament.State
 MORE, CORRECTED = "More games were played.", "Games were annulled, or count again."
@@ -137,19 +138,29 @@ class TournamentEvidence:
 
     def _table_files(self, versions: Sequence[BotVersion]) -> Files:
         tournament, by_id = self.tournament, {version.pk: version for version in versions}
-        own = {code: tournament_table(tournament, code) for code in tournament.ladders}
-        rated = [
-            replace(one, ratings={pk: found.rating.conservative for pk, found in own[one.ladder].items()})
-            for one in tables_of(tournament, versions)
-        ]
+        own: dict[str, dict[int, Standing]] = {}
+        rated: list[StandingsTable] = []
+
+        def standings() -> Iterator[bytes]:
+            """The first file: computes what the others need too."""
+            for table in map(OwnTable, tournament.ladders):
+                yield from (b"" for _ in add_games(table, tournament))
+                own[table.ladder] = table.standings
+            rated.extend(_rated(table, own[table.ladder]) for table in tables_of(tournament, versions))
+            yield from rows.in_lines(row for table in rated for row in tables.standings(tournament, table))
+
+        yield "tables/standings.jsonl", standings()
         kinds_of_rows = {
-            "standings": (row for table in rated for row in tables.standings(tournament, table)),
             "crosstable": (row for table in rated for row in tables.crosstable(tournament, table)),
             "pairings": (row for table in rated for row in tables.pairings(table)),
             "ratings": (row for code in own for row in tables.ratings(code, by_id, own[code])),
         }
         for name, found in kinds_of_rows.items():
             yield f"tables/{name}.jsonl", rows.in_lines(found)
+
+
+def _rated(table: StandingsTable, own: Mapping[int, Standing]) -> StandingsTable:
+    return replace(table, ratings={pk: found.rating.conservative for pk, found in own.items()})
 
 
 def _state_of(tournament: Tournament) -> tuple[object, ...]:

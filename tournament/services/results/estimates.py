@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime
 import json
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -39,6 +41,8 @@ WAIT_FACTOR = 60.0
 GROWTH = 1.05
 """The openings of a ladder are counted again when its games have grown so much, and after a rebuild of the
 ratings: it takes 5 s a million."""
+CHUNK = 5_000
+"""Games whose openings are counted at once."""
 
 
 def ladder_estimate(ladder: str) -> Estimate | None:
@@ -112,42 +116,76 @@ def _count_versions(ladder: str) -> int:
     return LadderRating.objects.filter(ladder_id=ladder).count()
 
 
-def compute(ladder: str, *, is_fresh: bool = False) -> Estimate:
-    """The estimate from the counts of results as they are now.
-
-    Of more than ``MAX_ESTIMATED`` versions those that are neither active nor the newest are left out, with
-    their games. ``is_fresh``: the openings are counted again, however few games are new.
-    """
-    scores = PairScore.objects.filter(ladder_id=ladder)
-    played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
-    active = Exists(ActiveVersion.objects.filter(version=OuterRef("pk"), ladder=ladder, enabled=True))
-    newest = BotVersion.objects.filter(played).order_by(active.desc(), "-pk").values_list("pk", flat=True)
-    players = sorted(newest[:MAX_ESTIMATED])
-    outcomes = PairOutcome.objects.filter(ladder_id=ladder)
-    if len(players) == MAX_ESTIMATED:
-        scores = scores.filter(white__in=players, black__in=players)
-        outcomes = outcomes.filter(one__in=players, other__in=players)
-    pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
-    counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
-    columns = TallyColumns.of_games(counts, pairs)
+def compute(ladder: str) -> Estimate:
+    """The estimate from the counts of results as they are now."""
+    results = LadderResults.of(ladder)
     known = _load(ladder, sequence__gt=0)
-    if is_fresh or known is None or counts.count.sum() > GROWTH * known.widening.games:
-        openings: list[OpeningScore] | Widening = _openings(ladder)
-    else:
-        openings = known.widening
-    found = estimate_columns(players, columns, openings)
-    anchors = BotVersion.objects.filter(bot__owner=None, bot__name=ANCHOR, pk__in=players)
-    anchor = anchors.order_by("pk").first()  # the first version: a later one has fewer games
-    return found.anchored(anchor.pk) if anchor else found
+    if known is not None and results.games <= GROWTH * known.widening.games:
+        return results.estimate(known.widening)
+    last = Ladder.objects.values_list("sequence", flat=True).get(pk=ladder)
+    openings: dict[Opening, OpeningScore] = {}
+    for _ in add_openings(openings, ladder, last):
+        pass
+    return results.estimate(openings.values())
 
 
-def _openings(ladder: str) -> list[OpeningScore]:
-    """The score of every opening in rated games, but for the start position."""
+@dataclass(frozen=True, slots=True)
+class LadderResults:
+    """The counts of the results of a ladder's rated games at one moment."""
+
+    players: Sequence[int]
+    """Versions; of more than ``MAX_ESTIMATED`` those that are neither active nor the newest are left out."""
+    columns: TallyColumns
+    """All games of the players, in pairs where they were."""
+    games: int
+    anchor: int | None
+
+    @classmethod
+    def of(cls, ladder: str) -> LadderResults:
+        scores = PairScore.objects.filter(ladder_id=ladder)
+        played = Q(pk__in=scores.values("white")) | Q(pk__in=scores.values("black"))
+        active = Exists(ActiveVersion.objects.filter(version=OuterRef("pk"), ladder=ladder, enabled=True))
+        newest = BotVersion.objects.filter(played).order_by(active.desc(), "-pk").values_list("pk", flat=True)
+        players = sorted(newest[:MAX_ESTIMATED])
+        outcomes = PairOutcome.objects.filter(ladder_id=ladder)
+        if len(players) == MAX_ESTIMATED:
+            scores = scores.filter(white__in=players, black__in=players)
+            outcomes = outcomes.filter(one__in=players, other__in=players)
+        pairs = TallyColumns.of_pairs(outcomes.values_list("one_id", "other_id", "first", "second", "count"))
+        counts = TallyColumns.of_scores(scores.values_list("white_id", "black_id", "wins", "draws", "losses"))
+        anchors = BotVersion.objects.filter(bot__owner=None, bot__name=ANCHOR, pk__in=players)
+        anchor = anchors.order_by("pk").first()  # the first version: a later one has fewer games
+        columns = TallyColumns.of_games(counts, pairs)
+        return cls(players, columns, int(counts.count.sum()), anchor.pk if anchor else None)
+
+    def estimate(self, openings: Iterable[OpeningScore] | Widening) -> Estimate:
+        """Reads no database."""
+        found = estimate_columns(self.players, self.columns, openings)
+        return found if self.anchor is None else found.anchored(self.anchor)
+
+
+Opening = tuple[str, str]
+"""Its moves and its position, one of them empty."""
+
+
+def add_openings(openings: dict[Opening, OpeningScore], ladder: str, last: int) -> Iterator[None]:
+    """Add the scores of all openings but the start position, in rated games up to a sequence number.
+
+    Pauses after each ``CHUNK`` of games.
+    """
     wins, draws = (Count("id", filter=Q(result=str(result))) for result in (Result.WHITE_WINS, Result.DRAW))
     games = Game.objects.filter(ladder_id=ladder, rated=True).exclude(pairing__opening="", pairing__fen="")
-    openings = games.order_by().values("pairing__opening", "pairing__fen")
-    rows = openings.annotate(games=Count("id"), wins=wins, draws=draws).values_list("games", "wins", "draws")
-    return [OpeningScore(games, 2 * wins + draws) for games, wins, draws in rows]
+    for begin in range(0, last, CHUNK):
+        part = games.filter(sequence__gt=begin, sequence__lte=min(begin + CHUNK, last))
+        scored = part.order_by().values("pairing__opening", "pairing__fen")
+        counted = scored.annotate(games=Count("id"), wins=wins, draws=draws)
+        for opening, position, count, won, drawn in counted.values_list(
+            "pairing__opening", "pairing__fen", "games", "wins", "draws"
+        ):
+            known = openings.get((opening, position), OpeningScore(0, 0))
+            half_points = known.half_points + 2 * won + drawn
+            openings[opening, position] = OpeningScore(known.games + count, half_points)
+        yield
 
 
 def _dump(found: Estimate) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from engines.arithmetic.ratings import Standing, own_table
+from engines.arithmetic.ratings import OwnTable, Standing
 from engines.arithmetic.standings import GameScore, StandingsRow
 from engines.formats.meetings import PlayedMeeting
 from engines.formats.tables import event_table
@@ -48,14 +48,23 @@ def seeded_versions(
 
 def tournament_table(tournament: Tournament, ladder: str) -> dict[int, Standing]:
     """A tournament's own ratings on a ladder, by version id."""
-    games = (
-        Game.objects.counted()
-        .filter(tournament=tournament, ladder_id=ladder)
-        .order_by("id")
-        .values_list("white_id", "black_id", "result")
-    )
-    rows = games.iterator(BATCH)
-    return own_table(ladder, ((white, black, Result(result or "*")) for white, black, result in rows))
+    table = OwnTable(ladder)
+    for _ in add_games(table, tournament):
+        pass
+    return table.standings
+
+
+def add_games(table: OwnTable, tournament: Tournament) -> Iterator[None]:
+    """Add the games of the table's ladder that count; pauses after each ``BATCH``."""
+    games = Game.objects.counted().filter(tournament=tournament, ladder_id=table.ladder).order_by("id")
+    columns, last, is_left = games.values_list("id", "white_id", "black_id", "result"), 0, True
+    while is_left:
+        rows = list(columns.filter(id__gt=last)[:BATCH])
+        for _, white, black, result in rows:
+            table.add(white, black, Result(result or "*"))
+        last = rows[-1][0] if rows else last
+        is_left = len(rows) == BATCH
+        yield
 
 
 # What pages and files of tables have beside the names of players

@@ -17,10 +17,16 @@ from tests.support.schedule import LADDER
 from tournament.models import Evidence, Game, Ladder
 from tournament.services.annulments import annul
 from tournament.services.evidence.ladders import due_ladders
+from tournament.services.results import estimates
 from tournament.services.results.rebuilding import rebuild_outdated
 
 pytestmark = pytest.mark.django_db
 MONTH = datetime.timedelta(days=32)
+
+
+@pytest.fixture(autouse=True)
+def counted_in_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates, "CHUNK", 5)
 
 
 def age() -> None:
