@@ -154,8 +154,6 @@ class EvidenceEntry:
     """Those of the tournament that it plays."""
     withdrawn: bool
     """Now."""
-    reason: str
-    """Why it is withdrawn, as published."""
 
 
 @dataclass(frozen=True, slots=True)

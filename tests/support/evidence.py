@@ -396,9 +396,7 @@ def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> Evidenc
     listed: dict[str, list[Any]] = {name: [] for name in TABLES[EvidenceKind.TOURNAMENT]}
     listed["versions.jsonl"] = versions_of(tuple(sorted(ENTERED, key=parse_version)))
     entries = listed["entries.jsonl"] = [
-        EvidenceEntry(
-            number, version, (LADDER,), version == withdrawn, "forfeits" if version == withdrawn else ""
-        )
+        EvidenceEntry(number, version, (LADDER,), version == withdrawn)
         for number, version in enumerate(ENTERED, 1)
     ]
     document = EvidenceDocument((constants(tournament_scale(LADDER)),), (event,))

@@ -171,11 +171,9 @@ def _state_of(tournament: Tournament) -> tuple[object, ...]:
 def _entries(tournament: Tournament, entries: Iterable[Entry]) -> Iterator[EvidenceEntry]:
     for entry in sorted(entries, key=lambda one: one.number):
         version = entry.version
-        is_withdrawn = version.state == BotVersion.State.WITHDRAWN
         yield EvidenceEntry(
             entry.number,
             tables.name_of(version),
             tuple(filter(version.plays, tournament.ladders)),
-            is_withdrawn,
-            version.state_reason if is_withdrawn else "",
+            version.state == BotVersion.State.WITHDRAWN,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from django.utils import timezone
@@ -57,7 +58,11 @@ def test_a_version_that_is_withdrawn_meanwhile_leaves_all_in_agreement(
             withdraw(bots[1], "it loops")
         record_short(jobs[1:])
 
-    check(play_event(kind, versions=bots, report=withdraw_one), capsys)
+    cup = play_event(kind, versions=bots, report=withdraw_one)
+    check(cup, capsys)
+    with ZipFile(newest(cup).path) as archive:
+        told = b"".join(map(archive.read, archive.namelist()))
+    assert b"it loops" not in told, "the reason is for the owner alone"
 
 
 @pytest.mark.parametrize("kind", KINDS)
