@@ -249,7 +249,6 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
     )
     logs = GameLog.objects.filter(side="white").values_list("game", flat=True)
     endings = {*games.values_list("termination", flat=True), *games.values_list("reason", flat=True)}
-    positions = list(_explored(source, games[::10]))
     values: dict[str, list[Any]] = {
         **{kind: [event.slug for event in found] for kind, found in kinds.items()},
         "endless": [event.slug for event in kinds["ladder"]],
@@ -268,19 +267,25 @@ def draw_ids(source: random.Random) -> Mapping[str, list[Any]]:
         "plies": list(games.values_list("plies", flat=True)[:100]),
         "day": [f"{moment:%Y-%m-%d}" for moment in games.values_list("finished_at", flat=True)],
         "opening": list(Pairing.objects.exclude(opening="").values_list("opening", flat=True)[:500]),
-        "explored": [explored for explored, _ in positions],
-        "behind": [behind for _, behind in positions],
-        **{
-            what: [explored.replace("/?", f"/{what}/?") for explored, _ in positions]
-            for what in ("explorer", "position", "perft")
-        },
+        **_explored(source, games[::10]),
         "tested": list(VersionTest.objects.values_list("tournament__slug", flat=True)),
         "search": [str(pk) for pk in BotSearch.objects.values_list("pk", flat=True)],
     }
     return {f"{{{name}}}": found for name, found in values.items() if found}
 
 
-def _explored(source: random.Random, games: Iterable[Game]) -> Iterator[tuple[str, str]]:
+def _explored(source: random.Random, games: Iterable[Game]) -> dict[str, list[Any]]:
+    """What the placeholders for positions may stand for."""
+    positions = list(_positions(source, games))
+    drawn = [explored for explored, _ in positions]
+    of_positions = {
+        what: [explored.replace("/?", f"/{what}/?") for explored in drawn]
+        for what in ("explorer", "position", "perft")
+    }
+    return {"explored": drawn, "behind": [behind for _, behind in positions], **of_positions}
+
+
+def _positions(source: random.Random, games: Iterable[Game]) -> Iterator[tuple[str, str]]:
     """Positions of games, as the explorer and the list of games take them."""
     from engines.records import read_records, start_history
     from engines.visits import PLIES
