@@ -228,7 +228,9 @@ def _resolve(target: Target, network: Network, deadline: float) -> Sequence[Any]
         return found.result(_left(deadline))
     except TimeoutError:
         raise late from None
-    except (OSError, UnicodeError) as error:
+    except OSError as error:
+        raise TargetError(f"its name does not resolve: {error.strerror or error}") from None
+    except UnicodeError as error:
         raise TargetError(f"its name does not resolve: {error}") from None
 
 
