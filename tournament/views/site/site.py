@@ -61,8 +61,16 @@ def about_ratings(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Crawlers may read pages, but not every ply of every game."""
-    lines = ("User-agent: *", "Disallow: /admin/", "Disallow: /*?", "Disallow: /*.pgn", "")
+    """Crawlers may read pages, but not every ply of every game, nor archives."""
+    lines = (
+        "User-agent: *",
+        "Disallow: /admin/",
+        "Disallow: /*?",
+        "Disallow: /*.pgn",
+        "Disallow: /*.gz",
+        "Disallow: /*.zip",
+        "",
+    )
     return HttpResponse("\n".join(lines), content_type="text/plain")
 
 
