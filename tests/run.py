@@ -114,6 +114,12 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def files_of_root() -> list[str]:
+    """The files with tests that need root: to collect all others takes longer than these tests."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path) for path in files if "pytest.mark.root" in path.read_text(encoding="utf-8")]
+
+
 def parse(arguments: Sequence[str]) -> tuple[Mode, tuple[str, ...]]:
     """The mode, and pytest's words for the tests that are named; exits with status 2 for an unknown one."""
     parser = argparse.ArgumentParser(prog="./arena test", description="Check the code and run its tests.")
@@ -201,6 +207,7 @@ class Run:
             self._steps.pop()  # setup.py has printed the reason; only the plain form is tested
         # The tests start many processes, and their user may be unable to write into the checkout.
         subprocess.run((sys.executable, "-m", "compileall", "-qq", *SOURCES), check=False)
+        subprocess.run((sys.executable, "-m", "tests.support.rewritten"), check=False)
 
     def _test_all(self) -> None:
         """The test runs: plain rules, compiled rules as an ordinary user, and the tests for root.
@@ -214,7 +221,7 @@ class Run:
         which = "" if self._mode is Mode.DEFAULT else f" ({self._mode.value})"
         self._test(f"tests{which}", *(["--ignore=tests/e2e"] if self._mode is Mode.QUICK else []))
         if os.geteuid() == 0 and self._mode is not Mode.QUICK:
-            self._test("tests that need root", as_root=True)
+            self._test("tests that need root", *files_of_root(), as_root=True)
 
     def _test(
         self,
@@ -240,8 +247,9 @@ class Run:
             "-m",
             " and ".join(filter(None, marks)),
         )
-        # For a file or a test that is named a second process takes longer to start than it saves.
-        processes = 0 if any(".py" in word for word in self._named) else self._processes()
+        # For a few files or tests a second process takes longer to start than it saves.
+        are_few = as_root or any(".py" in word for word in self._named)
+        processes = 0 if are_few else self._processes()
         spread = ("-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder")
         color = "yes" if sys.stdout.isatty() else "no"
         folders = (f"--basetemp={own / 'pytest'}", "-o", f"cache_dir={own / 'cache'}")
