@@ -24,19 +24,25 @@ from engines.evidence.played_games import (
     RatedCheck,
     RepeatCheck,
     ReplayCheck,
+    StateCheck,
 )
 from engines.evidence.rating_checks import RatingCheck, check_constants
 from engines.evidence.reading import SCHEDULE, read_games
 from engines.evidence.report import EvidenceReport
 from engines.evidence.schedule_checks import (
+    LADDER_FORMAT,
+    OVER,
     CyclePairCheck,
     LadderPairCheck,
     PairCheck,
     Players,
     RoundPairCheck,
+    check_size,
 )
 from engines.evidence.strict_json import FormatError
 from engines.evidence.table_checks import TableCheck
+from engines.formats import FORMATS
+from engines.formats.rated import Unrated
 from engines.rules.base import quote
 
 STEP: Final = 200
@@ -50,15 +56,17 @@ def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
     scales = check_constants(document.ladders, kind, report)
     events = {event.name: event for event in document.events}
     entries = read_entries(archive)
-    replay = ReplayCheck(report)
-    ratings = RatingCheck(report, archive, scales)
+    codes = {one.code: one.rules_version for one in document.ladders}
+    replay = ReplayCheck(report, codes)
+    ratings = RatingCheck(report, archive, scales, codes)
     versions = VersionCheck(report, archive, entries)
     workers = WorkerCheck(report, archive)
     checks = [
+        StateCheck(report, kind, events),
         replay,
         HeaderCheck(report, archive.manifest.site, events),
         CorrectionCheck(report, archive.rows("corrections.jsonl", EvidenceCorrection)),
-        RepeatCheck(report),
+        RepeatCheck(report, kind),
         RatedCheck(report, events, versions.versions),
         versions,
         workers,
@@ -70,7 +78,7 @@ def check_content(archive: EvidenceArchive, report: EvidenceReport) -> None:
     for number, (row, record) in enumerate(read_games(archive, replay.check), 1):
         if number % STEP == 0:
             report.progress(f"{number} games", number, workers.games)
-        _check_row(row, events, known)
+        _check_row(row, events, codes, known)
         for check in checks:
             check.add(row, record)
     for check in checks:
@@ -87,7 +95,7 @@ def _of_kind(
 ) -> Iterator[GameCheck]:
     """The schedule and the tables of a tournament, or the pairs and the estimate of a ladder."""
     events = {event.name: event for event in document.events}
-    is_known = all(ratings.knows(ladder) for event in document.events for ladder in event.ladders)
+    is_known = not ratings.unknown
     if archive.manifest.kind is EvidenceKind.LADDER:
         yield (LadderPairCheck if is_known else PairCheck)(report, events)
         yield EstimateCheck(report, archive)
@@ -107,14 +115,36 @@ def _check_document(archive: EvidenceArchive, document: EvidenceDocument) -> Non
     names = [event.name for event in document.events]
     if len(set(names)) < len(names):
         raise FormatError("event.json has two events of one name")
-    if manifest.kind is EvidenceKind.TOURNAMENT and names != [manifest.name]:
-        raise FormatError(f"event.json has the events {names}, not {quote(manifest.name)} alone")
-    if manifest.kind is EvidenceKind.LADDER and [one.code for one in document.ladders] != [manifest.name]:
+    codes = tuple(one.code for one in document.ladders)
+    if manifest.kind is EvidenceKind.LADDER and codes != (manifest.name,):
         raise FormatError(f"event.json does not have the ladder {quote(manifest.name)} alone")
+    if manifest.kind is EvidenceKind.TOURNAMENT:
+        if names != [manifest.name]:
+            raise FormatError(f"event.json has the events {names}, not {quote(manifest.name)} alone")
+        (event,) = document.events
+        if event.state not in OVER:
+            raise FormatError(f"event.json: the tournament is {event.state}, and not over")
+        if not codes or event.ladders != codes or len(set(codes)) < len(codes):
+            raise FormatError(f"event.json has the ladders {codes}, its tournament {event.ladders}")
+    for event in document.events:
+        _check_event(event)
 
 
-def _check_row(row: EvidenceGame, events: Mapping[str, EvidenceEvent], known: Container[str] | None) -> None:
-    """Raises ``FormatError``; ``known`` are those who are entered."""
+def _check_event(event: EvidenceEvent) -> None:
+    if event.format not in {LADDER_FORMAT, *FORMATS}:
+        raise FormatError(f"this program does not know the format {quote(event.format)}")
+    if not set(event.off_terms.values()) <= set(Unrated):
+        raise FormatError(f"event.json: off_terms of {quote(event.name)} has an unknown word")
+    check_size(event, 0)
+
+
+def _check_row(
+    row: EvidenceGame,
+    events: Mapping[str, EvidenceEvent],
+    codes: Container[str],
+    known: Container[str] | None,
+) -> None:
+    """Raises ``FormatError``; ``codes`` are the ladders, ``known`` those who are entered."""
     try:
         for version in (row.white, row.black):
             parse_version(version)
@@ -122,7 +152,7 @@ def _check_row(row: EvidenceGame, events: Mapping[str, EvidenceEvent], known: Co
                 raise FormatError(f"{quote(version)} is not entered")
         if row.event not in events:
             raise FormatError(f"it is of the unknown event {quote(row.event)}")
-        if row.ladder not in events[row.event].ladders:
+        if row.ladder not in events[row.event].ladders or row.ladder not in codes:
             raise FormatError(f"it is on the ladder {quote(row.ladder)}, which is not of the event")
     except FormatError as error:
         raise FormatError(f"{SCHEDULE}: game {quote(row.game)}: {error}") from None

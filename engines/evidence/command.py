@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,7 @@ from engines.console import complain
 from engines.evidence.archive import MAX_SIGNATURE_BYTES, EvidenceArchive, check_files, open_archive
 from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
-from engines.evidence.format import SIGNATURE
+from engines.evidence.format import MANIFEST, SIGNATURE, parse_moment
 from engines.evidence.report import EvidenceReport, Finding
 from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature, host_of
 from engines.evidence.strict_json import FormatError
@@ -57,6 +56,8 @@ def run(file: str, other: str | None, signers: Path | None, *, as_json: bool = F
                 print_json(_described(archive, found, report))
     except (FormatError, AddressError) as error:
         return complain(visible(str(error), 1000))
+    except BrokenPipeError:
+        raise  # nobody reads what is printed
     except OSError as error:
         return complain(f"cannot read {visible(str(error.filename or file))!r}: {error.strerror}")
     finally:
@@ -90,7 +91,7 @@ def check_signer(archive: EvidenceArchive, signers: str | None, report: Evidence
             check.skip(f"give the keys of the site, from its {SIGNERS_PATH}, with --signers")
             return
         signature = archive.read(SIGNATURE, MAX_SIGNATURE_BYTES)
-        at = _moment(archive.manifest.at)
+        at = parse_moment(archive.manifest.at, f"{MANIFEST}: at")
         verdict, said = check_signature(archive.manifest_bytes, signature, signers, at=at)
         if verdict is Signature.GOOD and said != host_of(archive.manifest.site):
             check.skip(
@@ -102,14 +103,6 @@ def check_signer(archive: EvidenceArchive, signers: str | None, report: Evidence
             check.differs(f"{SIGNATURE}: {said}")
         else:
             check.skip(said)
-
-
-def _moment(text: str) -> datetime.datetime:
-    try:
-        moment = datetime.datetime.fromisoformat(text)
-        return moment.replace(tzinfo=moment.tzinfo or datetime.UTC).astimezone(datetime.UTC)
-    except (ValueError, OverflowError):
-        raise FormatError(f"manifest.json: at is {quote(text)}, not a moment") from None
 
 
 def read_signers(file: str, signers: Path | None) -> str | None:

@@ -54,6 +54,10 @@ class Results:
             self._pairs[(*first[:2], str(first[2]), str(result))] += 1
 
     @property
+    def games(self) -> int:
+        return sum(counts.total() for counts in self._scores.values())
+
+    @property
     def players(self) -> list[str]:
         return sorted({player for both in self._scores for player in both}, key=parse_version)
 
@@ -121,15 +125,21 @@ class EstimateCheck(GameCheck):
                 f"it leaves out some of the {len(players)} versions, which depend on what was active"
             )
             return
+        count = compare_rows(self.check, self._archive, ESTIMATE, self.computed(), close=CLOSE_ELO)
+        self.check.ok(f"{count} strengths agree, estimated from {self._results.games} games")
+
+    def computed(self) -> list[EvidenceStrength]:
+        """The rows of the file; raises ``ImportError``."""
         versions = self._archive.rows("versions.jsonl", EvidenceVersion)
-        found, players = self._results.estimate(find_anchor(versions, players))
+        found, players = self._results.estimate(find_anchor(versions, self._results.players))
         ladder = self._archive.manifest.name
-        rows = [EvidenceStrength(ladder, None, found.advantage.elo, _finite(found.advantage.error))] + [
-            EvidenceStrength(ladder, player, one.elo, _finite(one.error))
-            for player, one in zip(players, found.strengths.values(), strict=True)
+        return [
+            EvidenceStrength(ladder, None, found.advantage.elo, _finite(found.advantage.error)),
+            *(
+                EvidenceStrength(ladder, player, one.elo, _finite(one.error))
+                for player, one in zip(players, found.strengths.values(), strict=True)
+            ),
         ]
-        count = compare_rows(self.check, self._archive, ESTIMATE, rows, {ladder}, close=CLOSE_ELO)
-        self.check.ok(f"{count} strengths agree, estimated from {found.games} games")
 
 
 def _finite(error: float) -> float | None:

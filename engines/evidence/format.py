@@ -9,6 +9,7 @@ ISO 8601 in UTC. Numbers are as stored: a float has the shortest decimal that re
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,7 @@ from functools import lru_cache
 from typing import BinaryIO, Final
 
 from engines.evidence.strict_json import FormatError, Row, read_json, write_json
+from engines.rules.base import quote
 
 FORMAT: Final = 1
 """The number of this format, ``EvidenceManifest.evidence``."""
@@ -94,6 +96,17 @@ class LadderConstants:
     draw_margin: float
 
 
+class EventState(StrEnum):
+    """Where a tournament stands; the evidence of one is made when it is over."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    HALTED = "halted"
+    """It is over, but games could not be played."""
+    CANCELLED = "cancelled"
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceEvent:
     """The terms of a tournament, as they were at its end."""
@@ -104,7 +117,7 @@ class EvidenceEvent:
     """As in the header ``Event`` of its records."""
     format: str
     """``round-robin``, ``gauntlet``, ``swiss`` or ``knock-out``; ``ladder`` for the matchmaker's pairs."""
-    state: str
+    state: EventState
     ladders: tuple[str, ...]
     seed: int
     pairs: int
@@ -212,6 +225,10 @@ class EvidenceGame:
     """Whether it counts in the ladder's ratings now."""
     worker: str
     """Who played it; empty unless it is done."""
+    started: str | None
+    """By the worker's clock; None unless it is done."""
+    finished: str | None
+    """The same."""
 
 
 class AttemptEnd(StrEnum):
@@ -379,6 +396,15 @@ def parse_version(text: str) -> tuple[str, int]:
     if not bot or not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
         raise FormatError(f"{text!r} is not NAME/NUMBER of a version")
     return bot, int(number)
+
+
+def parse_moment(text: str, name: str) -> datetime.datetime:
+    """In UTC; raises ``FormatError``."""
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+        return moment.replace(tzinfo=moment.tzinfo or datetime.UTC).astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
+        raise FormatError(f"{name} is {quote(text)}, not a moment") from None
 
 
 def write_document(document: EvidenceManifest | EvidenceDocument) -> bytes:

@@ -91,7 +91,11 @@ class WorkerCheck(GameCheck):
 
     def __init__(self, report: EvidenceReport, archive: EvidenceArchive) -> None:
         super().__init__(report)
-        self._workers = {one.worker: one for one in archive.rows(WORKERS, EvidenceWorker)}
+        self._workers: dict[str, EvidenceWorker] = {}
+        for one in archive.rows(WORKERS, EvidenceWorker):
+            if one.worker in self._workers:
+                self.check.differs(f"{WORKERS} has {quote(one.worker)} twice")
+            self._workers[one.worker] = one
         self._games: Counter[str] = Counter()
 
     @property

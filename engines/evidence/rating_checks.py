@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from engines.arithmetic.ratings import (
     BETA,
@@ -65,14 +65,16 @@ def check_constants(
     with report.check("constants") as check:
         for one in ladders:
             if one.code not in GAMES:
-                check.skip(f"this program does not know the ladder {quote(one.code)}")
+                check.skip(
+                    f"this program does not know the ladder {quote(one.code)}: it is not checked further"
+                )
                 continue
             scale = scale_of(kind, one.code)
             expected = constants_of(one.code, scale)
             if one == expected:
                 usable[one.code] = scale
             else:
-                check.skip(f"{one.code} has {one}, this program {expected}: its ratings cannot be checked")
+                check.skip(f"{one.code} has {one}, this program {expected}: it is not checked further")
         check.ok(f"rules and ratings of {', '.join(usable)} are those of this program")
     return usable
 
@@ -82,8 +84,16 @@ class RatingCheck(GameCheck):
 
     name = "ratings"
 
-    def __init__(self, report: EvidenceReport, archive: EvidenceArchive, scales: dict[str, Scale]) -> None:
+    def __init__(
+        self,
+        report: EvidenceReport,
+        archive: EvidenceArchive,
+        scales: Mapping[str, Scale],
+        listed: Collection[str],
+    ) -> None:
+        """``listed`` are the ladders of the archive, ``scales`` those of the ones that are rated here."""
         super().__init__(report)
+        self._listed = set(listed)
         self._archive = archive
         self._is_ladder = archive.manifest.kind is EvidenceKind.LADDER
         self._folds = {ladder: Fold(scale) for ladder, scale in scales.items()}
@@ -116,13 +126,18 @@ class RatingCheck(GameCheck):
         """Whether rules and constants of the ladder are those of this program."""
         return ladder in self._folds
 
+    @property
+    def unknown(self) -> set[str]:
+        """The other ladders, of which neither ratings nor pairings nor tables are computed."""
+        return self._listed - self._folds.keys()
+
     def published(self, ladder: str) -> dict[str, float]:
         """The published number of each version, from the games so far."""
         standings = self._folds[ladder].standings
         return {self._version(player): one.rating.conservative for player, one in standings.items()}
 
     def end(self) -> None:
-        rows = compare_rows(self.check, self._archive, RATINGS, self.computed(), self._folds)
+        rows = compare_rows(self.check, self._archive, RATINGS, self.computed(), unchecked=self.unknown)
         self.check.ok(f"{rows} ratings are the same to the bit, computed from {self._games} games")
         super().end()
 

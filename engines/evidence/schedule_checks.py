@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from engines.evidence.format import EvidenceEntry, EvidenceEvent, EvidenceGame, EvidenceState
+from engines.evidence.format import EventState, EvidenceEntry, EvidenceEvent, EvidenceGame, EvidenceState
 from engines.evidence.played_games import GameCheck
 from engines.evidence.report import EvidenceReport
 from engines.evidence.strict_json import FormatError
@@ -32,10 +32,9 @@ from engines.rules.base import quote
 MAX_GAMES = 1_000_000
 """Games of a tournament that are planned: more than a site allows."""
 MAX_OPENING_PLIES = 1_000
-CANCELLED = "cancelled"
-"""The state of a tournament that was not played to its end: nothing needs to follow its last pairing."""
 LADDER_FORMAT = "ladder"
-ENDED = frozenset({"finished", "halted"})
+ENDED = frozenset({EventState.FINISHED, EventState.HALTED})
+OVER = ENDED | {EventState.CANCELLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,18 @@ class Players:
     def of(cls, event: EvidenceEvent, entries: Sequence[EvidenceEntry]) -> Players:
         """Raises ``FormatError`` for an unknown format or version."""
         if event.format not in FORMATS:
-            raise FormatError(f"this program does not know the format {quote(event.format)}")
+            raise FormatError(f"event.json: a tournament has not the format {quote(event.format)}")
         names = [entry.version for entry in entries]
         if len(set(names)) < len(names):
             raise FormatError("entries.jsonl has a version twice")
-        _check_size(event, len(entries))
+        check_size(event, len(entries))
         numbers = {name: number for number, name in enumerate(names, 1)}
         entered = {
             ladder: [numbers[entry.version] for entry in entries if ladder in entry.ladders]
             for ladder in event.ladders
         }
+        if min(map(len, entered.values()), default=0) < 2:
+            raise FormatError("entries.jsonl has fewer than two players on a ladder")
         for ladder, seeds in event.seeds.items():
             if not FORMATS[event.format].is_staged or sorted(_numbered(numbers, seeds)) != sorted(
                 entered.get(ladder, ())
@@ -99,10 +100,12 @@ class Players:
         return self.form.is_staged and ladder in self.event.seeds
 
 
-def _check_size(event: EvidenceEvent, players: int) -> None:
-    """Refuse terms that only waste time."""
+def check_size(event: EvidenceEvent, players: int) -> None:
+    """Refuse terms that only waste time; raises ``FormatError``."""
     numbers = event.pairs, event.rounds, event.extra_pairs, event.opening_plies
-    games = GAMES_A_PAIR * event.pairs * FORMATS[event.format].meetings(players, event.rounds)
+    is_planned = event.format != LADDER_FORMAT
+    meetings = FORMATS[event.format].meetings(players, event.rounds) if is_planned else 0
+    games = GAMES_A_PAIR * event.pairs * meetings
     if min(numbers) < 0 or max(games, *numbers[:3]) > MAX_GAMES or event.opening_plies > MAX_OPENING_PLIES:
         raise FormatError("event.json: the tournament is larger than any that a site plays")
 
@@ -181,6 +184,11 @@ class PairCheck(GameCheck):
         elif first != pair:
             self.check.differs(f"game {quote(row.game)} is {pair}; the other game of its pair is {first}")
 
+    def end_pairs(self) -> None:
+        """Name the pairs of which one game is missing."""
+        for pair in self._open.values():
+            self.check.differs(f"{pair}: one of its games is missing")
+
     def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
         """Compare a pair with the plan, when its first game is added."""
 
@@ -208,7 +216,11 @@ class LadderPairCheck(PairCheck):
             self.check.differs(f"{pair}; computed are the opening {quote(' '.join(opening))} and seed {seed}")
 
     def end(self) -> None:
-        self.check.ok(f"openings and seeds of {self._planned} pairs of the ladder follow from their numbers")
+        others = self._pairs - self._planned
+        self.check.ok(
+            f"openings and seeds of {self._planned} pairs of the ladder follow from their numbers;"
+            f" the evidence of tournaments has those of {others} others"
+        )
         super().end()
 
 
@@ -238,8 +250,12 @@ class CyclePairCheck(PairCheck):
             self.check.differs(f"{pair}; planned is {expected or 'nothing more'}")
 
     def end(self) -> None:
-        if self._players.event.state != CANCELLED and (more := next(self._plan, None)) is not None:
+        if (
+            self._players.event.state is not EventState.CANCELLED
+            and (more := next(self._plan, None)) is not None
+        ):
             self.check.differs(f"the schedule ends; planned is {more}")
+        self.end_pairs()
         self.check.ok(f"{self._pairs} pairings, openings and seeds follow from the terms")
         super().end()
 
@@ -268,6 +284,7 @@ class RoundPairCheck(PairCheck):
         self._made.append(pair)
 
     def end(self) -> None:
+        self.end_pairs()
         try:
             self._compare()
         except ImportError:
@@ -301,7 +318,7 @@ class RoundPairCheck(PairCheck):
         )
         found = []
         for made, expected in zip_longest(self._made, plan):
-            if made is None and event.state == CANCELLED:
+            if made is None and event.state is EventState.CANCELLED:
                 break
             if made != expected:
                 found.append(f"{made or 'the schedule ends'}; planned is {expected or 'nothing more'}")

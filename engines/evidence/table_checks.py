@@ -9,6 +9,7 @@ from engines.arithmetic.standings import GameScore
 from engines.evidence.archive import EvidenceArchive
 from engines.evidence.compare import compare_rows
 from engines.evidence.format import (
+    EVENT,
     EvidenceCross,
     EvidenceGame,
     EvidencePairing,
@@ -38,7 +39,7 @@ class TableCheck(GameCheck):
         super().__init__(report)
         self._archive, self._players, self._ratings = archive, players, ratings
         self._games: dict[str, Counter[ScheduledGame]] = {
-            ladder: Counter() for ladder in players.event.ladders
+            ladder: Counter() for ladder in players.event.ladders if ratings.knows(ladder)
         }
         self._withdrawn = {entry.version for entry in read_entries(archive) if entry.withdrawn}
 
@@ -60,8 +61,13 @@ class TableCheck(GameCheck):
         }
 
     def end(self) -> None:
+        unknown, criteria = self._ratings.unknown, self._players.event.criteria
+        if criteria != (order := tuple(one.name.lower() for one in self._players.form.order)):
+            self.check.differs(
+                f"{EVENT}: the criteria are {', '.join(criteria)}; the format has {', '.join(order)}"
+            )
         counts = [
-            f"{compare_rows(self.check, self._archive, name, rows, self._games)} rows of {name}"
+            f"{compare_rows(self.check, self._archive, name, rows, unchecked=unknown)} rows of {name}"
             for name, rows in self.computed().items()
         ]
         self.check.ok(f"points, tie-breaks and places agree: {', '.join(counts)}")

@@ -8,7 +8,7 @@ import random
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ from engines.arithmetic.ratings import (
 from engines.estimation.estimates import estimate_columns
 from engines.estimation.openings import OpeningScore
 from engines.estimation.tallies import TallyColumns
-from engines.evidence.archive import open_archive
+from engines.evidence.archive import EvidenceArchive, open_archive
+from engines.evidence.estimate_check import ESTIMATE, EstimateCheck
 from engines.evidence.format import (
     BUNDLES,
     EVENT,
@@ -39,6 +40,7 @@ from engines.evidence.format import (
     RECORDS,
     SIGNATURE,
     TABLES,
+    EventState,
     EvidenceDocument,
     EvidenceEntry,
     EvidenceEvent,
@@ -57,12 +59,14 @@ from engines.evidence.format import (
     write_document,
     write_line,
 )
-from engines.evidence.rating_checks import RatingCheck
+from engines.evidence.played_games import GameCheck
+from engines.evidence.rating_checks import RatingCheck, scale_of
 from engines.evidence.reading import read_games
 from engines.evidence.report import EvidenceReport
 from engines.evidence.schedule_checks import Players
 from engines.evidence.signatures import NAMESPACE, Signature, host_of
 from engines.evidence.table_checks import TableCheck
+from engines.formats import FORMATS
 from engines.formats.meetings import ScheduledGame, column_of
 from engines.formats.planning import (
     EventOpenings,
@@ -211,7 +215,7 @@ def event_of(name: str, kind: str, **values: Any) -> EvidenceEvent:
         "name": name,
         "title": name.title(),
         "format": kind,
-        "state": "finished",
+        "state": EventState.FINISHED,
         "ladders": (LADDER,),
         "seed": 7,
         "pairs": 1,
@@ -226,7 +230,7 @@ def event_of(name: str, kind: str, **values: Any) -> EvidenceEvent:
         "rated_off_terms": False,
         "seeds": {},
         "absent": {},
-        "criteria": ("points",),
+        "criteria": (),
         "started": AT,
         "finished": AT,
     }
@@ -286,7 +290,7 @@ LADDER_PLAYERS = ("Random/1", "Stone Age/1", "Greedy/1", "Stone Age/2", "Hexa/1"
 
 def ladder_draft(pairs: int = 12) -> EvidenceDraft:
     """A ladder with the matchmaker's pairs of five versions; Stone Age has two, the second of them later."""
-    event = event_of(f"ladder-{LADDER}", "ladder", state="running", finished=None)
+    event = event_of(f"ladder-{LADDER}", "ladder", state=EventState.RUNNING, finished=None)
     rows, records = [], []
     fold = Fold(ladder_scale(LADDER))
     for row, result in _ladder_games(event, pairs):
@@ -373,7 +377,7 @@ def game_row(
     words = " ".join(opening)
     return EvidenceGame(
         key, event.name, LADDER, round_number, pairing, number, white, black, seed, words, "",
-        EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER,
+        EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER, AT, AT,
     )  # fmt: skip
 
 
@@ -392,7 +396,8 @@ def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> Evidenc
 
     Who is ``withdrawn`` loses its last game without playing.
     """
-    event = event_of("spring", kind, **{**PLANS[kind], **terms})
+    criteria = tuple(one.name.lower() for one in FORMATS[kind].order)
+    event = event_of("spring", kind, **{"criteria": criteria, **PLANS[kind], **terms})
     listed: dict[str, list[Any]] = {name: [] for name in TABLES[EvidenceKind.TOURNAMENT]}
     listed["versions.jsonl"] = versions_of(tuple(sorted(ENTERED, key=parse_version)))
     entries = listed["entries.jsonl"] = [
@@ -418,7 +423,6 @@ def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> Evidenc
             games.setdefault((LADDER, plan.round, plan.number), []).append(game)
     if withdrawn:
         _lose_last_game(draft, withdrawn)
-    listed["workers.jsonl"] = [EvidenceWorker(WORKER, "1", "level A", len(draft.records))]
     publish_tables(draft)
     return draft
 
@@ -441,6 +445,7 @@ def _lose_last_game(draft: EvidenceDraft, version: str) -> None:
     fault = "white" if rows[at].white == version else "black"
     rows[at] = replace(
         rows[at], state=EvidenceState.HALTED, sequence=None, fault=fault, rated=False, worker="",
+        started=None, finished=None,
         reason=f"{version} is withdrawn",
     )  # fmt: skip
     del draft.records[at]
@@ -448,14 +453,32 @@ def _lose_last_game(draft: EvidenceDraft, version: str) -> None:
 
 def publish_tables(draft: EvidenceDraft) -> None:
     """Have the tables say what the command computes; tests of the site compare that with its own tables."""
+    draft.rows["workers.jsonl"] = [EvidenceWorker(WORKER, "1", "level A", len(draft.records))]
     report = EvidenceReport(lambda line: None)
     with tempfile.TemporaryDirectory() as folder, open_archive(draft.pack(Path(folder, "x.zip"))) as archive:
-        scales = {LADDER: tournament_scale(LADDER)}
-        ratings = RatingCheck(report, archive, scales)
-        players = Players.of(draft.document.events[0], draft.rows["entries.jsonl"])
-        tables = TableCheck(report, archive, players, ratings)
+        ratings = RatingCheck(report, archive, {LADDER: scale_of(draft.kind, LADDER)}, [LADDER])
+        more = _estimate if draft.kind is EvidenceKind.LADDER else _tables
+        others, computed = more(draft, report, archive, ratings)
         for row, record in read_games(archive, report.begin("records")):
             ratings.add(row, record)
-            tables.add(row, record)
+            others.add(row, record)
         draft.rows["tables/ratings.jsonl"] = list(ratings.computed())
-        draft.rows.update({name: list(rows) for name, rows in tables.computed().items()})
+        draft.rows.update({name: list(rows) for name, rows in computed().items()})
+
+
+Computed = tuple[GameCheck, Callable[[], Mapping[str, Iterable[Any]]]]
+
+
+def _tables(
+    draft: EvidenceDraft, report: EvidenceReport, archive: EvidenceArchive, ratings: RatingCheck
+) -> Computed:
+    players = Players.of(draft.document.events[0], draft.rows["entries.jsonl"])
+    check = TableCheck(report, archive, players, ratings)
+    return check, check.computed
+
+
+def _estimate(
+    draft: EvidenceDraft, report: EvidenceReport, archive: EvidenceArchive, ratings: RatingCheck
+) -> Computed:
+    check = EstimateCheck(report, archive)
+    return check, lambda: {ESTIMATE: check.computed()}

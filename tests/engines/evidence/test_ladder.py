@@ -23,8 +23,8 @@ def test_a_ladder_that_agrees_says_what_was_checked(draft: EvidenceDraft, checke
     code, out = checked(draft)
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], [])
     assert [line.partition(":")[0] for line in lines_of(out, "ok")] == [
-        "archive", "revision", "signature", "constants", "records", "headers", "corrections", "repeats",
-        "rated", "versions", "workers", "attempts", "schedule", "estimate", "ratings",
+        "archive", "revision", "signature", "constants", "games", "records", "headers", "corrections",
+        "repeats", "rated", "versions", "workers", "attempts", "schedule", "estimate", "ratings",
     ]  # fmt: skip
     assert "records: 24 games with 213 moves are replayed" in out
     assert out.endswith("everything that was checked agrees\n")

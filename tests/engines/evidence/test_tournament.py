@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engines.evidence.format import CorrectionEffect, EvidenceCorrection
+from engines.evidence.format import CorrectionEffect, EventState, EvidenceCorrection
 from tests.support.evidence import (
     AT,
     LADDER,
@@ -29,8 +29,8 @@ def test_a_tournament_that_agrees_is_checked_in_full(kind: str, withdrawn: str, 
     code, out = checked(tournament_draft(kind, withdrawn=withdrawn))
     assert (code, lines_of(out, "DIFFERS"), lines_of(out, "not checked")) == (0, [], [])
     assert [line.partition(":")[0] for line in lines_of(out, "ok")] == [
-        "archive", "revision", "signature", "constants", "records", "headers", "corrections", "repeats",
-        "rated", "versions", "workers", "attempts", "schedule", "tables", "ratings",
+        "archive", "revision", "signature", "constants", "games", "records", "headers", "corrections",
+        "repeats", "rated", "versions", "workers", "attempts", "schedule", "tables", "ratings",
     ]  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_a_pair_that_is_missing_is_named(kind: str, differences: Differences) ->
 
 
 def test_the_schedule_of_a_cancelled_tournament_may_end_early(checked: Checked) -> None:
-    draft = tournament_draft("round-robin", state="cancelled")
+    draft = tournament_draft("round-robin", state=EventState.CANCELLED)
     del draft.rows[SCHEDULE][-2:], draft.records[-2:]
     draft.change("workers.jsonl", 0, games=len(draft.records))
     publish_tables(draft)

@@ -13,6 +13,7 @@ from engines.evidence.format import (
     FORMAT,
     AttemptEnd,
     CorrectionEffect,
+    EventState,
     EvidenceAttempt,
     EvidenceCorrection,
     EvidenceEvent,
@@ -39,7 +40,7 @@ CHUNK = 1 << 20
 _GAME = (
     *("key", "tournament__slug", "ladder", "pairing__round", "pairing__number", "number", "white", "black"),
     *("pairing__seed", "pairing__opening", "pairing__fen", "state", "sequence", "fault", "evidence"),
-    *("annulled", "rated", "played_by__name"),
+    *("annulled", "rated", "played_by__name", "started_at", "finished_at"),
 )
 _STATES = {
     Game.State.DONE: EvidenceState.DONE,
@@ -97,7 +98,7 @@ def event_of(tournament: Tournament, names: Names) -> EvidenceEvent:
         name=tournament.slug,
         title=tournament.name,
         format=tournament.kind,
-        state=tournament.state,
+        state=EventState(tournament.state),
         ladders=tuple(tournament.ladders),
         seed=tournament.seed,
         pairs=tournament.pairs,
@@ -160,9 +161,9 @@ def game_rows(games: GameQuerySet, names: Names, order: str, played: Counter[str
 def _game(names: Names, *values: Any) -> EvidenceGame:
     (
         key, event, ladder, round_number, pairing, number, white, black, seed, opening, position,
-        state, sequence, fault, evidence, annulled, rated, worker,
+        state, sequence, fault, evidence, annulled, rated, worker, started, finished,
     ) = values  # fmt: skip
-    is_halted = state == Game.State.HALTED
+    is_halted, is_done = state == Game.State.HALTED, state == Game.State.DONE
     return EvidenceGame(
         game=key,
         event=event,
@@ -182,6 +183,8 @@ def _game(names: Names, *values: Any) -> EvidenceGame:
         annulled=annulled,
         rated=rated,
         worker=worker or "",
+        started=as_moment(started) if is_done and started else None,
+        finished=as_moment(finished) if is_done and finished else None,
     )
 
 
