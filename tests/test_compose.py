@@ -21,6 +21,7 @@ import yaml
 from tests.support.documents import blocks, read
 from tests.support.jobs import wait_until
 from tests.support.service_processes import find_port
+from tournament import settings
 from tournament.embedded.plan import ROOT
 from tournament.embedded.processes.process import Service
 from tournament.embedded.processes.redis_server import find_redis_server
@@ -119,6 +120,38 @@ def test_any_setting_of_the_site_can_be_given_in_a_file_that_need_not_exist() ->
     for name in ("migrate", "site", "keeper", "beat", "webhooks"):
         assert SERVICES[name]["env_file"] == [{"path": "site.env", "required": False}]
     assert not any("env_file" in SERVICES[name] for name in ("players", "validators", "postgres", "redis"))
+
+
+FOLDERS = {
+    value.name
+    for name, value in vars(settings).items()
+    if isinstance(value, Path) and value.is_relative_to(settings.DATA) and name not in {"DATA", "CACHE"}
+}
+"""The folders in the data folder that a site needs; the cache is a worker's."""
+WRITTEN_BY_SITE_ALONE = {"downloads"}
+"""The record keeper does not need them."""
+
+
+def test_every_folder_of_the_site_is_in_a_volume_that_site_and_keeper_share() -> None:
+    volumes = {name: set(SERVICES[name]["volumes"]) for name in ("site", "keeper")}
+    mounted = dict(reversed(volume.split(":")) for volume in volumes["site"])
+    assert set(mounted) == {f"/data/{name}" for name in FOLDERS}
+    assert len(set(mounted.values())) == len(mounted)
+    assert volumes["keeper"] == {
+        f"{mounted[f'/data/{name}']}:/data/{name}" for name in FOLDERS - WRITTEN_BY_SITE_ALONE
+    }
+    assert set(mounted.values()) <= set(COMPOSE["volumes"])
+
+
+def test_the_user_of_the_image_owns_the_folders_of_all_volumes() -> None:
+    (made,) = re.findall(r"install -d -o duarena -g duarena (.*)", (ROOT / "Dockerfile").read_text())
+    assert {f"/data/{name}" for name in FOLDERS} <= set(made.split())
+
+
+def test_a_restore_in_containers_fills_what_a_backup_has() -> None:
+    (restore,) = [block for block in shell_blocks() if "manage.py restore" in block]
+    given = set(re.findall(r"--env \w+=(/data/\w+)", restore))
+    assert given == {f"/data/{name}" for name in FOLDERS - WRITTEN_BY_SITE_ALONE}
 
 
 def test_redis_needs_a_password_and_has_a_limit() -> None:

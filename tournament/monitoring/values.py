@@ -218,8 +218,13 @@ def _broker() -> Iterator[Metric]:
 
 def free_space() -> list[tuple[str, int]]:
     """The name of each folder of the site that exists, and the free bytes of its disk."""
-    folders = (("data", settings.DATA), ("bundles", settings.BUNDLES), ("records", settings.RECORDS))
-    return [(name, shutil.disk_usage(folder).free) for name, folder in folders if folder.exists()]
+    folders = {
+        "data": settings.DATA,
+        "bundles": settings.BUNDLES,
+        "evidence": settings.EVIDENCE,
+        "records": settings.RECORDS,
+    }
+    return [(name, shutil.disk_usage(folder).free) for name, folder in folders.items() if folder.exists()]
 
 
 def _age(name: str, text: str, now: datetime.datetime, since: datetime.datetime | None) -> Metric:
