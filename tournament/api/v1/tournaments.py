@@ -16,6 +16,7 @@ from tournament.api.v1.schemas import WITH_LADDERS
 from tournament.formats import kinds
 from tournament.models import BotVersion
 from tournament.rows.fields import Address, Moment, as_text
+from tournament.services.evidence.tournaments import has_evidence
 from tournament.views.exports import origin_of
 from tournament.views.sorting import orders, read_sorting
 from tournament.views.tournaments.costs import describe_progress
@@ -51,6 +52,10 @@ class TournamentAnswer(TournamentRow, frozen=True, kw_only=True):
     starts: Annotated[Moment | None, Meta(description="When it starts, if that is fixed.")]
     created: Moment
     records: Address
+    evidence: Annotated[
+        Address | None,
+        Meta(description="The newest archive, made within minutes of the end; null before it."),
+    ]
 
 
 class EntryRow(msgspec.Struct, frozen=True):
@@ -103,6 +108,7 @@ def tournaments(request: ApiRequest, query: TournamentsQuery) -> Rows:
 def tournament(request: ApiRequest, slug: str) -> TournamentAnswer:
     """A tournament with its terms and its progress."""
     found = find_tournament(request, slug)
+    archive = reverse("tournament-evidence-newest", args=[found.slug])
     return TournamentAnswer(
         **msgspec.structs.asdict(tournament_row(request, found)),
         ladders=tuple(found.ladders),
@@ -119,6 +125,7 @@ def tournament(request: ApiRequest, slug: str) -> TournamentAnswer:
         starts=as_text(found.starts_at),
         created=found.created_at.isoformat(),
         records=request.build_absolute_uri(reverse("tournament-records", args=[found.slug])),
+        evidence=request.build_absolute_uri(archive) if found.is_over and has_evidence(found) else None,
     )
 
 

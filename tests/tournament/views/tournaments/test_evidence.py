@@ -72,11 +72,18 @@ def test_programs_read_the_revisions_and_the_archives(client: Client, cup: Tourn
     assert again == b"PK\x03\x04"
 
 
+def test_programs_find_the_archive_of_a_tournament_that_is_over(client: Client, cup: Tournament) -> None:
+    address = client.get(f"/api/v1/tournaments/{cup.slug}/").json()["evidence"]
+    assert client.get(address).status_code == 200
+    running = make_tournament()
+    assert client.get(f"/api/v1/tournaments/{running.slug}/").json()["evidence"] is None
+
+
 def test_the_page_of_a_running_tournament_says_when_it_is_made(client: Client) -> None:
     running = make_tournament()
     page = client.get(f"/tournaments/{running.slug}/evidence/").content.decode()
     assert "It is made when the tournament is over" in page
     assert client.get(f"/tournaments/{running.slug}/evidence.zip").status_code == 404
-    assert "/evidence/" not in client.get(running.get_absolute_url()).content.decode()
+    assert f"{running.slug}/evidence/" not in client.get(running.get_absolute_url()).content.decode()
     Tournament.objects.filter(pk=running.pk).update(own_workers=True)
     assert client.get(f"/tournaments/{running.slug}/evidence/").status_code == 404
