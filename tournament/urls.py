@@ -71,6 +71,16 @@ urlpatterns = [
         ladder_evidence.ladder_evidence_file,
         name="ladder-evidence-file",
     ),
+    path(
+        "ladders/<slug:code>/evidence/<int:revision>/",
+        ladder_evidence.ladder_evidence_revision,
+        name="ladder-evidence-revision",
+    ),
+    path(
+        "ladders/<slug:code>/evidence/<int:revision>/<path:file>",
+        ladder_evidence.ladder_evidence_part,
+        name="ladder-evidence-part",
+    ),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bot_lists.bots, name="bots"),
     path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),
@@ -122,6 +132,16 @@ urlpatterns = [
         "tournaments/<slug:slug>/evidence/<int:revision>.zip",
         evidence.tournament_evidence_file,
         name="tournament-evidence-file",
+    ),
+    path(
+        "tournaments/<slug:slug>/evidence/<int:revision>/",
+        evidence.tournament_evidence_revision,
+        name="tournament-evidence-revision",
+    ),
+    path(
+        "tournaments/<slug:slug>/evidence/<int:revision>/<path:file>",
+        evidence.tournament_evidence_part,
+        name="tournament-evidence-part",
     ),
     path("tournaments/<slug:slug>/standings.<slug:kind>", tables.standings, name="tournament-standings"),
     path("tournaments/<slug:slug>/crosstable.<slug:kind>", tables.crosstable, name="tournament-crosstable"),

@@ -53,6 +53,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "ladder-evidence": ("/ladders/dogon-kulei/evidence/", PUBLIC),
     "ladder-evidence-newest": ("/ladders/dogon-kulei/evidence.zip", NOBODY),
     "ladder-evidence-file": ("/ladders/dogon-kulei/evidence/1.zip", NOBODY),
+    "ladder-evidence-revision": ("/ladders/dogon-kulei/evidence/1/", NOBODY),
+    "ladder-evidence-part": ("/ladders/dogon-kulei/evidence/1/manifest.json", NOBODY),
     "v1-ladder-evidence": ("/api/v1/ladders/dogon-kulei/evidence/", PUBLIC),
     "v1-ladder-evidence-archive": ("/api/v1/ladders/dogon-kulei/evidence/1/", NOBODY),
     "ladder-ratings": ("/ladders/dogon-kulei/ratings.csv", PUBLIC),
@@ -95,6 +97,8 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "tournament-evidence": ("/tournaments/{draft}/evidence/", PRIVATE),
     "tournament-evidence-newest": ("/tournaments/{running}/evidence.zip", NOBODY),
     "tournament-evidence-file": ("/tournaments/{running}/evidence/1.zip", NOBODY),
+    "tournament-evidence-revision": ("/tournaments/{running}/evidence/1/", NOBODY),
+    "tournament-evidence-part": ("/tournaments/{running}/evidence/1/manifest.json", NOBODY),
     "tournament-standings": ("/tournaments/{draft}/standings.csv", PRIVATE),
     "tournament-crosstable": ("/tournaments/{draft}/crosstable.json", PRIVATE),
     "tournament-pairings": ("/tournaments/{staged}/pairings.csv", PRIVATE),
@@ -413,7 +417,7 @@ def all_addresses(site: Site) -> list[str]:
     make_evidence()
     paths = [address_of(site, address) for address, _ in CASES.values() if not address.startswith("POST ")]
     events = [f"/tournaments/{name.lower()}/" for name in EVENTS.values()]
-    return [*dict.fromkeys(paths), *events, f"{events[0]}evidence/"]
+    return [*dict.fromkeys(paths), *events, f"{events[0]}evidence/", f"{events[0]}evidence/1/"]
 
 
 ROWS: Mapping[str, Callable[[Site], object]] = {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+
+from engines.evidence.format import MANIFEST, EvidenceFile, EvidenceManifest, read_document
 
 MAX_REASON = 200
 
@@ -42,6 +45,10 @@ class Evidence(models.Model):
     """Of its manifest, which the next revision names."""
     size = models.PositiveBigIntegerField()
     """Of the archive, in bytes."""
+    manifest = models.TextField(blank=True, default="")
+    """Its manifest, which stays when the archive is deleted, so that the chain of revisions is complete."""
+    signature = models.TextField(blank=True, default="")
+    """That of the manifest."""
 
     class Meta:
         ordering: ClassVar = ["-revision"]
@@ -60,10 +67,24 @@ class Evidence(models.Model):
         return f"{self.tournament or self.ladder} revision {self.revision}"
 
     def get_absolute_url(self) -> str:
-        """That of the archive."""
+        """That of the page of the revision, below which each of its files has an address."""
+        return self._address("revision")
+
+    @property
+    def archive_address(self) -> str:
+        return self._address("file")
+
+    def _address(self, name: str) -> str:
         if self.tournament is not None:
-            return reverse("tournament-evidence-file", args=[self.tournament.slug, self.revision])
-        return reverse("ladder-evidence-file", args=[self.ladder_id, self.revision])
+            return reverse(f"tournament-evidence-{name}", args=[self.tournament.slug, self.revision])
+        return reverse(f"ladder-evidence-{name}", args=[self.ladder_id, self.revision])
+
+    @property
+    def files(self) -> Mapping[str, EvidenceFile]:
+        """Those that the manifest lists, by path."""
+        if not self.manifest:
+            return {}
+        return read_document(EvidenceManifest, self.manifest.encode(), MANIFEST).files
 
     @property
     def is_stored(self) -> bool:

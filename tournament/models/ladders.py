@@ -42,6 +42,8 @@ class Ladder(models.Model):
     """Counts annulments and annulments taken back, which change what games count."""
     rated_revision = models.PositiveIntegerField(default=0)
     """The revision of the stored ratings."""
+    evidence_asked_at = models.DateTimeField(null=True, blank=True)
+    """When staff last asked for its evidence, beside that of each month."""
 
     objects = LadderQuerySet.as_manager()
 

@@ -32,7 +32,13 @@ class EvidenceRow(msgspec.Struct, frozen=True):
     bytes: int
     sha256: Annotated[str, Meta(description="Of the archive.")]
     manifest_sha256: Annotated[str, Meta(description="Of its manifest, which the next revision names.")]
-    archive: Address
+    archive: Annotated[Address, Meta(description="404 after it was deleted.")]
+    files: Annotated[
+        Address,
+        Meta(
+            description="Below it each file has its path; `manifest.json` and its `.sig` are never deleted."
+        ),
+    ]
 
 
 @operation("GET", "tournaments/<slug:slug>/evidence/", rows=EvidenceRow, query=PageQuery)
@@ -79,5 +85,6 @@ def _row(origin: str, found: Evidence) -> EvidenceRow:
         bytes=found.size,
         sha256=found.sha256,
         manifest_sha256=found.manifest_sha256,
-        archive=origin + found.get_absolute_url(),
+        archive=origin + found.archive_address,
+        files=origin + found.get_absolute_url(),
     )

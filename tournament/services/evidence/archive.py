@@ -41,13 +41,16 @@ class ArchiveWriter:
         """Abandon what is not finished; call it before the file is closed."""
         self._zip.fp = None
 
-    def finish(self, manifest: Callable[[Mapping[str, EvidenceFile]], EvidenceManifest]) -> str:
-        """Write the manifest, made from the files written, and its signature; returns its SHA-256."""
+    def finish(
+        self, manifest: Callable[[Mapping[str, EvidenceFile]], EvidenceManifest]
+    ) -> tuple[bytes, bytes]:
+        """Write the manifest, made from the files written, and its signature; returns both."""
         content = write_document(manifest(dict(sorted(self._files.items()))))
+        signature = sign(content)
         self._zip.writestr(_member(MANIFEST, is_packed=False), content)
-        self._zip.writestr(_member(SIGNATURE, is_packed=False), sign(content))
+        self._zip.writestr(_member(SIGNATURE, is_packed=False), signature)
         self._zip.close()
-        return hashlib.sha256(content).hexdigest()
+        return content, signature
 
 
 def _member(path: str, *, is_packed: bool) -> ZipInfo:

@@ -34,12 +34,11 @@ from tournament import access
 from tournament.models import BotVersion, Correction, Evidence, Game, Ladder, LadderRating, Tournament
 from tournament.models.games import GameQuerySet
 from tournament.services.evidence import rows, tables
-from tournament.services.evidence.tournaments import Files
+from tournament.services.evidence.tournaments import CORRECTED, MORE, Files
 from tournament.services.locks import lock
 from tournament.services.results.estimates import LadderResults, Opening, add_openings
 from tournament.services.results.record_texts import ladder_pages
 
-MONTHLY, CORRECTED = "A month has passed.", "A month has passed, in which games were annulled or count again."
 KEPT = 2
 """Archives of a ladder whose files are kept: each has all games, and so is larger than the one before."""
 WAIT_SECONDS = 0.05
@@ -47,19 +46,42 @@ WAIT_SECONDS = 0.05
 
 
 def due_ladders(now: datetime.datetime) -> list[str]:
-    """Those with new games or annulments whose newest evidence was made before this month."""
+    """Those with new games or annulments whose newest evidence was made before this month, or for which
+    staff asked since."""
     begin = now.astimezone(datetime.UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return [ladder.code for ladder in Ladder.objects.order_by("code") if _is_due(ladder, begin)]
 
 
-def _is_due(ladder: Ladder, begin: datetime.datetime) -> bool:
-    if not ladder.sequence or ladder.is_outdated or ladder.code not in GAMES:
-        return False
+def ask(code: str, now: datetime.datetime) -> None:
+    """Have the next revision of a ladder's evidence made now, if there is anything new; may be repeated."""
+    Ladder.objects.filter(pk=code).update(evidence_asked_at=now)
+
+
+def is_asked(ladder: Ladder) -> bool:
+    """Whether a revision that staff asked for is to be made."""
     newest = ladder.evidence_revisions.first()
+    since = newest.made_at if newest else None
+    asked = ladder.evidence_asked_at
+    return has_news(ladder, newest) and asked is not None and (since is None or since < asked)
+
+
+def has_news(ladder: Ladder, newest: Evidence | None) -> bool:
+    """Whether there are games or annulments that are not in its newest evidence."""
+    if not ladder.sequence or ladder.code not in GAMES:
+        return False
+    return newest is None or (newest.games, newest.corrected) != (ladder.sequence, ladder.revision)
+
+
+def _is_due(ladder: Ladder, begin: datetime.datetime) -> bool:
+    newest = ladder.evidence_revisions.first()
+    if ladder.is_outdated or not has_news(ladder, newest):
+        return False
     if newest is not None:
-        has_changed = (newest.games, newest.corrected) != (ladder.sequence, ladder.revision)
-        return has_changed and newest.made_at < begin
-    return Game.objects.filter(ladder=ladder, sequence__isnull=False, finished_at__lt=begin).exists()
+        return newest.made_at < begin or is_asked(ladder)
+    return (
+        is_asked(ladder)
+        or Game.objects.filter(ladder=ladder, sequence__isnull=False, finished_at__lt=begin).exists()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +114,7 @@ class LadderEvidence:
         """Without what is known only of the archive."""
         reason = ""
         if self.previous:
-            reason = MONTHLY if self.previous.corrected == self.ladder.revision else CORRECTED
+            reason = MORE if self.previous.corrected == self.ladder.revision else CORRECTED
         return Evidence(
             ladder=self.ladder,
             revision=1 + (self.previous.revision if self.previous else 0),
@@ -163,7 +185,7 @@ class LadderEvidence:
 
 
 def drop_old_files(code: str) -> None:
-    """Delete the archives of a ladder but the newest ones; their rows stay. May be repeated."""
+    """Delete the archives of a ladder but the newest ones; rows keep manifests. May be repeated."""
     for row in Evidence.objects.filter(ladder=code)[KEPT:]:
         row.path.unlink(missing_ok=True)
 

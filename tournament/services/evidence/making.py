@@ -89,7 +89,7 @@ def make(source: EvidenceSource) -> Iterator[None]:
                         synced = file.tell()
                         _sync(file)
                         yield
-        manifest_sha256 = archive.finish(source.manifest_of)
+        manifest, signature = archive.finish(source.manifest_of)
         _sync(file)
         yield
         file.seek(0)
@@ -98,7 +98,9 @@ def make(source: EvidenceSource) -> Iterator[None]:
             digest.update(chunk)
             yield
         row = source.row()
-        row.sha256, row.manifest_sha256, row.size = digest.hexdigest(), manifest_sha256, file.tell()
+        row.sha256, row.size = digest.hexdigest(), file.tell()
+        row.manifest_sha256 = hashlib.sha256(manifest).hexdigest()
+        row.manifest, row.signature = manifest.decode(), signature.decode()
     _store(source, draft, row)
     if row.ladder_id is not None:
         drop_old_files(row.ladder_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -13,10 +14,11 @@ from engines.__main__ import main
 from engines.evidence.format import EvidenceDocument, read_document
 from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, play_event, read_manifest
-from tests.support.schedule import LADDER
-from tournament.models import Evidence, Game, Ladder
+from tests.support.schedule import LADDER, make_user
+from tournament.models import Act, Evidence, Game, Ladder
 from tournament.services.annulments import annul
 from tournament.services.evidence.ladders import due_ladders
+from tournament.services.evidence.tournaments import CORRECTED
 from tournament.services.results import estimates
 from tournament.services.results.rebuilding import rebuild_outdated
 
@@ -65,14 +67,16 @@ def test_a_ladder_with_annulments_agrees_and_its_revisions_follow_each_other(
     assert second.games == Ladder.objects.get(pk=LADDER).sequence
     check(second, capsys, "--previous", str(first.path))
     page = client.get(f"/ladders/{LADDER}/evidence/").content.decode()
-    assert first.sha256 in page
-    assert second.sha256 in page
+    assert f"/ladders/{LADDER}/evidence/1.zip" in page
+    assert f"/ladders/{LADDER}/evidence/2.zip" in page
     assert client.get(f"/ladders/{LADDER}/evidence.zip").getvalue() == second.path.read_bytes()
     rows = client.get(f"/api/v1/ladders/{LADDER}/evidence/").json()["rows"]
     assert [row["revision"] for row in rows] == [2, 1]
 
 
-def test_the_archives_of_the_newest_two_months_are_kept(client: Client) -> None:
+def test_the_newest_two_archives_are_kept_and_the_manifests_of_all(
+    client: Client, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     cup = play_event("gauntlet")
     games = list(cup.games.order_by("pk"))
     for game in games[:3]:
@@ -82,8 +86,37 @@ def test_the_archives_of_the_newest_two_months_are_kept(client: Client) -> None:
         make_evidence()
     found = Evidence.objects.filter(ladder=LADDER)
     assert [(row.revision, row.is_stored) for row in found] == [(3, True), (2, True), (1, False)]
-    assert "1 (deleted)" in client.get(f"/ladders/{LADDER}/evidence/").content.decode()
+    assert "deleted" in client.get(f"/ladders/{LADDER}/evidence/").content.decode()
     assert client.get(f"/ladders/{LADDER}/evidence/1.zip").status_code == 404
+    manifest = tmp_path / "manifest.json"
+    manifest.write_bytes(client.get(f"/ladders/{LADDER}/evidence/1/manifest.json").content)
+    check(found.get(revision=2), capsys, "--previous", str(manifest))
+
+
+def test_staff_has_a_revision_made_before_the_month_is_over(client: Client) -> None:
+    cup, address = play_event("gauntlet"), f"/ladders/{LADDER}/evidence/"
+    make_evidence()
+    found = Evidence.objects.filter(ladder=LADDER)
+    assert client.post(address).status_code == 403
+    client.force_login(make_user("boss", staff=True))
+    assert "Make a revision now" in client.get(address).content.decode()
+    assert client.post(address).status_code == 302
+    assert "is being made" in client.get(address).content.decode()
+    make_evidence()
+    assert [row.revision for row in found.all()] == [1]
+    page = client.get(address).content.decode()
+    assert "is being made" not in page
+    assert "Make a revision now" not in page  # nothing is new
+    client.post(address)
+    make_evidence()
+    annul(Game.objects.filter(pk=cup.games.earliest("pk").pk), "Its clock was wrong.", timezone.now())
+    client.post(address)
+    make_evidence()
+    assert found.all().count() == 1  # its ratings are of before
+    rebuild_outdated()
+    make_evidence()
+    assert [(row.revision, row.reason) for row in found.all()] == [(2, CORRECTED), (1, "")]
+    assert Act.objects.filter(deed="had its evidence made").count() == 3
 
 
 def test_a_book_of_a_tournament_is_in_its_own_evidence_alone(capsys: pytest.CaptureFixture[str]) -> None:

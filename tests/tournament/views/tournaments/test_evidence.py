@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from typing import cast
+from zipfile import ZipFile
 
 import pytest
+from django.http import FileResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -36,7 +39,7 @@ def test_the_page_lists_the_revisions_and_says_how_to_check_them(client: Client,
     page = client.get(f"/tournaments/{cup.slug}/evidence/").content.decode()
     for row in cup.evidence_revisions.all():
         assert f"/tournaments/{cup.slug}/evidence/{row.revision}.zip" in page
-        assert row.sha256 in page
+        assert f'href="/tournaments/{cup.slug}/evidence/{row.revision}/"' in page
     assert "Games were annulled, or count again." in page
     assert f"python3 -m engines evidence http://testserver/tournaments/{cup.slug}/evidence.zip" in page
     assert f'href="/tournaments/{cup.slug}/evidence/"' in client.get(cup.get_absolute_url()).content.decode()
@@ -60,6 +63,54 @@ def test_an_archive_that_is_gone_is_named(client: Client, cup: Tournament) -> No
     assert client.get(f"/tournaments/{cup.slug}/evidence.zip").status_code == 404
 
 
+def test_the_page_of_a_revision_lists_its_files_and_each_is_served_by_its_own_address(
+    client: Client, cup: Tournament
+) -> None:
+    row, base = newest(cup), f"/tournaments/{cup.slug}/evidence/2/"
+    page = client.get(base).content.decode()
+    with ZipFile(row.path) as archive:
+        for name in archive.namelist():
+            assert f'href="{base}{name}"' in page
+            response = client.get(f"{base}{name}")
+            content = response.getvalue()
+            assert content == archive.read(name)
+            is_bundle = name.startswith("bundles/")
+            kind = "application/zip" if is_bundle else "text/plain; charset=utf-8"
+            assert response["Content-Type"] == kind
+            assert response.get("Content-Disposition", "").startswith("attachment") == is_bundle
+            if name not in {"manifest.json", "manifest.json.sig"}:
+                assert row.files[name].sha256 == hashlib.sha256(content).hexdigest()
+                assert row.files[name].sha256 in page
+                assert int(response["Content-Length"]) == len(content)
+                tag = response["ETag"]
+                assert client.get(f"{base}{name}", headers={"If-None-Match": tag}).status_code == 304
+    for wrong in ("nothing", "records.pgn/", "../2.zip", "bundles/", "manifest.json.sig.sig"):
+        assert client.get(f"{base}{wrong}").status_code == 404
+    assert client.get(f"/tournaments/{cup.slug}/evidence/3/records.pgn").status_code == 404
+
+
+def test_a_file_is_unpacked_while_it_is_sent(client: Client, cup: Tournament) -> None:
+    response = cast(FileResponse, client.get(f"/tournaments/{cup.slug}/evidence/2/records.pgn"))
+    response.block_size = 100
+    parts = list(response)
+    assert len(parts) > 1
+    assert max(map(len, parts)) == 100
+    response.close()
+
+
+def test_a_revision_whose_archive_is_gone_keeps_its_manifest(client: Client, cup: Tournament) -> None:
+    row, base = newest(cup), f"/tournaments/{cup.slug}/evidence/2/"
+    with ZipFile(row.path) as archive:
+        kept = [archive.read(name) for name in ("manifest.json", "manifest.json.sig")]
+    row.path.unlink()
+    assert [client.get(f"{base}{name}").content for name in ("manifest.json", "manifest.json.sig")] == kept
+    assert client.get(f"{base}records.pgn").status_code == 404
+    page = client.get(base).content.decode()
+    assert "The archive is not on this site any more." in page
+    assert f'href="{base}manifest.json"' in page
+    assert f'href="{base}records.pgn"' not in page
+
+
 def test_programs_read_the_revisions_and_the_archives(client: Client, cup: Tournament) -> None:
     rows = client.get(f"/api/v1/tournaments/{cup.slug}/evidence/").json()["rows"]
     assert [(row["revision"], row["reason"]) for row in rows] == [
@@ -67,6 +118,10 @@ def test_programs_read_the_revisions_and_the_archives(client: Client, cup: Tourn
         (1, ""),
     ]
     row = rows[0]
+    assert (
+        hashlib.sha256(client.get(f"{row['files']}manifest.json").content).hexdigest()
+        == row["manifest_sha256"]
+    )
     assert hashlib.sha256(content_of(client, row["archive"])).hexdigest() == row["sha256"]
     again = content_of(client, f"/api/v1/tournaments/{cup.slug}/evidence/2/", Range="bytes=0-3")
     assert again == b"PK\x03\x04"
