@@ -30,8 +30,8 @@ from engines.evidence.rating_checks import RatingCheck, check_constants
 from engines.evidence.reading import SCHEDULE, read_games
 from engines.evidence.report import EvidenceReport
 from engines.evidence.schedule_checks import (
-    LADDER_FORMAT,
     OVER,
+    PAIR_FORMATS,
     CyclePairCheck,
     LadderPairCheck,
     PairCheck,
@@ -131,7 +131,7 @@ def _check_document(archive: EvidenceArchive, document: EvidenceDocument) -> Non
 
 
 def _check_event(event: EvidenceEvent) -> None:
-    if event.format not in {LADDER_FORMAT, *FORMATS}:
+    if event.format not in PAIR_FORMATS | FORMATS.keys():
         raise FormatError(f"this program does not know the format {quote(event.format)}")
     if not set(event.off_terms.values()) <= set(Unrated):
         raise FormatError(f"event.json: off_terms of {quote(event.name)} has an unknown word")

@@ -116,7 +116,8 @@ class EvidenceEvent:
     title: str
     """As in the header ``Event`` of its records."""
     format: str
-    """``round-robin``, ``gauntlet``, ``swiss`` or ``knock-out``; ``ladder`` for the matchmaker's pairs."""
+    """``round-robin``, ``gauntlet``, ``swiss`` or ``knock-out``; of a ladder also ``ladder`` for the
+    matchmaker's pairs, and ``version-test``."""
     state: EventState
     ladders: tuple[str, ...]
     seed: int

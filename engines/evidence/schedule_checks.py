@@ -32,7 +32,8 @@ from engines.rules.base import quote
 MAX_GAMES = 1_000_000
 """Games of a tournament that are planned: more than a site allows."""
 MAX_OPENING_PLIES = 1_000
-LADDER_FORMAT = "ladder"
+PAIR_FORMATS = frozenset({"ladder", "version-test"})
+"""The matchmaker's and version tests: the opening and the seed of each pair follow from its number."""
 ENDED = frozenset({EventState.FINISHED, EventState.HALTED})
 OVER = ENDED | {EventState.CANCELLED}
 
@@ -103,7 +104,7 @@ class Players:
 def check_size(event: EvidenceEvent, players: int) -> None:
     """Refuse terms that only waste time; raises ``FormatError``."""
     numbers = event.pairs, event.rounds, event.extra_pairs, event.opening_plies
-    is_planned = event.format != LADDER_FORMAT
+    is_planned = event.format in FORMATS
     meetings = FORMATS[event.format].meetings(players, event.rounds) if is_planned else 0
     games = GAMES_A_PAIR * event.pairs * meetings
     if min(numbers) < 0 or max(games, *numbers[:3]) > MAX_GAMES or event.opening_plies > MAX_OPENING_PLIES:
@@ -194,7 +195,7 @@ class PairCheck(GameCheck):
 
 
 class LadderPairCheck(PairCheck):
-    """The pairs of a ladder; those of tournaments on it are planned in the evidence of these."""
+    """The pairs of a ladder and of version tests; those of tournaments are planned in their own evidence."""
 
     def __init__(self, report: EvidenceReport, events: Mapping[str, EvidenceEvent]) -> None:
         super().__init__(report, events)
@@ -202,7 +203,7 @@ class LadderPairCheck(PairCheck):
 
     def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
         event = self.events[row.event]
-        if event.format != LADDER_FORMAT:
+        if event.format not in PAIR_FORMATS:
             return
         self._planned += 1
         seed = pairing_seed(event.seed, row.ladder, row.round, 1)
@@ -218,7 +219,7 @@ class LadderPairCheck(PairCheck):
     def end(self) -> None:
         others = self._pairs - self._planned
         self.check.ok(
-            f"openings and seeds of {self._planned} pairs of the ladder follow from their numbers;"
+            f"openings and seeds of {self._planned} pairs follow from their numbers;"
             f" the evidence of tournaments has those of {others} others"
         )
         super().end()

@@ -14,13 +14,14 @@ from engines.__main__ import main
 from engines.evidence.format import EvidenceDocument, read_document
 from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, play_event, read_manifest
-from tests.support.schedule import LADDER, make_user
+from tests.support.schedule import LADDER, make_test, make_user, make_worker, record_short, take_jobs
 from tournament.models import Act, Evidence, Game, Ladder
 from tournament.services.annulments import annul
 from tournament.services.evidence.ladders import due_ladders
 from tournament.services.evidence.tournaments import CORRECTED
 from tournament.services.results import estimates
 from tournament.services.results.rebuilding import rebuild_outdated
+from workers.jobs import Work
 
 pytestmark = pytest.mark.django_db
 MONTH = datetime.timedelta(days=32)
@@ -37,11 +38,12 @@ def age() -> None:
     Game.objects.update(finished_at=timezone.now() - MONTH)
 
 
-def check(row: Evidence, capsys: pytest.CaptureFixture[str], *more: str) -> None:
+def check(row: Evidence, capsys: pytest.CaptureFixture[str], *more: str) -> str:
     main(["evidence", str(row.path), *more])
     out = capsys.readouterr().out
     not_checked = [line for line in lines_of(out, "not checked") if "signature" not in line]
     assert (lines_of(out, "DIFFERS"), not_checked) == ([], []), out
+    return out
 
 
 def test_a_ladder_with_annulments_agrees_and_its_revisions_follow_each_other(
@@ -117,6 +119,16 @@ def test_staff_has_a_revision_made_before_the_month_is_over(client: Client) -> N
     make_evidence()
     assert [(row.revision, row.reason) for row in found.all()] == [(2, CORRECTED), (1, "")]
     assert Act.objects.filter(deed="had its evidence made").count() == 3
+
+
+def test_version_tests_are_part_of_it_and_planned_like_its_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    make_test(make_user("ada"), most_games=4)
+    make_worker(name="east", takes=str(Work.GAMES))
+    record_short(take_jobs())
+    age()
+    make_evidence()
+    out = check(Evidence.objects.get(ladder=LADDER), capsys)
+    assert "openings and seeds of 2 pairs follow from their numbers" in out
 
 
 def test_a_book_of_a_tournament_is_in_its_own_evidence_alone(capsys: pytest.CaptureFixture[str]) -> None:
