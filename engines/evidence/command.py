@@ -16,7 +16,7 @@ from engines.evidence.archive import MAX_SIGNATURE_BYTES, EvidenceArchive, check
 from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
 from engines.evidence.format import MANIFEST, SIGNATURE, parse_moment
-from engines.evidence.report import EvidenceReport, Finding
+from engines.evidence.report import MAX_CHARACTERS, EvidenceReport, Finding
 from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature, host_of
 from engines.evidence.strict_json import FormatError
 from engines.http_client import AddressError, AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
@@ -150,7 +150,8 @@ def _download(address: str, path: Path) -> None:
 def _headline(archive: EvidenceArchive) -> str:
     manifest = archive.manifest
     what = f"evidence of the {manifest.kind} {manifest.title!r} of {manifest.site}"
-    return visible(f"{what}, revision {manifest.revision} of {manifest.at}, manifest {archive.sha256}")
+    which = f"revision {manifest.revision} of {manifest.at}, manifest {archive.sha256}"
+    return f"{visible(what, MAX_CHARACTERS)}, {visible(which, MAX_CHARACTERS)}"
 
 
 def _described(

@@ -34,6 +34,8 @@ def run(files: Sequence[str]) -> int:
         return complain(visible(str(error), 1000))
     except ImportError:
         return complain("the estimate needs the package numpy, which this Python does not have")
+    except BrokenPipeError:
+        raise  # nobody reads what is printed
     except OSError as error:
         return complain(f"cannot read {visible(str(error.filename))!r}: {error.strerror}")
     return report.exit_code
@@ -43,6 +45,8 @@ def merge(archives: Sequence[EvidenceArchive], report: EvidenceReport) -> list[s
     """The lines of the table; raises ``FormatError`` unless some bundle played on two sites."""
     if len({one.manifest.name for one in archives}) > 1 or len({one.manifest.kind for one in archives}) > 1:
         raise FormatError("these are not the evidence of one ladder")
+    if len({one.manifest.site for one in archives}) < len(archives):
+        raise FormatError("two of these are of one site, whose games would count twice")
     results, labels, sites = Results(), dict[str, str](), dict[str, set[str]]()
     names = dict[str, str]()
     """The version of each player on the first site that knows it."""

@@ -28,10 +28,17 @@ def test_bundles_of_both_sites_are_one_player(
     assert any(line.startswith("     +0 ± ") and "Random/1 (2 sites)" in line for line in rows)
 
 
+def test_the_games_of_a_site_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    older, newer = (ladder_draft(pairs).pack(tmp_path / f"{pairs}.zip") for pairs in (4, 6))
+    assert main(["merge", str(older), str(newer)]) == 2
+    assert capsys.readouterr().err == "two of these are of one site, whose games would count twice\n"
+
+
 def test_sites_without_a_common_bundle_are_not_merged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = ladder_draft(4).pack(tmp_path / "one.zip")
+    monkeypatch.setattr(evidence, "SITE", "other.example")
     draft = ladder_draft(4)
     for number in range(len(draft.rows["versions.jsonl"])):
         draft.change("versions.jsonl", number, bundle_sha256=f"{number:064x}", published=False)
