@@ -160,28 +160,41 @@ def _change_chunk(
 ) -> int:
     chosen = Game.objects.filter(pk__in=pks, annulled=annulled)
     ladders = sorted(set(chosen.values_list("ladder_id", flat=True)))
-    tournaments = sorted(set(chosen.values_list("tournament_id", flat=True)))
     # Locked in the order in which the record keeper locks them.
     lock(Ladder.objects.filter(pk__in=ladders))
-    events = lock_tournaments(tournaments)
+    events = lock_tournaments(_tournaments_with_repeats(pks))
     rows = _rows(chosen.all())
+    revised = {row.tournament for row in rows}
     with rescored(Game.objects.filter(pk__in=pks)):
         store(rows)
     for code in ladders:
-        _settle_repeats(code, {row.mark for row in rows if row.ladder == code} - {""}, now)
+        revised |= _settle_repeats(code, {row.mark for row in rows if row.ladder == code} - {""}, now)
     Ladder.objects.filter(pk__in=ladders).update(revision=F("revision") + 1)
-    Tournament.objects.filter(pk__in=tournaments).update(revision=F("revision") + 1)
+    Tournament.objects.filter(pk__in=revised).update(revision=F("revision") + 1)
     for event in events:
-        if event.format.is_sequential:
+        if event.pk in revised and event.format.is_sequential:
             recount(event.pk)
     return len(rows)
+
+
+def _tournaments_with_repeats(pks: Sequence[int]) -> list[int]:
+    """Those of these games, and of the games that they repeat or that repeat them."""
+    games = Game.objects.filter(pk__in=pks)
+    repeated = Game.objects.filter(
+        fingerprint__in=games.exclude(fingerprint="").values("fingerprint"), ladder__in=games.values("ladder")
+    )
+    of_both = games.values_list("tournament_id").union(repeated.values_list("tournament_id"))
+    return sorted(pk for (pk,) in of_both)
 
 
 # Repeated games
 
 
-def _settle_repeats(ladder: str, marks: Iterable[str], now: datetime.datetime) -> None:
-    """Rate the first game that counts of those that repeat each other, and no other of them."""
+def _settle_repeats(ladder: str, marks: Iterable[str], now: datetime.datetime) -> set[int]:
+    """Rate the first game that counts of those that repeat each other, and no other of them.
+
+    Returns the tournaments of the games that are rated or not since; they may be others.
+    """
     groups: dict[str, list[_GameRow]] = defaultdict(list)
     for row in _rows(Game.objects.filter(ladder_id=ladder, fingerprint__in=list(marks))):
         groups[row.mark].append(row)
@@ -204,6 +217,7 @@ def _settle_repeats(ladder: str, marks: Iterable[str], now: datetime.datetime) -
             if wanted != row.was_rated
         ),
     )
+    return {row.tournament for row, *_ in changed}
 
 
 def _settled(group: Sequence[_GameRow]) -> Iterator[tuple[_GameRow, bool, str]]:

@@ -35,6 +35,7 @@ from tests.support.schedule import make_tournament, play_short, record, void
 from tests.support.ssh_keygen import put_in_path
 from tournament.models import Correction, Evidence, Game, GameRecord, Tournament
 from tournament.services.annulments import annul, count_again
+from tournament.services.evidence.tournaments import CORRECTED
 from tournament.services.schedule.tournaments import extend
 from workers.jobs import GameJob
 
@@ -187,6 +188,25 @@ def test_annulments_make_revisions_that_name_the_one_before() -> None:
     count_again(Game.objects.filter(tournament=cup), timezone.now())
     make_evidence()
     assert read_manifest(newest(cup).path).previous == second.manifest_sha256
+
+
+def test_a_game_that_is_rated_since_another_tournament_s_was_annulled_makes_a_revision() -> None:
+    first = play_event("round-robin")
+    again = play_event("round-robin", versions=[entry.version for entry in first.entries.order_by("number")])
+    rated = again.games.filter(rated=True).count()
+    marks = again.games.filter(rated=False).values("fingerprint")
+    repeated = next(
+        game
+        for game in first.games.filter(rated=True, fingerprint__in=marks)
+        if first.games.filter(fingerprint=game.fingerprint).count() == 1
+    )
+    make_evidence()
+    annul(Game.objects.filter(pk=repeated.pk), "a faulty worker", timezone.now())
+    assert again.games.filter(rated=True).count() == rated + 1
+    make_evidence()
+    assert (newest(again).revision, newest(again).reason) == (2, CORRECTED)
+    (correction,) = rows_of(newest(again).path, EvidenceCorrection, "corrections.jsonl")
+    assert correction.effect == "rated"
 
 
 def test_games_played_after_the_end_make_a_revision() -> None:
