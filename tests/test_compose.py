@@ -272,7 +272,11 @@ def healthy(plain: Plain, name: str, log: Path) -> None:
     answers: list[str] = []
 
     def passes() -> bool:
-        answer = plain.check(name)
+        try:
+            answer = plain.check(name)
+        except subprocess.TimeoutExpired as late:  # Docker takes it for a failure too
+            answers.append(str(late))
+            return False
         answers.append(answer.stdout + answer.stderr)
         return answer.returncode == 0
 
