@@ -46,7 +46,7 @@ def tournament_evidence(request: ApiRequest, slug: str, query: PageQuery) -> Row
     """The revisions of a tournament's evidence, the newest first; none before its end."""
     origin = origin_of(request)
     found = find_tournament_with_evidence(request, slug).evidence_revisions.select_related("tournament")
-    return part_of([_row(origin, one) for one in found], query)
+    return part_of([_row(origin, one) for one in found.defer("manifest")], query)
 
 
 @operation("GET", "tournaments/<slug:slug>/evidence/<int:revision>/", media=ZIP_TYPE)

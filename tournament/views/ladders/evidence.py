@@ -77,6 +77,6 @@ def ladder_evidence_part(request: HttpRequest, code: str, revision: int, file: s
 
 
 def revisions_of(code: str) -> QuerySet[Evidence]:
-    """Those of a ladder, the newest first; raises ``Http404`` for an unknown one."""
+    """Those of a ladder, the newest first, without their manifests; raises ``Http404`` for an unknown one."""
     find_ladder(code)
-    return Evidence.objects.filter(ladder=code)
+    return Evidence.objects.filter(ladder=code).defer("manifest")

@@ -29,7 +29,7 @@ def tournament_evidence(request: HttpRequest, slug: str) -> HttpResponse:
     newest = reverse("tournament-evidence-newest", args=[tournament.slug])
     context = {
         "tournament": tournament,
-        "revisions": tournament.evidence_revisions.select_related("tournament"),
+        "revisions": tournament.evidence_revisions.select_related("tournament").defer("manifest"),
         "newest": newest,
         "address": request.build_absolute_uri(newest),
     }

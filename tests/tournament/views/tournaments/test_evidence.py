@@ -7,8 +7,10 @@ from typing import cast
 from zipfile import ZipFile
 
 import pytest
+from django.db import connection
 from django.http import FileResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.support.played_evidence import make_evidence, newest, play_event
@@ -43,6 +45,13 @@ def test_the_page_lists_the_revisions_and_says_how_to_check_them(client: Client,
     assert "Games were annulled, or count again." in page
     assert f"python3 -m engines evidence http://testserver/tournaments/{cup.slug}/evidence.zip" in page
     assert f'href="/tournaments/{cup.slug}/evidence/"' in client.get(cup.get_absolute_url()).content.decode()
+
+
+@pytest.mark.parametrize("address", ["/tournaments/{}/evidence/", "/api/v1/tournaments/{}/evidence/"])
+def test_lists_of_revisions_read_no_manifests(address: str, client: Client, cup: Tournament) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address.format(cup.slug)).status_code == 200
+    assert not [query for query in queries if '"tournament_evidence"."manifest"' in query["sql"]]
 
 
 def test_archives_are_served_whole_and_by_range(client: Client, cup: Tournament) -> None:
