@@ -29,6 +29,7 @@ from engines.evidence.played_games import (
 from engines.evidence.rating_checks import RatingCheck, check_constants
 from engines.evidence.reading import SCHEDULE, read_games
 from engines.evidence.report import EvidenceReport
+from engines.evidence.round_checks import RoundPairCheck
 from engines.evidence.schedule_checks import (
     OVER,
     PAIR_FORMATS,
@@ -36,7 +37,6 @@ from engines.evidence.schedule_checks import (
     LadderPairCheck,
     PairCheck,
     Players,
-    RoundPairCheck,
     check_size,
 )
 from engines.evidence.strict_json import FormatError
@@ -104,7 +104,7 @@ def _of_kind(
     if not is_known:
         yield PairCheck(report, events)  # what is not checked is said with the constants
     elif players.form.is_staged:
-        yield RoundPairCheck(report, players)
+        yield RoundPairCheck(report, players, archive.rows("corrections.jsonl", EvidenceCorrection))
     else:
         yield CyclePairCheck(report, players)
     yield TableCheck(report, archive, players, ratings)

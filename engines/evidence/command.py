@@ -16,7 +16,7 @@ from engines.evidence.archive import MAX_SIGNATURE_BYTES, EvidenceArchive, check
 from engines.evidence.chain import check_chain
 from engines.evidence.checks import check_content
 from engines.evidence.format import MANIFEST, SIGNATURE, parse_moment
-from engines.evidence.report import MAX_CHARACTERS, EvidenceReport, Finding
+from engines.evidence.report import MAX_CHARACTERS, CheckFinding, EvidenceReport
 from engines.evidence.signatures import SIGNERS_PATH, Signature, check_signature, host_of
 from engines.evidence.strict_json import FormatError
 from engines.http_client import AddressError, AnswerTooLong, ErrorAnswer, HttpClient, NoAnswer
@@ -35,11 +35,11 @@ def run(file: str, other: str | None, signers: Path | None, *, as_json: bool = F
     ``other`` is another revision, ``signers`` the list of the site's keys. Of an address the list is fetched.
     ``as_json`` prints one object at the end.
     """
-    bar, found = ProgressBar(), list[Finding]()
+    bar, found = ProgressBar(), list[CheckFinding]()
 
     def write(line: object) -> None:
         bar.clear()
-        if isinstance(line, Finding):
+        if isinstance(line, CheckFinding):
             found.append(line)
         if not as_json:
             print(line, flush=True)
@@ -155,7 +155,7 @@ def _headline(archive: EvidenceArchive) -> str:
 
 
 def _described(
-    archive: EvidenceArchive, found: Sequence[Finding], report: EvidenceReport
+    archive: EvidenceArchive, found: Sequence[CheckFinding], report: EvidenceReport
 ) -> dict[str, object]:
     """The object for programs; its texts are not escaped, those of findings are."""
     manifest = archive.manifest

@@ -49,7 +49,7 @@ class VersionCheck(GameCheck):
             if one.version in self.versions:
                 self.check.differs(f"{VERSIONS} has {quote(one.version)} twice")
             self.versions[one.version] = one
-        self._unknown = {entry.version for entry in entries} - self.versions.keys()
+        self._playing = {entry.version for entry in entries}
         self._check_bundles(archive)
         for number, entry in enumerate(entries, 1):
             if entry.number != number:
@@ -72,13 +72,13 @@ class VersionCheck(GameCheck):
                 self.check.differs(f"{name} is the bundle of no published version")
 
     def add(self, row: EvidenceGame, record: Record | None) -> None:
-        for version in (row.white, row.black):
-            if version not in self.versions:
-                self._unknown.add(version)
+        self._playing.update((row.white, row.black))
 
     def end(self) -> None:
-        for version in sorted(self._unknown):
+        for version in sorted(self._playing - self.versions.keys()):
             self.check.differs(f"{VERSIONS} has no {quote(version)}, which takes part")
+        for version in sorted(self.versions.keys() - self._playing):
+            self.check.differs(f"{VERSIONS} has {quote(version)}, which takes no part")
         published = sum(one.published for one in self.versions.values())
         self.check.ok(f"{len(self.versions)} versions, {published} with their published bundles")
         super().end()

@@ -26,7 +26,7 @@ class CheckState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """One sentence of a check."""
 
     name: str
@@ -44,7 +44,7 @@ class EvidenceCheck:
     """One check. Its differences are shown as they are found."""
 
     name: str
-    _write: Callable[[Finding], object]
+    _write: Callable[[CheckFinding], object]
     differences: int = 0
     skipped: int = 0
     _agreement: str = ""
@@ -72,7 +72,7 @@ class EvidenceCheck:
             self._show(CheckState.OK, self._agreement)
 
     def _show(self, state: CheckState, sentence: str) -> None:
-        self._write(Finding(self.name, state, visible(sentence, MAX_CHARACTERS)))
+        self._write(CheckFinding(self.name, state, visible(sentence, MAX_CHARACTERS)))
 
 
 def no_progress(words: str, done: float, of: float) -> None:
@@ -83,7 +83,7 @@ def no_progress(words: str, done: float, of: float) -> None:
 class EvidenceReport:
     """All checks: ``write`` receives each finding, ``progress`` what ``ProgressBar.show`` does."""
 
-    write: Callable[[Finding], object]
+    write: Callable[[CheckFinding], object]
     progress: Callable[[str, float, float], None] = no_progress
     checks: list[EvidenceCheck] = field(default_factory=list)
 

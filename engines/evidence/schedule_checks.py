@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from engines.evidence.format import EventState, EvidenceEntry, EvidenceEvent, EvidenceGame, EvidenceState
 from engines.evidence.played_games import GameCheck
@@ -15,12 +14,9 @@ from engines.formats.base import RoundTerms
 from engines.formats.meetings import ScheduledGame, column_of
 from engines.formats.planning import (
     EventOpenings,
-    LadderRounds,
-    PairingKey,
     PlannedPairing,
     pairing_seed,
     plan_cycles,
-    replan_rounds,
 )
 from engines.pairing.knockout import Length
 from engines.pairing.meetings import GAMES_A_PAIR
@@ -131,7 +127,7 @@ def scheduled(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class SchedulePair:
     """A pairing of the schedule, as it is planned."""
 
     ladder: str
@@ -144,13 +140,13 @@ class _Pair:
     seed: int
 
     @classmethod
-    def of(cls, row: EvidenceGame) -> _Pair:
+    def of(cls, row: EvidenceGame) -> SchedulePair:
         """The pairing of one of its games."""
         both = (row.white, row.black) if row.number == 1 else (row.black, row.white)
         return cls(row.ladder, row.round, row.pairing, *both, row.opening, row.position, row.seed)
 
     @classmethod
-    def planned(cls, plan: PlannedPairing, players: Players) -> _Pair:
+    def planned(cls, plan: PlannedPairing, players: Players) -> SchedulePair:
         both = players.name(plan.first), players.name(plan.second)
         return cls(plan.ladder, plan.round, plan.number, *both, " ".join(plan.opening), "", plan.seed)
 
@@ -168,12 +164,12 @@ class PairCheck(GameCheck):
     def __init__(self, report: EvidenceReport, events: Mapping[str, EvidenceEvent]) -> None:
         super().__init__(report)
         self.events = events
-        self._open: dict[tuple[str, int, int], _Pair] = {}
+        self._open: dict[tuple[str, int, int], SchedulePair] = {}
         """Pairs of which one game was added."""
         self._pairs = 0
 
     def add(self, row: EvidenceGame, record: Record | None) -> None:
-        pair, place = _Pair.of(row), (row.event, row.round, row.pairing)
+        pair, place = SchedulePair.of(row), (row.event, row.round, row.pairing)
         expected = f"{row.event}/{row.round}/{row.pairing}/{row.number}"
         if row.game != expected or row.number not in (1, GAMES_A_PAIR):
             self.check.differs(f"game {quote(row.game)} is that of the schedule's {quote(expected)}")
@@ -190,7 +186,7 @@ class PairCheck(GameCheck):
         for pair in self._open.values():
             self.check.differs(f"{pair}: one of its games is missing")
 
-    def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
+    def add_pair(self, row: EvidenceGame, pair: SchedulePair) -> None:
         """Compare a pair with the plan, when its first game is added."""
 
 
@@ -201,7 +197,7 @@ class LadderPairCheck(PairCheck):
         super().__init__(report, events)
         self._planned = 0
 
-    def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
+    def add_pair(self, row: EvidenceGame, pair: SchedulePair) -> None:
         event = self.events[row.event]
         if event.format not in PAIR_FORMATS:
             return
@@ -233,7 +229,7 @@ class CyclePairCheck(PairCheck):
         self._players = players
         self._plan = self._planned()
 
-    def _planned(self) -> Iterator[_Pair]:
+    def _planned(self) -> Iterator[SchedulePair]:
         players, event = self._players, self._players.event
         plan = plan_cycles(
             players.form,
@@ -243,9 +239,9 @@ class CyclePairCheck(PairCheck):
             EventOpenings(event.opening_plies, event.book).draw,
             {ladder: players.absent(ladder) for ladder in event.ladders},
         )
-        return (_Pair.planned(one, players) for one in plan)
+        return (SchedulePair.planned(one, players) for one in plan)
 
-    def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
+    def add_pair(self, row: EvidenceGame, pair: SchedulePair) -> None:
         expected = next(self._plan, None)
         if expected != pair:
             self.check.differs(f"{pair}; planned is {expected or 'nothing more'}")
@@ -259,68 +255,3 @@ class CyclePairCheck(PairCheck):
         self.end_pairs()
         self.check.ok(f"{self._pairs} pairings, openings and seeds follow from the terms")
         super().end()
-
-
-class RoundPairCheck(PairCheck):
-    """A Swiss or a knock-out: every round follows from the results of those before."""
-
-    def __init__(self, report: EvidenceReport, players: Players) -> None:
-        super().__init__(report, {players.event.name: players.event})
-        self._players = players
-        self._made: list[_Pair] = []
-        self._now: dict[PairingKey, list[ScheduledGame]] = {}
-        self._then: dict[PairingKey, list[ScheduledGame]] = {}
-        """The same games, as they counted before annulments."""
-        self._annulled = 0
-
-    def add(self, row: EvidenceGame, record: Record | None) -> None:
-        super().add(row, record)
-        key = row.ladder, row.round, row.pairing
-        for games, is_annulled in ((self._now, row.annulled), (self._then, False)):
-            game = scheduled(self._players, row, record, is_annulled=is_annulled)
-            games.setdefault(key, []).append(game)
-        self._annulled += row.annulled
-
-    def add_pair(self, row: EvidenceGame, pair: _Pair) -> None:
-        self._made.append(pair)
-
-    def end(self) -> None:
-        self.end_pairs()
-        try:
-            self._compare()
-        except ImportError:
-            self.check.skip("Swiss pairing needs the package networkx, which this Python does not have")
-        super().end()
-
-    def _compare(self) -> None:
-        """Annulled games counted when the next round was drawn, or did not: nobody knows when they were."""
-        found = self._find_differences(self._then)
-        if found and self._annulled:
-            found = self._find_differences(self._now)
-        if found and self._annulled:
-            why = f"which of {self._annulled} annulled games counted when a round was drawn is not known"
-            self.check.skip(f"{why}: {found[0]}")
-        else:
-            for difference in found:
-                self.check.differs(difference)
-        self.check.ok(f"{self._pairs} pairings, openings and seeds follow from terms, seeds and results")
-
-    def _find_differences(self, games: Mapping[PairingKey, Sequence[ScheduledGame]]) -> list[str]:
-        players, event = self._players, self._players.event
-        ladders = {
-            ladder: LadderRounds(players.entered[ladder], [], players.terms(ladder, extra=event.extra_pairs))
-            for ladder in event.ladders
-            if ladder in event.seeds
-        }
-        draw = EventOpenings(event.opening_plies, event.book).draw
-        plan = (
-            _Pair.planned(one, players)
-            for one in replan_rounds(players.form, event.seed, ladders, draw, games)
-        )
-        found = []
-        for made, expected in zip_longest(self._made, plan):
-            if made is None and event.state is EventState.CANCELLED:
-                break
-            if made != expected:
-                found.append(f"{made or 'the schedule ends'}; planned is {expected or 'nothing more'}")
-        return found

@@ -146,24 +146,62 @@ def replan_rounds(
 ) -> Iterator[PlannedPairing]:
     """All pairings of a Swiss or a knock-out once more, each step from the results of those before.
 
-    ``games`` are those of the tournament. The meetings of ``ladders`` are not read; their absences are those
-    of the end: who is absent from a round after games in it, was so once these were over. Ends after a step
-    that has a pairing without games there, or with games that are not over.
+    ``games`` are those of the tournament. Ends as ``Redrawing.take`` says.
     """
-    done: dict[str, list[ScheduledGame]] = {code: [] for code in ladders}
-    left = Counter(seat for (code, _, _), both in games.items() for seat in _seats(code, both))
-    last: Counter[int] = Counter()
+    redrawing = Redrawing(form, seed, ladders, draw, games)
     while True:
-        known = {code: _known(form, code, ladder, done[code], left) for code, ladder in ladders.items()}
-        planned = list(plan_rounds(form, seed, known, draw, last))
+        planned = redrawing.plan(games)
         yield from planned
-        played = [games.get((one.ladder, one.round, one.number), ()) for one in planned]
-        if not planned or not all(both and all(game.column for game in both) for both in played):
+        if not redrawing.take(planned, games):
             return
+
+
+Games = Mapping[PairingKey, Sequence[ScheduledGame]]
+
+
+class Redrawing:
+    """The rounds of a Swiss or a knock-out, which are drawn once more, step by step.
+
+    The meetings of ``ladders`` are not read; their absences are those of the end: who is absent from a round
+    after games in it, was so once these were over.
+    """
+
+    def __init__(
+        self,
+        form: EventFormat,
+        seed: int,
+        ladders: Mapping[str, LadderRounds],
+        draw: DrawOpenings,
+        games: Games,
+    ) -> None:
+        self._form, self._seed, self._ladders, self._draw = form, seed, ladders, draw
+        self._left = Counter(seat for (code, _, _), both in games.items() for seat in _seats(code, both))
+        self._last: Counter[int] = Counter()
+        self.taken: list[PairingKey] = []
+        """The pairings so far, whose games are over."""
+
+    def plan(self, games: Games) -> list[PlannedPairing]:
+        """The next step, by the results that ``games`` has of the pairings so far."""
+        done: dict[str, list[ScheduledGame]] = {code: [] for code in self._ladders}
+        for key in self.taken:
+            done[key[0]] += games[key]
+        known = {
+            code: _known(self._form, code, ladder, done[code], self._left)
+            for code, ladder in self._ladders.items()
+        }
+        return list(plan_rounds(self._form, self._seed, known, self._draw, self._last))
+
+    def take(self, planned: Sequence[PlannedPairing], games: Games) -> bool:
+        """Go on after the games of a step; False at the end, or if some are missing or not over."""
+        keys = [(one.ladder, one.round, one.number) for one in planned]
+        played = [games.get(key, ()) for key in keys]
+        if not planned or not all(both and all(game.column for game in both) for both in played):
+            return False
         for one, both in zip(planned, played, strict=True):
-            last[one.round] = max(last[one.round], one.number)
-            left.subtract(_seats(one.ladder, both))
-            done[one.ladder] += both
+            self._last[one.round] = max(self._last[one.round], one.number)
+            self._left.subtract(_seats(one.ladder, both))
+        self.taken += keys
+        return True
 
 
 def _seats(code: str, games: Sequence[ScheduledGame]) -> list[tuple[str, int, int]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import io
 import random
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ from engines.evidence.format import (
     RECORDS,
     SIGNATURE,
     TABLES,
+    CorrectionEffect,
     EventState,
+    EvidenceCorrection,
     EvidenceDocument,
     EvidenceEntry,
     EvidenceEvent,
@@ -372,12 +375,14 @@ def game_row(
     *,
     sequence: int | None,
 ) -> EvidenceGame:
-    """A finished game."""
+    """A finished game, which lasted half of its round; a round is an hour."""
+    started = datetime.datetime(2026, 11, 28, tzinfo=datetime.UTC) + datetime.timedelta(hours=round_number)
     key = f"{event.name}/{round_number}/{pairing}/{number}"
     words = " ".join(opening)
     return EvidenceGame(
         key, event.name, LADDER, round_number, pairing, number, white, black, seed, words, "",
-        EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER, AT, AT,
+        EvidenceState.DONE, sequence, "", "", False, event.rated, WORKER, started.isoformat(),
+        (started + datetime.timedelta(minutes=30)).isoformat(),
     )  # fmt: skip
 
 
@@ -391,10 +396,13 @@ PLANS: dict[str, dict[str, Any]] = {
 """The terms of a tournament of each format."""
 
 
-def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> EvidenceDraft:
+def tournament_draft(
+    kind: str, *, withdrawn: str = "", annulled: Collection[int] = (), **terms: Any
+) -> EvidenceDraft:
     """A tournament of five versions on one ladder, whose results are drawn; its tables are computed.
 
-    Who is ``withdrawn`` loses its last game without playing.
+    Who is ``withdrawn`` loses its last game without playing. The games with the numbers ``annulled``, from 0,
+    are annulled before the next round is drawn.
     """
     criteria = tuple(one.name.lower() for one in FORMATS[kind].order)
     event = event_of("spring", kind, **{"criteria": criteria, **PLANS[kind], **terms})
@@ -419,8 +427,11 @@ def tournament_draft(kind: str, *, withdrawn: str = "", **terms: Any) -> Evidenc
             result = rng.choice([Result.WHITE_WINS, Result.DRAW, Result.BLACK_WINS])
             listed["schedule.jsonl"].append(row)
             draft.records.append(record_of_game(row, event, result))
-            game = ScheduledGame(plan.round, white, black, column_of(result, "", is_annulled=False))
+            column = column_of(result, "", is_annulled=len(draft.records) - 1 in annulled)
+            game = ScheduledGame(plan.round, white, black, column)
             games.setdefault((LADDER, plan.round, plan.number), []).append(game)
+    for number in annulled:
+        annul(draft, number, AT)
     if withdrawn:
         _lose_last_game(draft, withdrawn)
     publish_tables(draft)
@@ -437,6 +448,13 @@ def _plan(players: Players, games: dict[PairingKey, list[ScheduledGame]]) -> Ite
     terms = players.terms(LADDER, extra=event.extra_pairs)
     ladders = {LADDER: LadderRounds(players.entered[LADDER], [], terms)}
     yield from replan_rounds(players.form, event.seed, ladders, draw, games)
+
+
+def annul(draft: EvidenceDraft, number: int, at: str) -> None:
+    """Annul a finished game; its tables stay."""
+    draft.change("schedule.jsonl", number, annulled=True, rated=False)
+    game = draft.rows["schedule.jsonl"][number].game
+    draft.rows["corrections.jsonl"].append(EvidenceCorrection(game, CorrectionEffect.ANNULLED, "", at))
 
 
 def _lose_last_game(draft: EvidenceDraft, version: str) -> None:

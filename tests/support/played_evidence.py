@@ -58,7 +58,8 @@ def play_on(tournament: Tournament, report: Report = record_short) -> Tournament
         report(take_jobs())
         calendar.tend()
         tournament.refresh_from_db()
-    Game.objects.update(finished_at=timezone.now())  # the month of its ladders goes on
+    now = timezone.now()
+    Game.objects.update(started_at=now, finished_at=now)  # the month of its ladders goes on
     return tournament
 
 

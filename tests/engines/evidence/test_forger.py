@@ -22,6 +22,7 @@ from engines.evidence.format import (
     CorrectionEffect,
     EventState,
     EvidenceCorrection,
+    EvidenceKind,
     EvidenceState,
 )
 from engines.records import Record, RecordMove, format_record, read_records, start_history
@@ -155,6 +156,9 @@ def repeat(draft: EvidenceDraft) -> None:
 def empty(draft: EvidenceDraft) -> None:
     draft.rows[SCHEDULE].clear()
     draft.records.clear()
+    if draft.kind is EvidenceKind.LADDER:
+        draft.rows["versions.jsonl"].clear()
+        draft.bundles.clear()
 
 
 LADDERS: list[tuple[str, Forge, int, str]] = [

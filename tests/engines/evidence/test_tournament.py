@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from engines.evidence.format import CorrectionEffect, EventState, EvidenceCorrection
+from engines.evidence import round_checks
+from engines.evidence.format import EventState
 from tests.support.evidence import (
     AT,
     LADDER,
     PLANS,
     Checked,
     Differences,
-    EvidenceDraft,
+    annul,
     lines_of,
     publish_tables,
     tournament_draft,
@@ -122,16 +123,10 @@ def test_a_swiss_without_networkx_is_not_checked(checked: Checked, monkeypatch: 
 # Annulments
 
 
-def annul(draft: EvidenceDraft, number: int) -> None:
-    draft.change(SCHEDULE, number, annulled=True, rated=False)
-    game = draft.rows[SCHEDULE][number].game
-    draft.rows["corrections.jsonl"].append(EvidenceCorrection(game, CorrectionEffect.ANNULLED, "", AT))
-
-
 @pytest.mark.parametrize("kind", PLANS)
 def test_a_game_that_is_annulled_after_the_end_changes_the_tables_alone(kind: str, checked: Checked) -> None:
     draft = tournament_draft(kind)
-    annul(draft, 1)
+    annul(draft, 1, AT)
     code, out = checked(draft)
     assert code == 1
     assert {line.partition(":")[0] for line in lines_of(out, "DIFFERS")} == {"tables", "ratings"}
@@ -139,16 +134,51 @@ def test_a_game_that_is_annulled_after_the_end_changes_the_tables_alone(kind: st
     assert checked(draft)[0] == 0
 
 
-def test_rounds_that_no_annulment_explains_are_not_said_to_agree(checked: Checked) -> None:
-    draft = tournament_draft("swiss")
-    annul(draft, 1)
-    publish_tables(draft)
-    for number in (-2, -1):
-        draft.change(SCHEDULE, number, seed=5)
+DECISIVE = {"swiss": 1, "knock-out": 5}
+"""A game without which another round is drawn."""
+
+
+def drawn(rounds: str) -> list[str]:
+    """Moments of 28 November, at which rounds of an hour begin."""
+    return [f"2026-11-28T{moment}:00+00:00" for moment in rounds.split()]
+
+
+@pytest.mark.parametrize("kind", ["swiss", "knock-out"])
+@pytest.mark.parametrize("at", drawn("01:10 01:40 01:59"))
+def test_a_game_annulled_before_a_round_is_drawn_does_not_count_there(
+    kind: str, at: str, checked: Checked
+) -> None:
+    draft = tournament_draft(kind, annulled=[DECISIVE[kind]])
+    draft.rows["corrections.jsonl"] = [replace(draft.rows["corrections.jsonl"][0], at=at)]
+    code, out = checked(draft)
+    assert code == 0, out
+
+
+@pytest.mark.parametrize("kind", ["swiss", "knock-out"])
+@pytest.mark.parametrize(
+    ("before", "at"),
+    [*((True, at) for at in drawn("04:00 23:00")), *((False, at) for at in drawn("00:10 01:20"))],
+)
+def test_a_round_that_was_drawn_otherwise_than_the_annulment_says_differs(
+    kind: str, before: bool, at: str, differences: Differences
+) -> None:
+    draft = tournament_draft(kind, annulled=[DECISIVE[kind]] if before else [])
+    if not before:
+        annul(draft, DECISIVE[kind], at)
+        publish_tables(draft)
+    draft.rows["corrections.jsonl"] = [replace(draft.rows["corrections.jsonl"][0], at=at)]
+    assert any(line.startswith("schedule: ") and "planned is" in line for line in differences(draft))
+
+
+def test_too_many_undecided_annulments_are_not_checked(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(round_checks, "MAX_UNDECIDED", 0)
+    draft = tournament_draft("swiss", annulled=[1])
+    draft.rows["corrections.jsonl"] = [replace(draft.rows["corrections.jsonl"][0], at=drawn("01:40")[0])]
     _, out = checked(draft)
-    assert (
-        "not checked  schedule: which of 1 annulled games counted when a round was drawn is not known" in out
-    )
+    said = "schedule: which of 1 annulled games counted when a round was drawn is not known: "
+    assert lines_of(out, "not checked")[0].startswith(said)
 
 
 # Terms

@@ -13,7 +13,7 @@ from tests.support.evidence import lines_of
 from tests.support.played_evidence import make_evidence, newest, play_event
 from tests.support.schedule import make_user, make_version, play_short, record, record_short, void
 from tests.support.ssh_keygen import put_in_path
-from tournament.models import BotVersion, Tournament
+from tournament.models import BotVersion, Game, Tournament
 from tournament.services.annulments import annul
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.signing import allowed_signers
@@ -80,6 +80,24 @@ def test_void_attempts_and_drawn_openings_leave_all_in_agreement(
             record(report)
 
     check(play_event(kind, report=once_void, pairs=2, opening_plies=2), capsys)
+
+
+@pytest.mark.parametrize("kind", ["swiss", "knock-out"])
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_game_annulled_between_rounds_leaves_all_in_agreement(
+    kind: str, rounds: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A game of the first round is annulled after so many rounds."""
+    batches: list[int] = []
+
+    def annul_one(jobs: list[GameJob]) -> None:
+        record_short(jobs)
+        batches.append(len(jobs))
+        if len(batches) == rounds:
+            first = Game.objects.filter(pairing__round=1).earliest("pk")
+            annul(Game.objects.filter(pk=first.pk), "a faulty worker", timezone.now())
+
+    check(play_event(kind, report=annul_one), capsys)
 
 
 @pytest.mark.parametrize("kind", KINDS)
