@@ -26,7 +26,7 @@ COPY LICENSE manage.py ./
 COPY --from=compiled /app/engines engines
 COPY --from=compiled /app/workers workers
 COPY tournament tournament
-COPY docs/api.md docs/events.md docs/evidence.md docs/tournaments.md docs/webhooks.md docs/
+COPY docs/api.md docs/events.md docs/evidence.md docs/federation.md docs/tournaments.md docs/webhooks.md docs/
 ENV DUARENA_STATIC=/app/static
 RUN DUARENA_SECRET_KEY=none python manage.py collectstatic --no-input --verbosity=0
 

@@ -226,6 +226,7 @@ urlpatterns = [
     path("records/annulled.<slug:kind>", annulments.corrections, name="corrections"),
     path("programs/", documents.programs, name="programs"),
     path("evidence/", documents.evidence, name="evidence"),
+    path("evidence/federation/", documents.federation, name="federation"),
     path("programs/events/", documents.programs_events, name="programs-events"),
     path("programs/webhooks/", documents.programs_webhooks, name="programs-webhooks"),
     path("formats/", documents.formats, name="formats"),

@@ -171,6 +171,7 @@ EXPECTED: dict[str, tuple[str, tuple[int, int, int, int]]] = {
     "formats": ("/formats/", PUBLIC),
     "programs": ("/programs/", PUBLIC),
     "evidence": ("/evidence/", PUBLIC),
+    "federation": ("/evidence/federation/", PUBLIC),
     "programs-events": ("/programs/events/", PUBLIC),
     "programs-webhooks": ("/programs/webhooks/", PUBLIC),
     "workers": ("/workers/", PUBLIC),

@@ -35,6 +35,7 @@ _PAGES = {
     "api.md": "programs",
     "evidence.md": "evidence",
     "events.md": "programs-events",
+    "federation.md": "federation",
     "tournaments.md": "formats",
     "webhooks.md": "programs-webhooks",
 }
@@ -132,6 +133,7 @@ protocol = _page("Engine protocol", _DOCUMENTS / "PROTOCOL.md")
 records = _page("Game records", _DOCUMENTS / "RECORDS.md")
 formats = _page("Tournaments", settings.ROOT / "docs" / "tournaments.md")
 evidence = _page("Evidence", settings.ROOT / "docs" / "evidence.md")
+federation = _page("A federation of sites", settings.ROOT / "docs" / "federation.md")
 programs = _page("The interface for programs", settings.ROOT / "docs" / "api.md")
 programs_events = _page("Events", settings.ROOT / "docs" / "events.md")
 programs_webhooks = _page("Webhooks", settings.ROOT / "docs" / "webhooks.md")
