@@ -20,8 +20,8 @@ from tests.support.jobs import wait_until
 
 pytestmark = pytest.mark.slow
 
-SEEN_SECONDS = 20.0
-"""Ten times what CONTRIBUTING promises: other tests run on the same processors."""
+SEEN_SECONDS = 60.0
+"""Far more than CONTRIBUTING promises: other programs run on the same processors."""
 VIEWS, TEMPLATE = "tournament/views/site/site.py", "tournament/templates/site/about.html"
 SCRIPT, STYLE = "follow.js", "duarena.css"
 
