@@ -50,7 +50,7 @@ _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
 _BUNDLE = re.compile(rf"{BUNDLES}[0-9a-f]{{64}}\.zip")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 _PREFIX = "archive"
 """The check that is about the files of the archive, not about their content."""
 
@@ -234,7 +234,7 @@ def _checked_manifest(manifest: EvidenceManifest) -> EvidenceManifest:
     for name, file in manifest.files.items():
         if name not in expected and not _BUNDLE.fullmatch(name):
             raise FormatError(f"{MANIFEST} lists {quote(name)}, which is no file of evidence")
-        if not _SHA256.fullmatch(file.sha256) or file.bytes < 0:
+        if not SHA256.fullmatch(file.sha256) or file.bytes < 0:
             raise FormatError(f"{MANIFEST}: {name} has no SHA-256, or no number of bytes")
     if len(manifest.files) > MAX_FILES or sum(file.bytes for file in manifest.files.values()) > MAX_BYTES:
         raise FormatError(f"{MANIFEST} lists more than {MAX_FILES} files or {MAX_BYTES} bytes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engines.evidence.archive import EvidenceArchive
+from engines.evidence.archive import SHA256, EvidenceArchive
 from engines.evidence.format import (
     BUNDLES,
     EvidenceAttempt,
@@ -48,6 +48,9 @@ class VersionCheck(GameCheck):
             parse_version(one.version)
             if one.version in self.versions:
                 self.check.differs(f"{VERSIONS} has {quote(one.version)} twice")
+            if not SHA256.fullmatch(one.bundle_sha256):
+                shown = quote(one.bundle_sha256)
+                self.check.differs(f"{VERSIONS}: {quote(one.version)} has the SHA-256 {shown}, which is none")
             self.versions[one.version] = one
         self._playing = {entry.version for entry in entries}
         self._check_bundles(archive)

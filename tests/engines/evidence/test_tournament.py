@@ -120,6 +120,13 @@ def test_a_swiss_without_networkx_is_not_checked(checked: Checked, monkeypatch: 
     ]
 
 
+def test_a_sha256_of_a_bundle_that_is_none_is_named(differences: Differences) -> None:
+    draft = tournament_draft("gauntlet")
+    name = draft.rows["versions.jsonl"][0].version
+    draft.change("versions.jsonl", 0, bundle_sha256="abc")
+    assert differences(draft) == [f"versions: versions.jsonl: {name!r} has the SHA-256 'abc', which is none"]
+
+
 # Annulments
 
 
