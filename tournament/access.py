@@ -3,7 +3,8 @@
 Staff may see and manage everything. Everybody may see ladders, games, records, version tests, bots of which
 a version has passed its validation, and the bundles of published versions; other bots and refused versions
 are visible to their owner. So are drafts and validations, and an engine's log to the owner of its bot.
-Everybody sees the workers' names and states; only staff sees their machines, their errors and every bundle.
+Everybody sees the workers' names and states, and in evidence the reasons of their void attempts; only staff
+sees their machines, their other errors and every bundle.
 """
 
 from __future__ import annotations
