@@ -15,10 +15,9 @@ from engines.evidence.format import (
     parse_moment,
 )
 from engines.evidence.report import EvidenceReport
-from engines.evidence.schedule_checks import PairCheck, Players, SchedulePair, scheduled
+from engines.evidence.schedule_checks import PairCheck, Players, SchedulePair, openings_of, scheduled
 from engines.formats.meetings import ScheduledGame
 from engines.formats.planning import (
-    EventOpenings,
     LadderRounds,
     PairingKey,
     PlannedPairing,
@@ -106,9 +105,8 @@ class RoundPairCheck(PairCheck):
             for ladder in event.ladders
             if ladder in event.seeds
         }
-        draw = EventOpenings(event.opening_plies, event.book).draw
         games = _counted(self._games, set())
-        redrawing = Redrawing(players.form, event.seed, ladders, draw, games)
+        redrawing = Redrawing(players.form, event.seed, ladders, openings_of(event), games)
         done = 0
         while True:
             planned = self._check_step(redrawing, done)

@@ -13,6 +13,7 @@ from engines.formats import FORMATS, EventFormat
 from engines.formats.base import RoundTerms
 from engines.formats.meetings import ScheduledGame, column_of
 from engines.formats.planning import (
+    DrawOpenings,
     EventOpenings,
     PlannedPairing,
     pairing_seed,
@@ -20,7 +21,7 @@ from engines.formats.planning import (
 )
 from engines.pairing.knockout import Length
 from engines.pairing.meetings import GAMES_A_PAIR
-from engines.pairing.openings import OpeningError
+from engines.pairing.openings import Opening, OpeningError
 from engines.pairing.results import Absences
 from engines.records import Record
 from engines.rules.base import quote
@@ -105,6 +106,19 @@ def check_size(event: EvidenceEvent, players: int) -> None:
     games = GAMES_A_PAIR * event.pairs * meetings
     if min(numbers) < 0 or max(games, *numbers[:3]) > MAX_GAMES or event.opening_plies > MAX_OPENING_PLIES:
         raise FormatError("event.json: the tournament is larger than any that a site plays")
+
+
+def openings_of(event: EvidenceEvent) -> DrawOpenings:
+    """Draws the openings; raises ``FormatError`` where there are none."""
+    openings = EventOpenings(event.opening_plies, event.book)
+
+    def draw(ladder: str, seed: int, number: int) -> Sequence[Opening]:
+        try:
+            return openings.draw(ladder, seed, number)
+        except OpeningError as error:
+            raise FormatError(f"event.json: {error}") from None
+
+    return draw
 
 
 def _numbered(numbers: Mapping[str, int], versions: Sequence[str]) -> list[int]:
@@ -203,11 +217,7 @@ class LadderPairCheck(PairCheck):
             return
         self._planned += 1
         seed = pairing_seed(event.seed, row.ladder, row.round, 1)
-        try:
-            (opening,) = EventOpenings(event.opening_plies, event.book).draw(row.ladder, seed, 1)
-        except OpeningError as error:
-            self.check.differs(f"{pair}: {error}")
-            return
+        (opening,) = openings_of(event)(row.ladder, seed, 1)
         found = (pair.number, pair.opening, pair.position, pair.seed)
         if found != (1, " ".join(opening), "", seed):
             self.check.differs(f"{pair}; computed are the opening {quote(' '.join(opening))} and seed {seed}")
@@ -236,7 +246,7 @@ class CyclePairCheck(PairCheck):
             event.seed,
             players.entered,
             range(event.pairs),
-            EventOpenings(event.opening_plies, event.book).draw,
+            openings_of(event),
             {ladder: players.absent(ladder) for ladder in event.ladders},
         )
         return (SchedulePair.planned(one, players) for one in plan)

@@ -208,6 +208,7 @@ def test_a_game_that_is_rated_against_the_terms_is_named(differences: Difference
         ({"absent": {LADDER: {"1": ("Nobody/1",)}}}, "event.json names 'Nobody/1', which is not entered"),
         ({"pairs": 2**40}, "event.json: the tournament is larger than any that a site plays"),
         ({"opening_plies": 2**40}, "event.json: the tournament is larger than any that a site plays"),
+        ({"opening_plies": 900}, "event.json: opening plies: no random game of Duovallis lasted 900 plies"),
         ({"name": "other"}, "event.json has the events ['other'], not 'spring' alone"),
     ],
 )
