@@ -31,6 +31,6 @@ ENV DUARENA_STATIC=/app/static
 RUN DUARENA_SECRET_KEY=none python manage.py collectstatic --no-input --verbosity=0
 
 # A volume that is mounted here gets this owner.
-RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles /data/downloads /data/evidence /data/static
+RUN useradd --system --uid 10001 --home-dir /data duarena && install -d -o duarena -g duarena /data /data/bundles /data/downloads /data/dumps /data/evidence /data/static
 USER duarena
 ENV DUARENA_DATA=/data

@@ -130,6 +130,8 @@ FOLDERS = {
 """The folders in the data folder that a site needs; the cache is a worker's."""
 WRITTEN_BY_SITE_ALONE = {"downloads"}
 """The record keeper does not need them."""
+MADE_AGAIN = {"downloads", "dumps"}
+"""They are in no backup."""
 
 
 def test_every_folder_of_the_site_is_in_a_volume_that_site_and_keeper_share() -> None:
@@ -151,7 +153,7 @@ def test_the_user_of_the_image_owns_the_folders_of_all_volumes() -> None:
 def test_a_restore_in_containers_fills_what_a_backup_has() -> None:
     (restore,) = [block for block in shell_blocks() if "manage.py restore" in block]
     given = set(re.findall(r"--env \w+=(/data/\w+)", restore))
-    assert given == {f"/data/{name}" for name in FOLDERS - WRITTEN_BY_SITE_ALONE}
+    assert given == {f"/data/{name}" for name in FOLDERS - MADE_AGAIN}
 
 
 def test_redis_needs_a_password_and_has_a_limit() -> None:

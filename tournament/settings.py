@@ -101,6 +101,8 @@ EVIDENCE = _folder(
 )
 RECORDS = DATA / "downloads"
 """The files of records for downloads."""
+DUMPS = DATA / "dumps"
+"""The dumps of ladders by month."""
 CACHE = _folder(
     "DUARENA_CACHE",
     DATA / "cache",

@@ -25,6 +25,7 @@ from tournament.queues import send
 from tournament.services import calendar
 from tournament.services.accounts.digest_mail import send_digests
 from tournament.services.accounts.mails import send_waiting
+from tournament.services.dumps.making import DumpMaker
 from tournament.services.event_counts import count_event, store_counts
 from tournament.services.evidence.making import EvidenceMaker
 from tournament.services.keeper_lock import KeeperLock
@@ -49,6 +50,7 @@ log = logging.getLogger("tournament.keeper")
 
 _recomputer = Recomputer()
 _evidence = EvidenceMaker()
+_dumps = DumpMaker()
 _lock = KeeperLock()
 
 
@@ -106,7 +108,7 @@ RESTED = (
     Rested("samples", lambda: sample_moves(timezone.now())),
     Rested("mails", lambda: send_waiting(timezone.now())),
     Rested("digests", lambda: send_digests(timezone.now())),
-    Rested("evidence", _evidence.step),
+    Rested("evidence", lambda: _evidence.step() or _dumps.step()),
     Rested("prune", lambda: prune(timezone.now())),
 )
 

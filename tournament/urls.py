@@ -26,8 +26,8 @@ from tournament.views.analysis import saved as analysis_saved
 from tournament.views.bots import badge, bots, comparison, engines, history, publishing, versions
 from tournament.views.bots import lists as bot_lists
 from tournament.views.games import board, broadcast, games, problems, search
+from tournament.views.ladders import dumps, ladders, overall, queue, similarity
 from tournament.views.ladders import evidence as ladder_evidence
-from tournament.views.ladders import ladders, overall, queue, similarity
 from tournament.views.people import accounts, digests, profiles, tokens, webhooks
 from tournament.views.requests import own_page
 from tournament.views.site import (
@@ -81,6 +81,8 @@ urlpatterns = [
         ladder_evidence.ladder_evidence_part,
         name="ladder-evidence-part",
     ),
+    path("ladders/<slug:code>/dumps/", dumps.ladder_dumps, name="ladder-dumps"),
+    path("ladders/<slug:code>/dumps/<str:name>", dumps.ladder_dump_file, name="ladder-dump-file"),
     path("ladders/<slug:code>/ratings.<slug:kind>", ladders.ladder_ratings, name="ladder-ratings"),
     path("bots/", bot_lists.bots, name="bots"),
     path("bots/bots.<slug:kind>", bot_lists.bots_files, name="bots-files"),

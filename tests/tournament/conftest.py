@@ -73,6 +73,7 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
     settings.DATA = tmp_path
     settings.BUNDLES = tmp_path / "bundles"
     settings.EVIDENCE = tmp_path / "evidence"
+    settings.DUMPS = tmp_path / "dumps"
     settings.SLOTS = 2
     settings.TRUST_UPLOADS = False
     settings.CACHE = tmp_path / "cache"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pytest_django import Settings
 
 from tests.support.databases import database_url
 from tests.support.door import DoorWorker
+from tests.support.dumped import NOVEMBER, OCTOBER, make_dumps, play_ladder
 from tests.support.meeting_scores import check_scores
 from tests.support.played_evidence import make_evidence, play_event
 from tests.support.schedule import (
@@ -38,6 +40,7 @@ from tests.support.seats import wrong_seats
 from tournament.embedded.plan import ROOT
 from tournament.models import (
     Attempt,
+    Dump,
     Evidence,
     Game,
     GameRecord,
@@ -303,3 +306,26 @@ def test_no_half_archive_is_published_though_its_maker_is_killed_between_every_t
             assert row.path.read_bytes() == content
     assert Evidence.objects.get().sha256 == first.sha256
     assert cup.games.filter(state="done").count() == cup.games_done
+
+
+def test_a_dump_has_the_same_bytes_though_its_maker_is_killed_between_every_two_statements() -> None:
+    play_ladder([OCTOBER] * 7 + [NOVEMBER])
+    first = make_dumps()
+    contents = [{name: row.path(name).read_bytes() for name in row.files} for row in first]
+    Dump.objects.all().delete()
+    shutil.rmtree(settings.DUMPS)
+    act = "[list(make_dump(month, DECEMBER)) for _ in range(2) for month in due_months(DECEMBER)]"
+    imports = """
+from pathlib import Path
+from django.conf import settings
+from tests.support.dumped import DECEMBER
+from tournament.services.dumps.making import due_months, make as make_dump
+settings.DUMPS = Path(sys.argv[1])
+settings.SECRET_KEY = sys.argv[2]
+"""
+    folder, key = str(settings.DUMPS), settings.SECRET_KEY
+    for _ in killed_between_statements(act, folder, key, imports=imports):
+        for row in Dump.objects.all():
+            assert row.listing == first[row.month.month == 10].listing
+    made = make_dumps()
+    assert [{name: row.path(name).read_bytes() for name in row.files} for row in made] == contents

@@ -9,6 +9,7 @@ from tournament.models.analyses import Analysis
 from tournament.models.bots import ActiveVersion, Bot, BotVersion, Bundle
 from tournament.models.compliance import ComplianceCheck
 from tournament.models.compressed import GameLog
+from tournament.models.dumps import Dump
 from tournament.models.evidence import Evidence
 from tournament.models.explorer import ExplorerMove, ExplorerProgress, ExplorerVisit
 from tournament.models.feeds import FeedEntry, Follow
@@ -47,6 +48,7 @@ __all__ = [
     "Correction",
     "CountedPair",
     "Door",
+    "Dump",
     "Entry",
     "EventCount",
     "Evidence",

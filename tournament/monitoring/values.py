@@ -221,6 +221,7 @@ def free_space() -> list[tuple[str, int]]:
     folders = {
         "data": settings.DATA,
         "bundles": settings.BUNDLES,
+        "dumps": settings.DUMPS,
         "evidence": settings.EVIDENCE,
         "records": settings.RECORDS,
     }

@@ -2,6 +2,7 @@
 
 from tournament.api.v1 import (
     bots,
+    dumps,
     evidence,
     games,
     ladders,
@@ -22,6 +23,7 @@ MODULES = (
     results,
     games,
     tournaments,
+    dumps,
     evidence,
     version_tests,
     rules,

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -24,6 +22,7 @@ from django.http.response import HttpResponseBase
 
 from engines.files import atomic_file
 from tournament.models import Game, Ladder, Tournament
+from tournament.services.file_states import FileState, delete_with_state, read_state, write_state
 from tournament.services.results.record_texts import ladder_pages, tournament_pages
 from tournament.views.downloads import PGN_TYPE, TEXT_TYPE, FileDownload, served_file
 
@@ -41,22 +40,6 @@ _writers = threading.BoundedSemaphore(MAX_WRITERS)
 
 class NotWritten(Exception):
     """The file is being written: ask again in some seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """What a file of records holds; stored beside it."""
-
-    key: str = ""
-    """Changes if the file must be written again from the start."""
-    last: int = 0
-    """The last number of a game in it: of its completion sequence or its row."""
-    size: int = 0
-    """Bytes of complete records; anything after them was not finished."""
-    is_complete: bool = False
-    """Whether it has once held all games of its time; until then it is not served."""
-    seconds: float = 0.0
-    """How long writing the whole file took; only of tournaments."""
 
 
 def served_records(request: HttpRequest, find: Callable[[], FileDownload], name: str) -> HttpResponseBase:
@@ -81,12 +64,12 @@ def ladder_file(code: str) -> FileDownload:
     """A ladder's records in the order of completion, up to date; raises ``NotWritten``."""
     path = settings.RECORDS / f"ladder-{code}.pgn"
     newest = Ladder.objects.values_list("sequence", flat=True).get(pk=code)
-    state = _read_state(path)
+    state = read_state(path)
     if not (state.is_complete and state.last == newest and state.key == _ladder_key(code, newest)):
         with _sole_writer(path) as is_mine:
             if is_mine:
                 _extend(path, code, newest)
-        state = _read_state(path)
+        state = read_state(path)
     return _served(path, state)
 
 
@@ -99,7 +82,7 @@ def _ladder_key(code: str, sequence: int) -> str:
 def _extend(path: Path, code: str, newest: int) -> None:
     """Append the records up to number ``newest``; raises ``NotWritten`` if that takes too long."""
     deadline = time.monotonic() + WRITING_SECONDS
-    state = _read_state(path)
+    state = read_state(path)
     if state.last > newest or state.key != _ladder_key(code, state.last):
         path.unlink(missing_ok=True)  # who reads the old file keeps it
         state = FileState()
@@ -112,11 +95,11 @@ def _extend(path: Path, code: str, newest: int) -> None:
                 file.write(f"\n{text}".encode() if file.tell() else text.encode())
             file.flush()
             is_complete = state.is_complete or last == newest
-            _write_state(path, FileState(_ladder_key(code, last), last, file.tell(), is_complete))
+            write_state(path, FileState(_ladder_key(code, last), last, file.tell(), is_complete))
             if last < newest and time.monotonic() > deadline:
                 raise NotWritten
     if not newest:
-        _write_state(path, FileState(is_complete=True))
+        write_state(path, FileState(is_complete=True))
 
 
 def tournament_file(tournament: Tournament) -> FileDownload:
@@ -125,14 +108,14 @@ def tournament_file(tournament: Tournament) -> FileDownload:
     While it runs, the newest games may be missing for ten times the time that writing the file takes.
     """
     path = settings.RECORDS / f"tournament-{tournament.pk}.pgn"
-    state = _read_state(path)
+    state = read_state(path)
     key = f"{tournament.created_at} {tournament.games_done} {tournament.state}"
     if state.key != key and not _is_fresh(path, tournament, state):
         with _sole_writer(path) as is_mine:
             if is_mine:
                 _delete_unused(path.parent)
                 _replace(path, tournament, key)
-        state = _read_state(path)
+        state = read_state(path)
     if not _is_of(state, tournament):
         raise NotWritten
     status = path.stat()  # the file may have been replaced since
@@ -156,7 +139,7 @@ def _replace(path: Path, tournament: Tournament, key: str) -> None:
         for texts in tournament_pages(tournament):
             for text in texts:
                 file.write(f"\n{text}".encode() if file.tell() else text.encode())
-    _write_state(path, FileState(key, seconds=time.monotonic() - began))
+    write_state(path, FileState(key, seconds=time.monotonic() - began))
 
 
 @contextmanager
@@ -178,24 +161,8 @@ def _sole_writer(path: Path) -> Iterator[bool]:
         _writers.release()
 
 
-def _read_state(path: Path) -> FileState:
-    """The state of a file; an empty one if there is no file, or it is shorter than its state says."""
-    try:
-        state = FileState(**json.loads(path.with_suffix(".json").read_text()))
-        return state if path.stat().st_size >= state.size else FileState()
-    except (FileNotFoundError, ValueError, TypeError):
-        return FileState()
-
-
-def _write_state(path: Path, state: FileState) -> None:
-    written = path.with_suffix(".new")
-    written.write_text(json.dumps(asdict(state)))
-    written.replace(path.with_suffix(".json"))
-
-
 def _delete_unused(folder: Path) -> None:
     """Delete the files of tournaments that were written long ago."""
     for path in folder.glob("tournament-*.pgn"):
         if time.time() - path.stat().st_mtime > UNUSED_SECONDS:
-            for suffix in (".pgn", ".json"):
-                path.with_suffix(suffix).unlink(missing_ok=True)
+            delete_with_state(path)
