@@ -35,8 +35,8 @@ from engines.evidence.schedule_checks import (
     PAIR_FORMATS,
     CyclePairCheck,
     LadderPairCheck,
-    PairCheck,
     Players,
+    UnplannedPairCheck,
     check_size,
 )
 from engines.evidence.strict_json import FormatError
@@ -97,12 +97,12 @@ def _of_kind(
     events = {event.name: event for event in document.events}
     is_known = not ratings.unknown
     if archive.manifest.kind is EvidenceKind.LADDER:
-        yield (LadderPairCheck if is_known else PairCheck)(report, events)
+        yield (LadderPairCheck if is_known else UnplannedPairCheck)(report, events)
         yield EstimateCheck(report, archive)
         return
     players = Players.of(document.events[0], entries)
     if not is_known:
-        yield PairCheck(report, events)  # what is not checked is said with the constants
+        yield UnplannedPairCheck(report, events)
     elif players.form.is_staged:
         yield RoundPairCheck(report, players, archive.rows("corrections.jsonl", EvidenceCorrection))
     else:

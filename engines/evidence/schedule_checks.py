@@ -204,6 +204,14 @@ class PairCheck(GameCheck):
         """Compare a pair with the plan, when its first game is added."""
 
 
+class UnplannedPairCheck(PairCheck):
+    """The pairs where the rules of a ladder are not those of this program: a plan needs those of all."""
+
+    def end(self) -> None:
+        self.check.skip(f"{self._pairs} pairings, openings and seeds need the rules of all ladders")
+        super().end()
+
+
 class LadderPairCheck(PairCheck):
     """The pairs of a ladder and of version tests; those of tournaments are planned in their own evidence."""
 

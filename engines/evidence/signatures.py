@@ -53,8 +53,10 @@ def check_signature(
         verdict, said = _ask(program, message, signature, signers, at)
         if verdict is Signature.BAD and _ask(program, b"", *_KNOWN)[0] is not Signature.GOOD:
             return Signature.UNKNOWN, "the ssh-keygen of this machine is too old, or does not work"
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Signature.UNKNOWN, f"ssh-keygen does not run here: {error}"
+    except subprocess.TimeoutExpired:
+        return Signature.UNKNOWN, f"ssh-keygen does not answer within {_TIMEOUT_SECONDS:.0f} s"
+    except OSError as error:
+        return Signature.UNKNOWN, f"ssh-keygen does not run here: {error.strerror}"
     return verdict, said
 
 

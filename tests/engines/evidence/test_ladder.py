@@ -245,3 +245,4 @@ def test_another_version_of_the_rules_is_not_checked(draft: EvidenceDraft, check
     code, out = checked(draft)
     assert code == 3
     assert "not checked  records: 24 games are not replayed: the game was played by version '9'" in out
+    assert "not checked  schedule: 12 pairings, openings and seeds need the rules of all ladders" in out
