@@ -106,6 +106,7 @@ def _add_records(add: AddCommand, game: ArgumentParser) -> None:
     evidence.epilog = f"exit codes: {EVIDENCE_CODES}"
     merging = add("merge", _merge, "estimate strengths from the evidence of one ladder on several sites")
     merging.add_argument("archives", metavar="FILE", nargs="+", help="as for evidence")
+    merging.add_argument("--signers", metavar="FILE", type=Path, help="the keys of the sites")
     result = "print openings whose results in records are near even, for matches"
     book = add("book", _book, result, on=[game, files])
     number = partial(_number, most=1_000_000)
@@ -272,7 +273,7 @@ def _evidence(parsed: Namespace) -> int:
 def _merge(parsed: Namespace) -> int:
     from engines.evidence.merging import run
 
-    return run(parsed.archives)
+    return run(parsed.archives, parsed.signers)
 
 
 def _book(parsed: Namespace) -> int:

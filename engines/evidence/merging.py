@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 from engines.arithmetic.ratings import POINTS
 from engines.console import complain
 from engines.evidence.archive import EvidenceArchive, check_files
-from engines.evidence.command import opened
+from engines.evidence.command import check_signer, opened, read_signers
 from engines.evidence.estimate_check import Results, find_anchor
 from engines.evidence.format import EvidenceVersion
 from engines.evidence.reading import read_games
@@ -22,12 +23,18 @@ from engines.http_client import AddressError
 from engines.visible import visible
 
 
-def run(files: Sequence[str]) -> int:
-    """Print the strengths in Elo, the best first, with the number of sites that know each bundle."""
+def run(files: Sequence[str], signers: Path | None) -> int:
+    """Print the strengths in Elo, the best first, with the number of sites that know each bundle.
+
+    ``signers`` are the keys of all sites; those of addresses are fetched without.
+    """
     report = EvidenceReport(print)
     try:
         with ExitStack() as stack:
             archives = [stack.enter_context(opened(file)) for file in files]
+            for file, archive in zip(files, archives, strict=True):
+                check_files(archive, report)
+                check_signer(archive, read_signers(file, signers), report)
             for line in merge(archives, report):
                 print(line)
     except (FormatError, AddressError) as error:
@@ -52,7 +59,6 @@ def merge(archives: Sequence[EvidenceArchive], report: EvidenceReport) -> list[s
     """The version of each player on the first site that knows it."""
     versions: list[EvidenceVersion] = []
     for archive in archives:
-        check_files(archive, report)
         rows = list(archive.rows("versions.jsonl", EvidenceVersion))
         site = archive.manifest.site
         for row in rows:

@@ -12,14 +12,19 @@ from tests.support.evidence import ladder_draft
 
 
 def test_bundles_of_both_sites_are_one_player(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    signers: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = ladder_draft().pack(tmp_path / "one.zip")
-    monkeypatch.setattr(evidence, "SITE", "other.example")
+    monkeypatch.setattr(evidence, "SITE", "https://other.example")
     draft = ladder_draft(20)
     draft.change("versions.jsonl", 0, bundle_sha256="f" * 64)
     two = draft.pack(tmp_path / "two.zip")
-    assert main(["merge", str(one), str(two)]) == 0
+    assert main(["merge", str(one), str(two)]) == 3
+    assert capsys.readouterr().out.count("not checked  signature: give the keys of the site") == 2
+    assert main(["merge", str(one), str(two), *signers]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if "±" in line]
     assert len(rows) == 6
     assert [line for line in rows if "(1 sites)" in line and "Greedy/1" in line] == [
@@ -38,7 +43,7 @@ def test_sites_without_a_common_bundle_are_not_merged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = ladder_draft(4).pack(tmp_path / "one.zip")
-    monkeypatch.setattr(evidence, "SITE", "other.example")
+    monkeypatch.setattr(evidence, "SITE", "https://other.example")
     draft = ladder_draft(4)
     for number in range(len(draft.rows["versions.jsonl"])):
         draft.change("versions.jsonl", number, bundle_sha256=f"{number:064x}", published=False)
