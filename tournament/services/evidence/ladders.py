@@ -22,7 +22,6 @@ from engines.evidence.format import (
     EvidenceEvent,
     EvidenceFile,
     EvidenceGame,
-    EvidenceKind,
     EvidenceManifest,
     EvidenceRating,
     EvidenceStrength,
@@ -112,15 +111,13 @@ class LadderEvidence:
 
     def row(self) -> Evidence:
         """Without what is known only of the archive."""
-        reason = ""
-        if self.previous:
-            reason = MORE if self.previous.corrected == self.ladder.revision else CORRECTED
-        return Evidence(
+        corrected = self.ladder.revision
+        return rows.next_row(
+            self.previous,
+            MORE if self.previous and self.previous.corrected == corrected else CORRECTED,
             ladder=self.ladder,
-            revision=1 + (self.previous.revision if self.previous else 0),
-            reason=reason,
             games=self.ladder.sequence,
-            corrected=self.ladder.revision,
+            corrected=corrected,
             at=self._changed_at,
         )
 
@@ -136,9 +133,8 @@ class LadderEvidence:
         )
 
     def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest:
-        row, kind = self.row(), EvidenceKind.LADDER
-        name, title = self.ladder.code, self.ladder.name
-        return rows.manifest_of(kind, name, title, row, self.previous, files, at=row.at)
+        row = self.row()
+        return rows.manifest_of(row, self.previous, files, at=row.at)
 
     def files(self) -> Files:
         """Each is to be read to its end before the next one."""
@@ -156,14 +152,14 @@ class LadderEvidence:
         yield "schedule.jsonl", rows.in_lines(seen())
         pages = (texts for _, texts in ladder_pages(code, 0, self.ladder.sequence))
         yield RECORDS, rows.record_chunks(pages)
-        yield "attempts.jsonl", rows.attempt_chunks(games)
+        yield "attempts.jsonl", rows.attempt_chunks(games, "sequence")
         yield "corrections.jsonl", rows.in_lines(rows.correction_rows(games, "sequence"))
         yield "workers.jsonl", rows.in_lines(rows.worker_rows(played))
         found = BotVersion.objects.filter(pk__in=[pk for pk, name in names.items() if name in players])
         versions = list(found.select_related("bot__owner", "bundle"))
         published = rows.published_among(versions)
         yield "versions.jsonl", rows.in_lines(rows.version_rows(versions, published))
-        terms = Tournament.objects.filter(slug__in=events).order_by("slug")
+        terms = sorted(Tournament.objects.filter(slug__in=events), key=lambda one: one.slug)
         constants = constants_of(code, ladder_scale(code))
         document = EvidenceDocument((constants,), tuple(_terms(one, names) for one in terms))
         yield EVENT, [write_document(document)]

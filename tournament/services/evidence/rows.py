@@ -66,23 +66,28 @@ def as_moment(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).isoformat()
 
 
+def next_row(previous: Evidence | None, reason: str, **columns: Any) -> Evidence:
+    """The row of the revision after ``previous``, without what is known only of its archive.
+
+    ``reason`` is why there is another than the first.
+    """
+    if previous is None:
+        return Evidence(revision=1, **columns)
+    return Evidence(revision=previous.revision + 1, reason=reason, **columns)
+
+
 def manifest_of(
-    kind: EvidenceKind,
-    name: str,
-    title: str,
-    row: Evidence,
-    previous: Evidence | None,
-    files: Mapping[str, EvidenceFile],
-    *,
-    at: datetime.datetime,
+    row: Evidence, previous: Evidence | None, files: Mapping[str, EvidenceFile], *, at: datetime.datetime
 ) -> EvidenceManifest:
-    """The manifest of the revision ``row``, whose subject is ``name``; it last changed ``at``."""
+    """The manifest of the revision ``row``, whose subject last changed ``at``."""
+    subject = row.tournament or row.ladder
+    assert subject is not None
     return EvidenceManifest(
         evidence=FORMAT,
-        kind=kind,
+        kind=EvidenceKind.TOURNAMENT if row.tournament else EvidenceKind.LADDER,
         site=settings.SITE,
-        name=name,
-        title=title,
+        name=subject.slug if isinstance(subject, Tournament) else subject.code,
+        title=subject.name,
         revision=row.revision,
         previous=previous.manifest_sha256 if previous else None,
         reason=row.reason,
@@ -188,12 +193,15 @@ def _game(names: Names, *values: Any) -> EvidenceGame:
     )
 
 
-def attempt_chunks(games: GameQuerySet) -> Iterator[bytes]:
-    """The lines of all attempts without a result, in the order of their ends."""
+def attempt_chunks(games: GameQuerySet, order: str) -> Iterator[bytes]:
+    """The lines of all attempts without a result, in the order of their ends.
+
+    ``order`` is ``pk`` or ``sequence``, by which the games are read.
+    """
     rows: list[tuple[datetime.datetime, str, EvidenceAttempt]] = []
-    last = 0
-    while keys := dict(games.filter(pk__gt=last).order_by("pk").values_list("pk", "key")[:PAGE]):
-        last = max(keys)
+    last, columns_of_games = 0, games.order_by(order).values_list(order, "pk", "key")
+    while page := list(columns_of_games.filter(**{f"{order}__gt": last})[:PAGE]):
+        last, keys = page[-1][0], {pk: key for _, pk, key in page}
         failed = Attempt.objects.filter(game__in=keys, end__in=[Attempt.End.VOID, Attempt.End.LOST])
         columns = ("pk", "game", "end", "evidence", "ended_at", "worker", "job__worker")
         for pk, game, end, reason, at, slot, worker in failed.values_list(*columns):

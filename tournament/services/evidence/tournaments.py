@@ -18,7 +18,6 @@ from engines.evidence.format import (
     EvidenceDocument,
     EvidenceEntry,
     EvidenceFile,
-    EvidenceKind,
     EvidenceManifest,
     write_document,
 )
@@ -83,12 +82,6 @@ class TournamentEvidence:
         return _state_of(now) == _state_of(seen)
 
     @property
-    def reason(self) -> str:
-        if self.previous is None:
-            return ""
-        return CORRECTED if self.previous.at == self.at else MORE
-
-    @property
     def at(self) -> datetime.datetime:
         return self.tournament.finished_at or self.tournament.created_at
 
@@ -100,19 +93,17 @@ class TournamentEvidence:
 
     def row(self) -> Evidence:
         """Without what is known only of the archive."""
-        return Evidence(
+        return rows.next_row(
+            self.previous,
+            CORRECTED if self.previous and self.previous.at == self.at else MORE,
             tournament=self.tournament,
-            revision=1 + (self.previous.revision if self.previous else 0),
-            reason=self.reason,
             games=self.tournament.games_done,
             corrected=self.tournament.revision,
             at=self.at,
         )
 
     def manifest_of(self, files: Mapping[str, EvidenceFile]) -> EvidenceManifest:
-        row, kind = self.row(), EvidenceKind.TOURNAMENT
-        name, title = self.tournament.slug, self.tournament.name
-        return rows.manifest_of(kind, name, title, row, self.previous, files, at=self._changed_at)
+        return rows.manifest_of(self.row(), self.previous, files, at=self._changed_at)
 
     def files(self) -> Files:
         """Each is to be read to its end before the next one."""
@@ -129,7 +120,7 @@ class TournamentEvidence:
         yield "versions.jsonl", rows.in_lines(rows.version_rows(versions, published))
         yield "schedule.jsonl", rows.in_lines(rows.game_rows(games, names, "pk", played))
         yield RECORDS, rows.record_chunks(tournament_pages(tournament))
-        yield "attempts.jsonl", rows.attempt_chunks(games)
+        yield "attempts.jsonl", rows.attempt_chunks(games, "pk")
         yield "corrections.jsonl", rows.in_lines(rows.correction_rows(games, "pk"))
         yield "workers.jsonl", rows.in_lines(rows.worker_rows(played))
         yield from self._table_files(versions)
