@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import logging
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -34,7 +35,9 @@ from tournament.services.stepwise import StepwiseMaker
 SYNC_BYTES = 8 << 20
 """Bytes that are written to the disk, or read for the SHA-256, at once."""
 DRAFT = ".draft"
-"""The archive that is being written; what a killed keeper leaves of it is overwritten."""
+"""The archive that is being written, with a number of its own; what a killed keeper leaves of it is deleted.
+
+If a second keeper began before the first had noticed that it lost its lock, the first fails."""
 
 log = logging.getLogger("tournament.evidence")
 
@@ -79,7 +82,9 @@ def _source_of(subject: int | str) -> EvidenceSource | None:
 def make(source: EvidenceSource) -> Iterator[None]:
     """Write an archive and store its row, unless its subject changes meanwhile; pauses after each chunk."""
     settings.EVIDENCE.mkdir(parents=True, exist_ok=True)
-    draft, synced = settings.EVIDENCE / DRAFT, 0
+    for left in settings.EVIDENCE.glob(f"{DRAFT}*"):
+        left.unlink(missing_ok=True)
+    draft, synced = settings.EVIDENCE / f"{DRAFT}-{secrets.token_hex(4)}", 0
     with draft.open("w+b") as file, closing(ArchiveWriter(file)) as archive:
         for path, chunks in source.files():
             with closing(archive.add(path, chunks, is_packed=path.endswith(".zip"))) as steps:

@@ -55,7 +55,19 @@ def test_an_archive_that_is_abandoned_at_any_step_is_made_again_with_the_same_by
         assert list(settings.EVIDENCE.glob("*/*")) == []
     make_evidence()
     assert newest(cup).path.read_bytes() == content
-    assert not (settings.EVIDENCE / DRAFT).exists()
+    assert list(settings.EVIDENCE.glob(f"{DRAFT}*")) == []
+
+
+def test_of_two_makers_the_second_one_wins_and_nothing_is_mixed(cup: Tournament) -> None:
+    first, second = steps_of(cup), steps_of(cup)
+    next(first)
+    next(second)
+    with pytest.raises(FileNotFoundError):
+        list(first)
+    assert not Evidence.objects.exists()
+    list(second)
+    with ZipFile(newest(cup).path) as archive:
+        assert archive.testzip() is None
 
 
 def test_nothing_is_stored_of_a_tournament_that_changed_meanwhile(cup: Tournament) -> None:
