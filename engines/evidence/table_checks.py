@@ -155,9 +155,7 @@ class TableCheck(GameCheck):
     def _side(
         self, ladder: str, seed: int | None, points: float | None
     ) -> tuple[int | None, str | None, float | None]:
-        if seed is None or seed > len(
-            self._players.entered[ladder]
-        ):  # nobody comes from a match without winner
+        if seed is None:
             return None, None, None
         return seed, self._seeded(ladder, seed), points
 

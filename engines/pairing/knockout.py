@@ -158,7 +158,10 @@ def _decide(
     """The match with its points and its winner, if it is decided."""
     first, second = match.first, match.second
     if first is None or second is None:
-        return match
+        nobody = players + 1  # it comes from a match without a winner
+        return replace(
+            match, first=None if first == nobody else first, second=None if second == nobody else second
+        )
     if first > players and second > players:
         return KnockoutMatch(match.round, match.number, None, None, by_withdrawal=True)
     if first > players or second > players:

@@ -206,3 +206,12 @@ def test_a_match_that_was_decided_stays_so_whoever_is_withdrawn_later() -> None:
     again = note_withdrawn(4, ROUND_1, LENGTH, absent, {1, 2})
     assert again == absent
     assert winners(draw_bracket(4, ROUND_1, LENGTH, again)) == [[1, 2], [2]]
+
+
+def test_a_place_that_nobody_takes_is_open_until_its_match_is_decided() -> None:
+    met: list[MeetingResult] = []
+    (final,) = draw_bracket(4, met, LENGTH, {1: [1, 4]})[1]
+    assert (final.first, final.second, final.is_over) == (None, None, False)
+    met.append(MeetingResult(1, 2, 3, 2.0, 0.0))
+    (final,) = draw_bracket(4, met, LENGTH, {1: [1, 4]})[1]
+    assert (final.first, final.second, final.winner) == (2, None, 2)
