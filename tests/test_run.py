@@ -242,7 +242,7 @@ def test_named_tests_run_alone_and_the_next_run_begins_with_their_database(tmp_p
         assert re.search(r"== summary\nok +\d+ s  tests\n\ntests:\n1 passed, \d+ deselected in", printed), (
             printed
         )
-        kept.append([path.stat().st_ino for path in (tmp_path / "cache" / "databases").iterdir()])
+        kept.append([path.stat().st_ino for path in (tmp_path / "cache" / "databases").glob("*.sqlite3")])
     assert kept[0] == kept[1]
     assert len(kept[0]) == 1
 

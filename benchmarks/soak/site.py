@@ -23,6 +23,7 @@ from typing import Final
 import redis
 
 from benchmarks.soak.relay import Relay
+from tests.support import databases
 from tests.support.postgres import running_postgres
 from tests.support.processes import children, command_line
 from tests.support.service_processes import find_port, guards_of
@@ -198,6 +199,8 @@ def running_site(terms: Terms, folder: Path) -> Iterator[Site]:
         with (folder / "console").open("w") as console:
             say = partial(print, file=console, flush=True)
             supervisor = stack.enter_context(Supervisor(logs=folder / "logs", folder=ROOT, say=say))
+            if terms.database == SQLITE and databases.FOLDER in os.environ:
+                databases.copy_migrated(folder / "db.sqlite3")
             open_database(folder, Console(console))
             command = redis_command(find_redis_server(), folder / "socket")
             supervisor.start(Service("redis", command, ready=partial(answers, url)))

@@ -8,14 +8,16 @@ import urllib.request
 
 import pytest
 
-from tests.support.checkouts import START_SECONDS, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import NEVER, START_SECONDS, Checkout, Up, eventually, new_checkout
 from tournament.embedded.plan import ROOT
 
 BLOCK = re.compile(r"`([\w/]+\.(?:py|html))`(?:;[^`]*)?:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CREATE = """
-from tournament.models import BotVersion
+from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.terms import TournamentTerms
-from tournament.services.schedule.tournaments import create, start
+from tournament.services.schedule.tournaments import cancel, create, start
+for first in Tournament.objects.filter(state="running"):
+    cancel(first)
 versions = list(BotVersion.objects.valid().order_by("pk")[:4])
 terms = TournamentTerms(name="Teams", kind="scheveningen", versions=versions, ladders=["dogon-kulei"],
     pairs=1, time_control="0.05/move", seed=1, opening_plies=4)
@@ -51,7 +53,7 @@ def test_the_format_of_the_tutorial_plays_a_tournament() -> None:
         "test_scheveningen.py",
     ]
     assert sum(text.count("\n") for text in files.values()) < 120
-    with new_checkout() as checkout:
+    with new_checkout(NEVER) as checkout:
         for path, text in files.items():
             (checkout.folder / path).write_text(text)
         run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/tournament/formats")

@@ -77,7 +77,7 @@ def encode_form(fields: dict[str, str], files: dict[str, Path]) -> tuple[bytes, 
 
 @pytest.fixture(scope="module")
 def checkout() -> Iterator[Checkout]:
-    with new_checkout() as made:
+    with new_checkout(has_tables=False) as made:
         (made.folder.parent / "duarena").symlink_to(made.folder)  # where the page has the reader's clone
         yield made
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engines.bots import greedy_bot
-from tests.support.checkouts import START_SECONDS, Checkout, Up, new_checkout
+from tests.support.checkouts import NEVER, START_SECONDS, Checkout, Up, new_checkout
 from tests.support.fake_site import source_of
 from tests.support.recipes import prepare_job
 
@@ -24,7 +23,6 @@ for one in Tournament.objects.filter(state="running"):
 scopes = ["bots:upload", "tests:write"]
 print("token", create_token(User.objects.create_user("ada"), "pipeline", scopes)[1])
 """
-NO_LADDER_GAMES = {"DUARENA_LADDER_GAMES": "0"}
 STRONG, WEAK = Path(greedy_bot.__file__).read_text(), source_of()
 PUSHED = (
     ("github", STRONG, 0, "There is no earlier version to test against"),
@@ -36,8 +34,7 @@ PUSHED = (
 
 @pytest.mark.thorough
 def test_a_pipeline_passes_for_a_better_version_and_fails_for_a_weaker_one(tmp_path: Path) -> None:
-    with new_checkout() as checkout:
-        checkout = replace(checkout, environment=checkout.environment | NO_LADDER_GAMES)
+    with new_checkout(NEVER) as checkout:
         up = Up(checkout, "--trust-uploads")
         try:
             token = _make_token(checkout)

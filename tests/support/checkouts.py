@@ -13,7 +13,7 @@ import sysconfig
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import cache_from_source
@@ -23,12 +23,16 @@ from typing import Any
 from tests.support.jobs import wait_until
 from tests.support.needs import need
 from tests.support.processes import command_line
+from tests.support.sites import NO_SETTINGS, empty_site
 from tournament.embedded.plan import ROOT
 
 PORT = str(20_000 + os.getpid() % 10_000)
 """Or the next free one. Two sites that look for one at the same moment must not find the same."""
 START_SECONDS = 300.0
 STOP_SECONDS = 60.0
+OFTEN = {"DUARENA_LADDER_GAMES": "600"}
+"""An hour and ladder, so that a test does not wait for its game: ``./arena up`` begins one in two minutes."""
+NEVER = {"DUARENA_LADDER_GAMES": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,8 @@ class Checkout:
 
 
 @contextmanager
-def new_checkout() -> Iterator[Checkout]:
-    """A checkout in which ``arena`` has nothing to install or compile."""
+def new_checkout(settings: Mapping[str, str] = NO_SETTINGS, *, has_tables: bool = True) -> Iterator[Checkout]:
+    """A checkout in which ``arena`` has nothing to install, compile or, if it ``has_tables``, migrate."""
     need("git")
     top = Path(tempfile.mkdtemp(prefix="e2e-"))
     folder = top / "a check out"
@@ -75,10 +79,12 @@ def new_checkout() -> Iterator[Checkout]:
         if os.path.exists(compiled):
             _copy(Path(compiled), Path(cache_from_source(str(folder / name))))
     _install(folder)
+    if has_tables:
+        shutil.copytree(empty_site(), folder / "var")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUARENA_", "DJANGO_"))}
     for name in ("REDIS_URL", "DATABASE_URL", "PYTHONPATH", "VIRTUAL_ENV", "XDG_RUNTIME_DIR"):
         kept.pop(name, None)
-    yield Checkout(folder, {**kept, "HOME": str(top)})
+    yield Checkout(folder, {**kept, "HOME": str(top), **settings})
     shutil.rmtree(top, ignore_errors=True)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.support import databases
 from tests.support.brokers import running_redis
 from tests.support.service_processes import find_port, guards_of
 from tournament.embedded.options import Options, export
@@ -59,7 +60,7 @@ class SiteData:
         self.environment = {**bare_environment(), **own, **settings}
         self.data = data
         if migrate and "DATABASE_URL" not in settings:
-            shutil.copytree(_empty_site(), data, dirs_exist_ok=True)
+            shutil.copytree(empty_site(), data, dirs_exist_ok=True)
         elif migrate:
             self.manage("migrate", "-v0")
 
@@ -81,9 +82,25 @@ class SiteData:
 
 
 @cache
-def _empty_site() -> Path:
-    """The data folder of a site without rows: to migrate a database takes several seconds."""
-    data = Path(tempfile.mkdtemp(prefix="empty-site-"))
+def empty_site() -> Path:
+    """The data folder of a site without rows, to be copied: to migrate a database takes ten seconds.
+
+    All processes of a run share it, and later runs, as they do the migrated database of tests.
+    """
+    if databases.FOLDER not in os.environ:
+        return _make_empty_site(Path(tempfile.mkdtemp(prefix="empty-site-")))
+    kept = databases.kept_for_migrations("site")
+    with databases.lock(kept.parent / "making-a-site"):
+        if not kept.exists():
+            for old in kept.parent.glob("*.site"):
+                shutil.rmtree(old, ignore_errors=True)
+            _make_empty_site(Path(tempfile.mkdtemp(dir=kept.parent))).rename(kept)
+    return kept
+
+
+def _make_empty_site(data: Path) -> Path:
+    if databases.FOLDER in os.environ:
+        databases.copy_migrated(data / "db.sqlite3")
     SiteData(data, migrate=False).manage("migrate", "-v0")
     return data
 

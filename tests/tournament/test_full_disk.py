@@ -19,7 +19,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tests.support.needs import need
-from tests.support.sites import SiteData
+from tests.support.sites import SiteData, empty_site
 from tests.tournament.conftest import FakeRedis
 from tests.tournament.services.backups.test_backups import FILL
 from tournament import tasks
@@ -31,13 +31,14 @@ pytestmark = pytest.mark.slow
 
 MEGABYTES = 96
 PROGRAM = """
-import django, os
+import django, os, shutil
 django.setup()
+from django.conf import settings
 from django.core.management import call_command
+shutil.copyfile(TABLES, settings.DATABASES["default"]["NAME"])
 call_command("migrate", verbosity=0, interactive=False)
 exec(FILL)
 from pathlib import Path
-from django.conf import settings
 from django.db import connection
 from django.test import Client
 from tests.support.schedule import play_short, post
@@ -80,13 +81,14 @@ print(Game.objects.filter(state="done").count() - before == len(keys),
 print(Client().get("/healthz?live").status_code)
 """
 BACKUPS = """
-import django, os, subprocess, sys
+import django, os, shutil, subprocess, sys
 django.setup()
+from django.conf import settings
 from django.core.management import call_command
+shutil.copyfile(TABLES, settings.DATABASES["default"]["NAME"])
 call_command("migrate", verbosity=0, interactive=False)
 exec(FILL)
 from pathlib import Path
-from django.conf import settings
 from django.db import connection
 from tournament.models import GameLog
 GameLog.objects.update(content=os.urandom(200_000))
@@ -121,6 +123,7 @@ def run_on_small_disk(site: SiteData, program: str) -> subprocess.CompletedProce
     if subprocess.run((*words, "true"), capture_output=True, check=False).returncode:
         pytest.skip("needs user namespaces: sysctl kernel.unprivileged_userns_clone=1")
     script = INSIDE.format(megabytes=MEGABYTES)
+    program = f"TABLES = {str(empty_site() / 'db.sqlite3')!r}\n{program}"
     return subprocess.run(
         (*words, "sh", "-c", script, "sh", str(site.data), sys.executable, program),
         cwd=ROOT,

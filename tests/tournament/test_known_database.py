@@ -80,8 +80,7 @@ def test_a_site_on_sqlite_is_not_started_on_another_empty_database(tmp_path: Pat
 
 
 def test_a_folder_of_an_earlier_release_is_told_at_the_next_start(tmp_path: Path) -> None:
-    site = SiteData(tmp_path / "data", migrate=False)
-    site.data.mkdir()
+    site = SiteData(tmp_path / "data")
     (site.data / ".duarena").write_text("")
     site.manage("migrate", "-v0")
     assert (site.data / ".duarena").read_text() == "sqlite"
