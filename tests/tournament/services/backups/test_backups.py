@@ -175,6 +175,11 @@ def backup(site: SiteData) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def shown(site: SiteData) -> str:
+    return site.run(SHOW)
+
+
 def place(tmp_path: Path) -> SiteData:
     """An empty data folder, and the environment of a site in it."""
     return SiteData(tmp_path / "restored", migrate=False)
@@ -194,25 +199,46 @@ def copy_of(begun: SiteData, tmp_path: Path) -> SiteData:
     return copied
 
 
-Places = Callable[[str, Path], SiteData]
+Places = Callable[..., SiteData]
+
+
+@pytest.fixture(scope="module")
+def on_postgres(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> SiteData:
+    """A site on PostgreSQL with the rows of the other, to be copied: ``filled``; ``empty`` has its tables."""
+    made = SiteData(tmp_path_factory.mktemp("postgres") / "data", migrate=False)
+    for name, template in (("empty", "template1"), ("filled", "empty")):
+        made.environment["DATABASE_URL"] = _make_database(postgres, name, template)
+        if name == "empty":
+            made.manage("migrate", "-v0")
+    made.run(FILL)
+    made.run(ODD_VALUES)
+    return made
 
 
 @pytest.fixture
 def places(request: pytest.FixtureRequest) -> Places:
-    """Makes the place of a new site on a kind of database."""
+    """Makes the place of a new site on a kind of database, which may begin as a copy."""
     numbers = count()
 
-    def make(kind: str, data: Path) -> SiteData:
-        made = SiteData(data, migrate=False)
-        if kind == "postgresql":
-            server, name = request.getfixturevalue("postgres"), f"site{next(numbers)}"
-            with psycopg.connect(server, autocommit=True) as connection:
-                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-                connection.execute(f"CREATE DATABASE {name}")
-            made.environment["DATABASE_URL"] = urlsplit(server)._replace(path=f"/{name}").geturl()
+    def make(kind: str, data: Path, *, copied: str = "") -> SiteData:
+        if kind == "sqlite":
+            return SiteData(data, migrate=bool(copied))
+        made, server = SiteData(data, migrate=False), request.getfixturevalue("postgres")
+        if copied:
+            shutil.copytree(request.getfixturevalue("on_postgres").data, data)
+        database = f"site{next(numbers)}"
+        made.environment["DATABASE_URL"] = _make_database(server, database, copied or "template1")
         return made
 
     return make
+
+
+def _make_database(server: str, name: str, template: str) -> str:
+    """The address of a new PostgreSQL database."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    return urlsplit(server)._replace(path=f"/{name}").geturl()
 
 
 def fails(site: SiteData, *words: str) -> str:
@@ -266,15 +292,13 @@ KINDS = [
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-to-".join)
 def test_a_restored_site_has_the_same_rows_on_any_database_and_goes_on(
-    site: SiteData, places: Places, tmp_path: Path, kinds: tuple[str, str]
+    site: SiteData, begun: SiteData, places: Places, tmp_path: Path, kinds: tuple[str, str]
 ) -> None:
     source = site
     if kinds[0] != "sqlite":
-        source = places(kinds[0], tmp_path / "source")
-        source.manage("migrate", "-v0")
-        source.run(FILL)
-        source.run(ODD_VALUES)
-    restored = places(kinds[1], tmp_path / "restored")
+        source = places(kinds[0], tmp_path / "source", copied="filled")
+    has_tables = kinds == ("postgresql", "sqlite")  # which the case of two SQLite databases has made
+    restored = copy_of(begun, tmp_path) if has_tables else places(kinds[1], tmp_path / "restored")
     backup = tmp_path / "backup.zip"
     source.manage("backup", str(backup))
     before = source.run(SHOW)
@@ -286,8 +310,8 @@ def test_a_restored_site_has_the_same_rows_on_any_database_and_goes_on(
     assert restored.run(GO_ON) == "finished 18 18\n"  # it makes new rows in many tables
 
 
-def test_ratings_of_a_restored_site_rebuild_to_the_bit(tmp_path: Path) -> None:
-    source, restored = SiteData(tmp_path / "source"), place(tmp_path)
+def test_ratings_of_a_restored_site_rebuild_to_the_bit(begun: SiteData, tmp_path: Path) -> None:
+    source, restored = SiteData(tmp_path / "source"), copy_of(begun, tmp_path)
     source.run(FILL)
     source.manage("backup", str(tmp_path / "backup.zip"))
     restored.manage("restore", str(tmp_path / "backup.zip"))
@@ -300,9 +324,9 @@ def test_ratings_of_a_restored_site_rebuild_to_the_bit(tmp_path: Path) -> None:
 
 
 def test_a_restored_site_has_the_bundles_and_the_key_and_is_private(
-    site: SiteData, backup: Path, tmp_path: Path
+    site: SiteData, backup: Path, begun: SiteData, tmp_path: Path
 ) -> None:
-    restored = place(tmp_path)
+    restored = copy_of(begun, tmp_path)
     restored.manage("restore", str(backup))
     bundles = [file.relative_to(site.data) for file in (site.data / "bundles").rglob("*.zip")]
     assert len(bundles) == len(list((restored.data / "bundles").rglob("*.zip"))) == 3
@@ -320,19 +344,20 @@ def test_a_backup_is_one_moment_of_a_database_that_others_write(
     places: Places, tmp_path: Path, kind: str
 ) -> None:
     """The writer does not wait, or it would wait for ever: it is the same thread."""
-    source, path = places(kind, tmp_path / "source"), tmp_path / "backup.zip"
-    source.manage("migrate", "-v0")
+    source, path = places(kind, tmp_path / "source", copied="empty"), tmp_path / "backup.zip"
     assert int(source.run(WRITE_AT_EACH_STEP.format(path=str(path)))) > 30
     with zipfile.ZipFile(path) as archive:
         assert archive.read("tables/zz_marks.jsonl") == b'["number"]\n'
 
 
-def test_a_backup_into_a_pipe_is_restored_like_any_other(site: SiteData, tmp_path: Path) -> None:
+def test_a_backup_into_a_pipe_is_restored_like_any_other(
+    site: SiteData, begun: SiteData, shown: str, tmp_path: Path
+) -> None:
     program = f"{sys.executable} manage.py backup - | cat >{tmp_path}/backup.zip"
     subprocess.run(program, shell=True, cwd=ROOT, env=site.environment, check=True)
-    restored = place(tmp_path)
+    restored = copy_of(begun, tmp_path)
     restored.manage("restore", f"{tmp_path}/backup.zip")
-    assert restored.run(SHOW) == site.run(SHOW)
+    assert restored.run(SHOW) == shown
 
 
 @pytest.mark.parametrize("where", ["rows.write_table", "archive._add_bundle", "os.fsync"])
@@ -426,7 +451,7 @@ archive.write_backup(path)
     ],
 )
 def test_a_restore_that_is_killed_starts_no_site_and_can_be_repeated(
-    site: SiteData, backup: Path, begun: SiteData, tmp_path: Path, where: str
+    shown: str, backup: Path, begun: SiteData, tmp_path: Path, where: str
 ) -> None:
     restored = place(tmp_path) if where.startswith("restoring.check") else copy_of(begun, tmp_path)
     die_after(restored, where, "restore", str(backup))
@@ -435,22 +460,20 @@ def test_a_restore_that_is_killed_starts_no_site_and_can_be_repeated(
             check_data_folder(restored.data)
     restored.manage("restore", str(backup))
     check_data_folder(restored.data)
-    assert restored.run(SHOW) == site.run(SHOW)
+    assert restored.run(SHOW) == shown
 
 
-def test_nothing_is_restored_over_a_site(site: SiteData, backup: Path) -> None:
-    before = site.run(SHOW)
+def test_nothing_is_restored_over_a_site(site: SiteData, shown: str, backup: Path) -> None:
     said = fails(site, "restore", str(backup))
     assert f"nothing was restored: the data folder '{site.data}' is not empty, it has '.duarena'" in said
-    assert site.run(SHOW) == before
+    assert site.run(SHOW) == shown
 
 
 @pytest.mark.thorough
 def test_nothing_is_restored_over_the_rows_of_another_site_not_even_by_a_repeated_restore(
     backup: Path, places: Places, tmp_path: Path
 ) -> None:
-    used = places("postgresql", tmp_path / "used")
-    used.manage("migrate", "-v0")
+    used = places("postgresql", tmp_path / "used", copied="empty")
     other = SiteData(tmp_path / "other", migrate=False)
     other.environment["DATABASE_URL"] = used.environment["DATABASE_URL"]
     before = used.run(SHOW)
@@ -510,7 +533,7 @@ def damaged_files(backup: Path) -> dict[str, bytes]:
 
 @pytest.mark.thorough
 def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
-    site: SiteData, backup: Path, tmp_path: Path
+    shown: str, backup: Path, tmp_path: Path
 ) -> None:
     restored, given = place(tmp_path), tmp_path / "given"
     beside = set(tmp_path.iterdir())
@@ -523,7 +546,7 @@ def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
         assert set(tmp_path.iterdir()) <= beside | {given, restored.data}
         assert {entry.name for entry in restored.data.iterdir()} <= {"lock", "secret_key"}
     restored.manage("restore", str(backup))
-    assert restored.run(SHOW) == site.run(SHOW)
+    assert restored.run(SHOW) == shown
 
 
 @pytest.mark.parametrize(
@@ -541,7 +564,7 @@ def test_a_damaged_or_foreign_file_is_refused_and_leaves_the_folder_usable(
     ],
 )
 def test_a_row_that_cannot_be_stored_is_named_and_another_file_can_be_restored(
-    site: SiteData, backup: Path, begun: SiteData, tmp_path: Path, line: bytes, sentence: str
+    shown: str, backup: Path, begun: SiteData, tmp_path: Path, line: bytes, sentence: str
 ) -> None:
     restored, given = copy_of(begun, tmp_path), tmp_path / "given"
     given.write_bytes(rewritten(backup, tables_auth_group_jsonl=line))
@@ -552,7 +575,7 @@ def test_a_row_that_cannot_be_stored_is_named_and_another_file_can_be_restored(
         check_data_folder(restored.data)
     if line == b"[]\n":
         restored.manage("restore", str(backup))
-        assert restored.run(SHOW) == site.run(SHOW)
+        assert restored.run(SHOW) == shown
 
 
 def test_a_bundle_with_another_content_is_named(backup: Path, begun: SiteData, tmp_path: Path) -> None:
