@@ -18,7 +18,7 @@ services/work/test_next_batch.py services/schedule/test_rounds.py services/sched
 services/schedule/test_large_schedules.py services/version_tests/test_progress.py
 views/version_tests/test_version_tests.py services/test_annulments.py services/test_pruning.py
 api/v1/test_kept_answers.py api/v1/test_contract.py
-services/searches/test_sampling.py services/webhooks/test_killed_senders.py
+services/evidence/test_ladders.py services/searches/test_sampling.py services/webhooks/test_killed_senders.py
 test_hostile_workers.py views/test_hostile_requests.py::test_no_address_breaks_on_odd_values
 """
 """First what SQLite, with one writer at a time, cannot show: concurrent double delivery, the order of locks,

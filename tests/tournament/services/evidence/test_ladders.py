@@ -11,10 +11,18 @@ from django.test import Client
 from django.utils import timezone
 
 from engines.__main__ import main
-from engines.evidence.format import EvidenceDocument, read_document
+from engines.evidence.format import EvidenceDocument, EvidenceVersion, read_document
 from tests.support.evidence import lines_of
-from tests.support.played_evidence import make_evidence, play_event, read_manifest
-from tests.support.schedule import LADDER, make_test, make_user, make_worker, record_short, take_jobs
+from tests.support.played_evidence import make_evidence, play_event, read_manifest, rows_of
+from tests.support.schedule import (
+    LADDER,
+    make_test,
+    make_user,
+    make_version,
+    make_worker,
+    record_short,
+    take_jobs,
+)
 from tournament.models import Act, Evidence, Game, Ladder
 from tournament.services.annulments import annul
 from tournament.services.evidence.ladders import due_ladders
@@ -74,6 +82,20 @@ def test_a_ladder_with_annulments_agrees_and_its_revisions_follow_each_other(
     assert client.get(f"/ladders/{LADDER}/evidence.zip").getvalue() == second.path.read_bytes()
     rows = client.get(f"/api/v1/ladders/{LADDER}/evidence/").json()["rows"]
     assert [row["revision"] for row in rows] == [2, 1]
+
+
+def test_names_are_in_one_order_whatever_the_collation_of_the_database(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = ["ab", "Aa", "a-c", "b 10", "b 2"]
+    bots = [make_version(name, owner=make_user(f"of{number}")) for number, name in enumerate(names)]
+    play_event("round-robin", versions=bots)
+    age()
+    make_evidence()
+    for row in Evidence.objects.all():
+        check(row, capsys)
+        found = [one.version for one in rows_of(row.path, EvidenceVersion, "versions.jsonl")]
+        assert found == ["Aa/1", "a-c/1", "ab/1", "b 10/1", "b 2/1"]
 
 
 def test_the_newest_two_archives_are_kept_and_the_manifests_of_all(
