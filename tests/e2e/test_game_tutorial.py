@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.test_format_tutorial import run
-from tests.support.checkouts import OFTEN, START_SECONDS, Checkout, Up, eventually, new_checkout
+from tests.support.checkouts import START_SECONDS, Checkout, Up, eventually, new_checkout
 from tournament.embedded.plan import ROOT
 
 FILE = re.compile(r"`(engines/[\w/]+\.(?:py|txt))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -57,7 +57,7 @@ def page_of(site: Up, path: str) -> str:
 
 @pytest.mark.thorough
 def test_the_game_of_the_recipe_is_played_clicked_solved_and_rated(browser: Browser) -> None:
-    with new_checkout(OFTEN) as checkout:
+    with new_checkout() as checkout:
         put_into(checkout)
         conformance = "tests/engines/rules/test_conformance.py"
         run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", conformance, "-k", "conforms and trio")

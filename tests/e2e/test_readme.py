@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.cookiejar
 import re
 import shlex
+import shutil
 import signal
 import urllib.error
 import urllib.parse
@@ -19,6 +20,7 @@ import pytest
 from tests.support.checkouts import PORT, START_SECONDS, Checkout, Up, eventually, new_checkout
 from tests.support.documents import blocks
 from tests.support.needs import need
+from tests.support.sites import empty_site
 from workers.sandbox.bwrap import OUTER_ENVIRONMENT
 from workers.sandbox.host import NEEDED, find_program
 
@@ -140,7 +142,9 @@ def test_a_bot_waits_for_bubblewrap_and_plays_once_it_is_installed(
     checkout: Checkout, bundle: Path, programs: Path
 ) -> None:
     bubblewrap = need("bwrap")
-    up = Up(checkout, "--data", str(checkout.folder.parent / "other data"))
+    data = checkout.folder.parent / "other data"
+    shutil.copytree(empty_site(), data)
+    up = Up(checkout, "--data", str(data))
     try:
         assert INSTALL in up.said()
         visitor = Visitor(f"http://127.0.0.1:{up.port}")

@@ -30,9 +30,8 @@ PORT = str(20_000 + os.getpid() % 10_000)
 """Or the next free one. Two sites that look for one at the same moment must not find the same."""
 START_SECONDS = 300.0
 STOP_SECONDS = 60.0
-OFTEN = {"DUARENA_LADDER_GAMES": "600"}
-"""An hour and ladder, so that a test does not wait for its game: ``./arena up`` begins one in two minutes."""
 NEVER = {"DUARENA_LADDER_GAMES": "0"}
+"""The ladders play no games."""
 
 
 @dataclass(frozen=True, slots=True)
