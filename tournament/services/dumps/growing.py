@@ -22,7 +22,7 @@ from tournament.rows.games import GameRow, game_rows
 from tournament.services.dumps.months import GAMES, RECORDS, DumpMonth
 from tournament.services.file_states import FileState, read_state, write_state
 
-MEMBER = 500
+MEMBER = 100
 """Games of a member; the last one of a month has the rest."""
 SYNC_BYTES = 8 << 20
 """Bytes after which a file is written to the disk."""
