@@ -171,7 +171,9 @@ def test_what_sends_mail_or_events_has_a_network_that_leads_outside(name: str) -
 def test_the_image_holds_all_that_the_commands_need() -> None:
     ours = "requirements.txt requirements-sentry.txt manage.py tournament LICENSE"
     final = build_stages()[-1]
-    pages = {f"docs/{name}.md" for name in ("api", "events", "evidence", "tournaments", "webhooks")}
+    pages = {
+        f"docs/{name}.md" for name in ("api", "events", "evidence", "federation", "tournaments", "webhooks")
+    }
     assert set(copied(final)) == {*ours.split(), *pages}
     for room in ("engines", "workers"):
         assert f"COPY --from=compiled /app/{room} {room}\n" in final
