@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from engines.arithmetic.standings import GameScore
 from engines.evidence.archive import EvidenceArchive
@@ -16,13 +16,13 @@ from engines.evidence.format import (
     EvidenceStanding,
 )
 from engines.evidence.lists import read_entries
+from engines.evidence.pairings import pairing_rows
 from engines.evidence.played_games import GameCheck
 from engines.evidence.rating_checks import RatingCheck
 from engines.evidence.report import EvidenceReport
 from engines.evidence.schedule_checks import ENDED, Players, scheduled
 from engines.formats.meetings import ScheduledGame, count_meetings
 from engines.formats.tables import EventTable, event_table
-from engines.pairing.results import MeetingResult, find_byes
 from engines.records import Record
 
 STANDINGS, CROSSTABLE, PAIRINGS = (f"tables/{name}.jsonl" for name in ("standings", "crosstable", "pairings"))
@@ -112,59 +112,9 @@ class TableCheck(GameCheck):
 
     def _pairings(self, tables: Mapping[str, EventTable]) -> Iterator[EvidencePairing]:
         for ladder, table in tables.items():
-            if table.bracket:
-                yield from self._bracket(ladder, table)
-            else:
-                yield from self._rounds(ladder, table.met)
-
-    def _bracket(self, ladder: str, table: EventTable) -> Iterator[EvidencePairing]:
-        for drawn in table.bracket:
-            for match in drawn:
-                played = match.first_points + match.second_points > 0
-                points = (match.first_points, match.second_points) if played else (None, None)
-                is_single = match.is_over and match.second is None
-                yield EvidencePairing(
-                    ladder,
-                    match.round,
-                    *self._side(ladder, match.first, points[0]),
-                    *self._side(ladder, None if is_single else match.second, points[1]),
-                    None if match.winner is None else self._seeded(ladder, match.winner),
-                    match.note,
-                )
-
-    def _rounds(self, ladder: str, met: Sequence[MeetingResult]) -> Iterator[EvidencePairing]:
-        """The meetings of a Swiss in each round, the better seed first, then the byes."""
-        if not self._players.is_drawn(ladder):
-            return
-        entered, absent = self._players.entered[ladder], self._players.absent(ladder)
-        byes = find_byes(len(entered), met, absent)
-        for number in sorted({one.round for one in met}):
-            for one in sorted(_of_round(met, number), key=lambda one: one.first):
-                games = one.first_points + one.second_points
-                points = (one.first_points, one.second_points) if games else (None, None)
-                first, second = (
-                    self._side(ladder, one.first, points[0]),
-                    self._side(ladder, one.second, points[1]),
-                )
-                yield EvidencePairing(ladder, number, *first, *second, None, "")
-            for seed, rounds in byes.items():
-                if number in rounds:
-                    first = self._side(ladder, seed, None)
-                    yield EvidencePairing(ladder, number, *first, None, None, None, None, "bye")
-
-    def _side(
-        self, ladder: str, seed: int | None, points: float | None
-    ) -> tuple[int | None, str | None, float | None]:
-        if seed is None:
-            return None, None, None
-        return seed, self._seeded(ladder, seed), points
-
-    def _seeded(self, ladder: str, seed: int) -> str:
-        return self._players.name(self._players.entered[ladder][seed - 1])
-
-
-def _of_round(met: Iterable[MeetingResult], number: int) -> Iterator[MeetingResult]:
-    return (one for one in met if one.round == number)
+            versions = [self._players.name(player) for player in self._players.entered[ladder]]
+            absent = self._players.absent(ladder)
+            yield from pairing_rows(ladder, versions, table.met, absent, table.bracket)
 
 
 def _numbers(score: GameScore) -> tuple[int, int, int, int, int]:

@@ -13,8 +13,7 @@ from engines.evidence.format import (
     format_version,
     parse_version,
 )
-from engines.pairing.knockout import KnockoutMatch
-from engines.pairing.results import find_byes
+from engines.evidence.pairings import pairing_rows
 from tournament.formats.base import StandingsTable
 from tournament.models import BotVersion, Tournament
 from tournament.services.schedule.tables import crossed, score_counts, standing_values
@@ -50,42 +49,5 @@ def ratings(
 
 def pairings(table: StandingsTable) -> Iterator[EvidencePairing]:
     """The meetings of a Swiss or a knock-out, round by round; none of other formats."""
-    if table.bracket:
-        for number, drawn in enumerate(table.bracket, start=1):
-            for match in drawn:
-                yield _match(table, number, match)
-        return
-    byes = find_byes(len(table.versions), table.met, table.absent)
-    for number in sorted({one.round for one in table.met}):
-        for met in sorted((one for one in table.met if one.round == number), key=lambda one: one.first):
-            points = (met.first_points, met.second_points) if met.first_points + met.second_points else _NONE
-            yield _pairing(table, number, (met.first, met.second), points)
-        for seed, rounds in byes.items():
-            if number in rounds:
-                yield _pairing(table, number, (seed, None), _NONE, note="bye")
-
-
-_NONE = (None, None)
-
-
-def _match(table: StandingsTable, number: int, match: KnockoutMatch) -> EvidencePairing:
-    is_played = match.first_points + match.second_points > 0
-    points = (match.first_points, match.second_points) if is_played else _NONE
-    seeds = (match.first, match.second)
-    return _pairing(
-        table, number, seeds, points, winner=match.winner if match.is_over else None, note=match.note
-    )
-
-
-def _pairing(
-    table: StandingsTable,
-    number: int,
-    seeds: tuple[int | None, int | None],
-    points: tuple[float | None, float | None],
-    *,
-    winner: int | None = None,
-    note: str = "",
-) -> EvidencePairing:
-    one, other, won = (None if seed is None else name_of(table.seeded(seed)) for seed in (*seeds, winner))
-    first, second = (seeds[0], one, points[0]), (seeds[1], other, points[1])
-    return EvidencePairing(table.ladder, number, *first, *second, won, note)
+    versions = [name_of(version) for version in table.versions.values()]
+    return pairing_rows(table.ladder, versions, table.met, table.absent, table.bracket)
