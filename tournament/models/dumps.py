@@ -71,7 +71,14 @@ class Dump(models.Model):
     @property
     def is_stored(self) -> bool:
         """Whether its files are on this site: those of older revisions are deleted."""
-        return all(self.path(name).exists() for name in self.files)
+        return all(map(self.has_file, self.files))
+
+    def has_file(self, name: str) -> bool:
+        """Whether the file of this name is stored whole."""
+        try:
+            return self.path(name).stat().st_size == self.files[name]["size"]
+        except FileNotFoundError:
+            return False
 
     def path(self, name: str) -> Path:
         """Where the file of this name is stored."""

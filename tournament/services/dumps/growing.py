@@ -20,7 +20,7 @@ from tournament.models import GameRecord
 from tournament.rows.fields import csv_text
 from tournament.rows.games import GameRow, game_rows
 from tournament.services.dumps.months import GAMES, RECORDS, DumpMonth
-from tournament.services.file_states import FileState, read_state, write_state
+from tournament.services.file_states import FileState, delete_with_state, read_state, write_state
 
 MEMBER = 100
 """Games of a member; the last one of a month has the rest."""
@@ -100,7 +100,7 @@ def _grow(
     path.parent.mkdir(parents=True, exist_ok=True)
     state = read_state(path)
     if state.key != key(state.last):
-        path.unlink(missing_ok=True)  # who reads the old file keeps it
+        delete_with_state(path)  # who reads the old file keeps it
         state = FileState()
     path.touch()
     stored = state

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from engines.files import atomic_file
 from engines.rules.registry import GAMES as LADDERS
+from tournament import access
 from tournament.models import Dump, Ladder
 from tournament.models.dumps import DumpFile
 from tournament.services.dumps.growing import MEMBER, SYNC_BYTES, grow_games, grow_records
@@ -65,20 +66,26 @@ def due_months(now: datetime.datetime) -> Iterator[DumpMonth]:
             if row.corrected != ladder.revision or not row.is_stored:
                 yield DumpMonth(ladder.code, row.month, ladder.revision, row.after, row)
         month = running_month(ladder, now)
-        if month is not None and (now >= month.end or _waiting(month, ladder) >= MEMBER):
+        if month is not None and (now >= month.end or _is_behind(month, ladder)):
             yield month
 
 
-def _waiting(month: DumpMonth, ladder: Ladder) -> int:
-    """Games after those in its file, with validations."""
-    return ladder.sequence - (read_state(month.draft(RECORDS)).last or month.after)
+def _is_behind(month: DumpMonth, ladder: Ladder) -> bool:
+    """Whether there are games for another member, or the table lacks games or corrections."""
+    records, games = read_state(month.draft(RECORDS)), read_state(month.draft(GAMES))
+    if records.last != games.last or (games.last and games.key != month.games_key(games.last)):
+        return True
+    last = records.last or month.after
+    if ladder.sequence - last < MEMBER:  # with games that are in no dump
+        return False
+    return access.public_records(ladder.code).filter(game__sequence__gt=last)[MEMBER - 1 : MEMBER].exists()
 
 
 def make(month: DumpMonth, now: datetime.datetime) -> Iterator[None]:
     """Extend the files of a month; if it is over, store its row. Pauses after each chunk."""
     known = month.final
     records, files = f"{month.name}{RECORDS}", Files()
-    if known is not None and known.path(records).exists():  # records never change
+    if known is not None and known.has_file(records):  # records never change
         files[records], endings = known.files[records], [GAMES, RATINGS]
         last, is_over = known.last, True
     else:
@@ -95,7 +102,7 @@ def make(month: DumpMonth, now: datetime.datetime) -> Iterator[None]:
     for ending in endings:
         files[f"{month.name}{ending}"] = yield from _measured(month.draft(ending))
     games = read_state(month.draft(GAMES)).games
-    _store(month, _row(month, files, last=last, games=games))
+    _store(month, _row(month, files, last=last, games=games), endings)
     _delete_old(month)
 
 
@@ -143,16 +150,20 @@ def _reason(known: Dump, files: Files, corrected: int) -> str:
 
 
 @transaction.atomic
-def _store(month: DumpMonth, row: Dump) -> None:
-    """Give the files their names and store the row; nothing if games were annulled since.
+def _store(month: DumpMonth, row: Dump, made: list[str]) -> None:
+    """Give the files that were made their names and store the row; nothing if games were annulled since.
 
     The same bytes are no new revision.
     """
     (ladder,) = lock(Ladder.objects.filter(pk=month.code))
     if ladder.revision != month.corrected:
         return
+    for ending in made:
+        path = row.path(f"{month.name}{ending}")
+        path.parent.mkdir(exist_ok=True)
+        month.draft(ending).replace(path)
     for ending in (RECORDS, GAMES, RATINGS):
-        _give_name(month.draft(ending), row.path(f"{month.name}{ending}"))
+        delete_with_state(month.draft(ending))
     known = month.final
     if known is not None and known.files == row.files:
         Dump.objects.filter(pk=known.pk).update(corrected=row.corrected)
@@ -161,13 +172,6 @@ def _store(month: DumpMonth, row: Dump) -> None:
     row.signature = sign(row.listing.encode()).decode()
     row.save()
     log.info("the dump %s is made, %d games", row, row.games)
-
-
-def _give_name(draft: Path, path: Path) -> None:
-    if draft.exists():
-        path.parent.mkdir(exist_ok=True)
-        draft.replace(path)
-    delete_with_state(draft)
 
 
 def _delete_old(month: DumpMonth) -> None:

@@ -18,7 +18,7 @@ from tournament.services.file_states import read_state
 
 LIST, SIGNATURE = "-sha256.txt", ".sig"
 ENDINGS = (RECORDS, GAMES, RATINGS)
-_LIST = re.compile(r"-sha256(?:-([1-9]\d{0,8}))?\.txt(\.sig)?")
+_LIST = re.compile(r"-sha256(?:-([1-9][0-9]{0,8}))?\.txt(\.sig)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def find_file(code: str, name: str) -> tuple[Path, int, str] | str | None:
 
     The list without a number is that of the newest revision.
     """
-    found = re.fullmatch(rf"{re.escape(code)}-(\d{{4}})-(0[1-9]|1[0-2])([-.].+)", name)
+    found = re.fullmatch(rf"{re.escape(code)}-([0-9]{{4}})-(0[1-9]|1[0-2])([-.].+)", name)
     if found is None or found[1] == "0000":
         return None
     ending = found[3]

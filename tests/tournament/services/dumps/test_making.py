@@ -24,7 +24,7 @@ from tournament.models import Dump, Game, GameRecord, Ladder, LadderRating, Tour
 from tournament.services import signing
 from tournament.services.annulments import annul
 from tournament.services.dumps import growing
-from tournament.services.dumps.making import CORRECTED, RATED, due_months, make
+from tournament.services.dumps.making import CORRECTED, RATED, REMADE, due_months, make
 from tournament.services.results.rebuilding import rebuild_outdated
 
 pytestmark = pytest.mark.django_db
@@ -242,6 +242,30 @@ def test_rows_of_a_running_month_are_written_again_after_an_annulment() -> None:
     assert len(rows_of(dump)) == 12
 
 
+def test_the_table_of_a_running_month_has_a_correction_before_more_games() -> None:
+    play_ladder([OCTOBER])
+    (month,) = due_months(OCTOBER)
+    list(make(month, OCTOBER))
+    annul_number(3)
+    (month,) = due_months(OCTOBER)
+    state = month.draft("-games.csv.json")
+    assert state.exists()
+    next(make(month, OCTOBER))
+    assert not state.exists(), "of the table of before"
+    list(make(month, OCTOBER))
+    text = gzip.decompress(month.draft("-games.csv.gz").read_bytes()).decode()
+    assert [row["annulled"] for row in csv.DictReader(text.splitlines())].count("True") == 1
+    assert list(due_months(OCTOBER)) == []
+
+
+def test_a_ladder_is_not_due_for_games_that_are_in_no_dump() -> None:
+    play_ladder([OCTOBER])
+    (month,) = due_months(OCTOBER)
+    list(make(month, OCTOBER))
+    Ladder.objects.filter(pk=LADDER).update(sequence=600)  # as after validations
+    assert list(due_months(OCTOBER)) == []
+
+
 def test_nothing_is_stored_if_games_were_annulled_meanwhile() -> None:
     play_ladder([OCTOBER])
     (month,) = due_months(DECEMBER)
@@ -252,15 +276,47 @@ def test_nothing_is_stored_if_games_were_annulled_meanwhile() -> None:
     assert not Dump.objects.exists()
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
 @pytest.mark.parametrize("ending", [".pgn.gz", "-games.csv.gz", "-ratings.csv"])
-def test_a_lost_file_is_made_again_and_is_no_revision(ending: str) -> None:
+def test_a_file_that_is_lost_or_cut_is_made_again_and_is_no_revision(ending: str, is_lost: bool) -> None:
     play_ladder([OCTOBER])
     (dump,) = make_dumps()
     path = dump.path(f"{dump.name}{ending}")
     content = path.read_bytes()
     path.unlink()
+    if not is_lost:
+        path.write_bytes(content[:-1])
     assert make_dumps() == [dump]
     assert path.read_bytes() == content
+
+
+def test_a_lost_file_that_is_made_again_with_other_bytes_is_a_revision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    play_ladder([OCTOBER])
+    (dump,) = make_dumps()
+    dump.path(f"{dump.name}.pgn.gz").unlink()
+    monkeypatch.setattr(growing, "LEVEL", 1)  # as another release of zlib
+    new, old = make_dumps()
+    assert (new.revision, new.reason, old) == (2, REMADE, dump)
+    assert records_of(new).decode() == texts(1, 12)
+    assert list(due_months(DECEMBER)) == []
+
+
+def test_a_file_that_is_brought_back_while_it_is_made_again_stays() -> None:
+    play_ladder([OCTOBER])
+    (dump,) = make_dumps()
+    path = dump.path(f"{dump.name}.pgn.gz")
+    content = path.read_bytes()
+    path.unlink()
+    (month,) = due_months(DECEMBER)
+    list(islice(make(month, DECEMBER), 2))
+    path.write_bytes(content)
+    annul_number(3)
+    new, _ = make_dumps()
+    assert new.path(f"{new.name}.pgn.gz") == path
+    assert path.read_bytes() == content
+    assert not month.draft(".pgn.gz").exists()
 
 
 def test_another_database_begins_the_files_again() -> None:

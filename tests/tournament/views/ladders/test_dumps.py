@@ -84,6 +84,7 @@ def test_the_lists_of_all_revisions_stay(client: Client, dumps: list[Dump]) -> N
         f"{LADDER}-2026-09.pgn.gz",
         f"{LADDER}-2026-13.pgn.gz",
         f"{LADDER}-0000-10.pgn.gz",
+        f"{LADDER}-\u0662\u0660\u0662\u0666-10.pgn.gz",
         f"{LADDER}-2026-10.pgn",
         f"{LADDER}-2026-10-sha256-0.txt",
         "dogon-kulei-2026-10.pgn.gz",
