@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product, zip_longest
+from itertools import compress, product, zip_longest
 from typing import Final
 
 from engines.evidence.format import (
@@ -16,7 +16,7 @@ from engines.evidence.format import (
 )
 from engines.evidence.report import EvidenceReport
 from engines.evidence.schedule_checks import PairCheck, Players, SchedulePair, openings_of, scheduled
-from engines.formats.meetings import ScheduledGame
+from engines.formats.meetings import ScheduledGame, column_of
 from engines.formats.planning import (
     LadderRounds,
     PairingKey,
@@ -43,6 +43,13 @@ class _RoundGame:
     started: datetime.datetime | None
     finished: datetime.datetime | None
 
+    def ended_after(self, after: datetime.datetime | None) -> bool:
+        """Whether it ended later: it was halted when a round was drawn before, and is played again."""
+        return after is not None and self.finished is not None and self.finished >= after + CLOCKS_DIFFER
+
+    def as_halted(self) -> ScheduledGame:
+        return self.counted._replace(column=column_of(None, "", is_annulled=False))
+
     def was_annulled(self, before: datetime.datetime | None, after: datetime.datetime | None) -> bool | None:
         """Whether it was annulled when a round was drawn between two moments; None if these do not decide."""
         if self.annulled_at is None:
@@ -56,7 +63,8 @@ class RoundPairCheck(PairCheck):
     """Draws every round again, from the results as they counted then.
 
     A round was drawn after the games before it had ended, and before its own began. Where the moment of an
-    annulment does not decide whether the game counted then, both are tried.
+    annulment does not decide whether the game counted then, both are tried; also whether games that ended
+    after those of a later round had begun were halted when that was drawn.
     """
 
     def __init__(
@@ -105,7 +113,7 @@ class RoundPairCheck(PairCheck):
             for ladder in event.ladders
             if ladder in event.seeds
         }
-        games = _counted(self._games, set())
+        games = _counted(self._games, {})
         redrawing = Redrawing(players.form, event.seed, ladders, openings_of(event), games)
         done = 0
         while True:
@@ -119,12 +127,14 @@ class RoundPairCheck(PairCheck):
 
     def _check_step(self, redrawing: Redrawing, done: int) -> list[PlannedPairing]:
         """Compare the pairings after the first ``done`` with a step; returns this."""
-        was, undecided = self._annulled_before(set(redrawing.taken))
+        then, undecided = self._counted_then(set(redrawing.taken))
         tried = undecided[:MAX_UNDECIDED]
         first: list[str] = []
         for choice in product((False, True), repeat=len(tried)):
-            more = {number for number, is_annulled in zip(tried, choice, strict=True) if is_annulled}
-            planned = redrawing.plan(_counted(self._games, was | more))
+            others = dict(then)
+            for one in compress(tried, choice):
+                others |= one
+            planned = redrawing.plan(_counted(self._games, others))
             found = self._differences(planned, done)
             if not found:
                 return planned
@@ -135,22 +145,38 @@ class RoundPairCheck(PairCheck):
         else:
             for difference in first:
                 self.check.differs(difference)
-        return redrawing.plan(_counted(self._games, was))
+        return redrawing.plan(_counted(self._games, then))
 
-    def _annulled_before(self, taken: set[PairingKey]) -> tuple[set[int], list[int]]:
-        """The games that were annulled when the next step was drawn, and those that may have been."""
+    def _counted_then(
+        self, taken: set[PairingKey]
+    ) -> tuple[dict[int, ScheduledGame], list[dict[int, ScheduledGame]]]:
+        """The games that counted otherwise when the next step was drawn, and those that may have done so.
+
+        A worker's wrong clock can make a game end after a later round, so all such games are tried together.
+        """
+        rounds = {number for _, number, _ in taken}
         ends = [one.finished for one in self._games if one.key in taken and one.finished is not None]
-        begins = [one.started for one in self._games if one.key not in taken and one.started is not None]
-        before, after = max(ends, default=None), min(begins, default=self._ended)
-        was, undecided = set[int](), list[int]()
+        begins = [
+            (one.started, one.key[1] not in rounds)
+            for one in self._games
+            if one.key not in taken and one.started is not None
+        ]
+        before, after = max(ends, default=None), min((at for at, _ in begins), default=self._ended)
+        later = min((at for at, is_later in begins if is_later), default=None)
+        late = {
+            number: one.as_halted()
+            for number, one in enumerate(self._games)
+            if one.key in taken and one.ended_after(later)
+        }
+        then, undecided = dict[int, ScheduledGame](), [late] if late else []
         for number, one in enumerate(self._games):
             if one.annulled is not None and one.key in taken:
                 found = one.was_annulled(before, after)
                 if found is None:
-                    undecided.append(number)
+                    undecided.append({number: one.annulled})
                 elif found:
-                    was.add(number)
-        return was, undecided
+                    then[number] = one.annulled
+        return then, undecided
 
     def _differences(self, planned: Sequence[PlannedPairing], done: int) -> list[str]:
         made = self._made[done : done + len(planned)]
@@ -165,10 +191,11 @@ class RoundPairCheck(PairCheck):
         return found
 
 
-def _counted(games: Sequence[_RoundGame], annulled: set[int]) -> Mapping[PairingKey, Sequence[ScheduledGame]]:
-    """How the games counted, of which those with the numbers ``annulled`` were annulled."""
+def _counted(
+    games: Sequence[_RoundGame], others: Mapping[int, ScheduledGame]
+) -> Mapping[PairingKey, Sequence[ScheduledGame]]:
+    """How the games counted; those with the numbers of ``others`` otherwise."""
     found: dict[PairingKey, list[ScheduledGame]] = {}
     for number, one in enumerate(games):
-        game = one.annulled if number in annulled and one.annulled is not None else one.counted
-        found.setdefault(one.key, []).append(game)
+        found.setdefault(one.key, []).append(others.get(number, one.counted))
     return found

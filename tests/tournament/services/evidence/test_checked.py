@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 from pathlib import Path
 from zipfile import ZipFile
@@ -11,13 +12,15 @@ from django.utils import timezone
 
 from engines.__main__ import main
 from tests.support.evidence import lines_of
-from tests.support.played_evidence import make_evidence, newest, play_event
+from tests.support.played_evidence import make_evidence, newest, play_event, play_on
 from tests.support.schedule import make_user, make_version, play_short, record, record_short, void
 from tests.support.ssh_keygen import put_in_path
 from tournament.models import BotVersion, Game, Tournament
 from tournament.services.annulments import annul
+from tournament.services.halted import HaltedAct, settle
 from tournament.services.results.withdrawal import withdraw
 from tournament.services.signing import allowed_signers
+from tournament.services.work.attempts import halt_after_failures
 from workers.jobs import GameJob
 
 pytestmark = pytest.mark.django_db
@@ -114,6 +117,52 @@ def test_a_game_annulled_after_the_end_leaves_all_in_agreement(
     first = newest(cup).path
     annul(cup.games.filter(pk=cup.games.order_by("pk")[1].pk), "a faulty worker", timezone.now())
     check(cup, capsys, "--previous", str(first))
+
+
+def set_moments(cup: Tournament, *, again: set[int]) -> None:
+    """A round begins each hour; the games with the ids ``again`` are played after the last one."""
+    begin, hour = timezone.now() - datetime.timedelta(days=1), datetime.timedelta(hours=1)
+    for game in cup.games.filter(state=Game.State.DONE).select_related("pairing"):
+        started = begin + hour * (10 if game.pk in again else game.pairing.round)
+        Game.objects.filter(pk=game.pk).update(started_at=started, finished_at=started + hour / 2)
+    Tournament.objects.filter(pk=cup.pk).update(finished_at=begin + 11 * hour)
+
+
+HALTED = [*((kind, None) for kind in KINDS), *(("swiss", act) for act in HaltedAct)]
+
+
+@pytest.mark.parametrize(("kind", "act"), [*HALTED, ("round-robin", HaltedAct.PLAY_AGAIN)])
+def test_halted_games_leave_all_in_agreement(
+    kind: str, act: HaltedAct | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both games of the first pair are halted; after the end, staff decides what becomes of them."""
+    halted = set[int]()
+
+    def halt_pair(jobs: list[GameJob]) -> None:
+        reports = [report for job in jobs for report in play_short(job)]
+        first = [] if halted else reports[:2]
+        for report in first:
+            record(void(report, "the disk is full"))
+        for game in Game.objects.filter(state=Game.State.WAITING, voids=1):
+            assert halt_after_failures(game, "given up: the disk is full", hopeless=True)
+            halted.add(game.pk)
+        for report in reports[len(first) :]:
+            record(report)
+
+    cup = play_event(kind, report=halt_pair)
+    assert cup.state == Tournament.State.HALTED
+    for key in halted:
+        if act:
+            settle(key, act)
+    set_moments(play_on(cup), again=halted)
+    check(cup, capsys)
+
+
+def test_a_worker_whose_clock_is_wrong_leaves_all_in_agreement(capsys: pytest.CaptureFixture[str]) -> None:
+    cup = play_event("swiss")
+    first = set(cup.games.filter(pairing__round=1).values_list("pk", flat=True))
+    set_moments(cup, again=first)
+    check(cup, capsys)
 
 
 def test_names_that_begin_with_one_another_have_one_order(capsys: pytest.CaptureFixture[str]) -> None:
