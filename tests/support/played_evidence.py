@@ -27,6 +27,8 @@ from tournament.services.evidence.making import EvidenceMaker
 from workers.jobs import GameJob, Work
 
 Report = Callable[[list[GameJob]], object]
+MAX_IDLE = 20
+"""Batches in which no game ends, after which a test fails."""
 
 
 def published_version(name: str) -> BotVersion:
@@ -52,12 +54,19 @@ def play_event(kind: str, *, report: Report = record_short, **terms: Any) -> Tou
 
 
 def play_on(tournament: Tournament, report: Report = record_short) -> Tournament:
-    """Play a running tournament to its end; ``report`` records the games of jobs."""
+    """Play a running tournament to its end; ``report`` records the games of jobs.
+
+    A game of which every attempt is void never ends: only the first worker is asked, so it is not halted.
+    """
     tournament.refresh_from_db()
+    idle = 0
     while not tournament.is_over:
+        done = tournament.games_done
         report(take_jobs())
         calendar.tend()
         tournament.refresh_from_db()
+        idle = idle + 1 if tournament.games_done == done else 0
+        assert idle < MAX_IDLE, f"{tournament}: no game has ended in {MAX_IDLE} batches"
     now = timezone.now()
     Game.objects.update(started_at=now, finished_at=now)  # the month of its ladders goes on
     return tournament

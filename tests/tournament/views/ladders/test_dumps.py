@@ -69,6 +69,25 @@ def test_the_month_that_is_not_over_is_served_as_far_as_it_is(client: Client, du
     assert client.get(f"{BASE}{LADDER}-2026-12-sha256.txt").status_code == 404
 
 
+def test_a_download_of_a_file_that_has_grown_begins_again(
+    client: Client, dumps: list[Dump], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{BASE}{LADDER}-2026-12.pgn.gz"
+    before = client.get(address)
+    content, tag = before.getvalue(), {"Range": "bytes=10-", "If-Range": before["ETag"]}
+    head = client.head(address)
+    assert (head["ETag"], head["Content-Length"]) == (before["ETag"], str(len(content)))
+    part = client.get(address, headers=tag)
+    assert (part.status_code, part.getvalue()) == (206, content[10:])
+    monkeypatch.setattr(growing, "MEMBER", 1)
+    monkeypatch.setattr(making, "MEMBER", 1)
+    make_dumps()
+    whole = client.get(address, headers=tag)
+    grown = whole.getvalue()
+    assert (whole.status_code, grown[: len(content)]) == (200, content)
+    assert gzip.decompress(grown).decode().count("[GameId ") == 5
+
+
 def test_the_lists_of_all_revisions_stay(client: Client, dumps: list[Dump]) -> None:
     newest, first = (one for one in dumps if one.name == f"{LADDER}-2026-10")
     list_ = f"{BASE}{newest.name}-sha256"
