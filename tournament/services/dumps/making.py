@@ -71,9 +71,9 @@ def due_months(now: datetime.datetime) -> Iterator[DumpMonth]:
 
 
 def _is_behind(month: DumpMonth, ladder: Ladder) -> bool:
-    """Whether there are games for another member, or the table lacks games or corrections."""
+    """Whether there are games for another member, or the table lacks a member or corrections."""
     records, games = read_state(month.draft(RECORDS)), read_state(month.draft(GAMES))
-    if records.last != games.last or (games.last and games.key != month.games_key(games.last)):
+    if records.games - games.games >= MEMBER or (games.last and games.key != month.games_key(games.last)):
         return True
     last = records.last or month.after
     if ladder.sequence - last < MEMBER:  # with games that are in no dump

@@ -258,6 +258,20 @@ def test_the_table_of_a_running_month_has_a_correction_before_more_games() -> No
     assert list(due_months(OCTOBER)) == []
 
 
+def test_a_running_month_goes_on_with_members_of_another_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    play_ladder([OCTOBER])
+    (month,) = due_months(OCTOBER)
+    list(make(month, OCTOBER))
+    monkeypatch.setattr(growing, "MEMBER", 5)
+    monkeypatch.setattr("tournament.services.dumps.making.MEMBER", 5)
+    month.draft("-games.csv.gz").unlink()
+    (month,) = due_months(OCTOBER)
+    list(make(month, OCTOBER))
+    assert list(due_months(OCTOBER)) == [], "others would never have their turn"
+    (dump,) = make_dumps()
+    assert len(rows_of(dump)) == 12
+
+
 def test_a_ladder_is_not_due_for_games_that_are_in_no_dump() -> None:
     play_ladder([OCTOBER])
     (month,) = due_months(OCTOBER)
