@@ -7,11 +7,14 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
+from django.apps import apps as registry
+from django.apps.registry import Apps
 from django.conf import settings
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
+from engines.rules.registry import GAMES
 from tournament.known_database import note_database, store_key
 from tournament.migrations._preparing import prepare
 from tournament.monitoring.errors import start_error_reports
@@ -40,11 +43,14 @@ class AdministrationConfig(SimpleAdminConfig):
         import_module("tournament.admin")
 
 
-def _create_ladders(using: str, **_: Any) -> None:
-    """Create the ladder row of every registered game, also of games added after the first migration."""
-    from tournament.models import Ladder
+def _create_ladders(using: str, apps: Apps = registry, **_: Any) -> None:
+    """Create the ladder row of every registered game, also of games added after the first migration.
 
-    Ladder.objects.using(using).ensure()
+    The columns are those of the migrated state, which may be an earlier one.
+    """
+    ladder = apps.get_model("tournament", "Ladder")
+    rows = [ladder(code=code) for code in GAMES]
+    ladder._default_manager.using(using).bulk_create(rows, ignore_conflicts=True)
 
 
 def _note_site(using: str, **_: Any) -> None:
